@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use serde_json::json;
-use vigie::evaluate::assertion::{Answer, Assertion, judge_all};
+use vigie::evaluate::assertion::{Assertion, ParsedResponse, evaluate_all};
 
 const BYTES: usize = 100 * 1024;
 
@@ -43,7 +43,9 @@ fn assertions(c: &mut Criterion) {
             [Assertion::new(&serde_json::from_value(document.clone()).expect("the fields of an assertion"))
                 .expect("the assertion is good")];
         group.bench_function(name, |b| {
-            b.iter(|| judge_all(&one, &Answer::new(200, Duration::from_millis(80), &[], black_box(text))));
+            b.iter(|| {
+                evaluate_all(&one, &ParsedResponse::new(200, Duration::from_millis(80), &[], black_box(text)))
+            });
         });
     }
     group.finish();

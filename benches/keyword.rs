@@ -7,9 +7,9 @@ mod allocator;
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use vigie::evaluate::keyword::{KeywordRule, Matching};
+use vigie::evaluate::keyword::{KeywordMatching, KeywordRule};
 
-fn rule(pattern: &str, matching: Matching, match_case: bool) -> KeywordRule {
+fn rule(pattern: &str, matching: KeywordMatching, match_case: bool) -> KeywordRule {
     KeywordRule {
         pattern: pattern.to_owned(),
         matching,
@@ -29,10 +29,10 @@ fn page(bytes: usize) -> String {
 
 fn keyword(c: &mut Criterion) {
     let rules = [
-        ("word", rule("stock", Matching::PlainText, true)),
-        ("words", rule("in stock", Matching::PlainText, true)),
-        ("words, any case", rule("in stock", Matching::PlainText, false)),
-        ("expression", rule(r"in stock since \d{4}", Matching::RegularExpression, true)),
+        ("word", rule("stock", KeywordMatching::PlainText, true)),
+        ("words", rule("in stock", KeywordMatching::PlainText, true)),
+        ("words, any case", rule("in stock", KeywordMatching::PlainText, false)),
+        ("expression", rule(r"in stock since \d{4}", KeywordMatching::RegularExpression, true)),
     ];
     for bytes in [16 * 1024, 1024 * 1024, 10 * 1024 * 1024] {
         let text = page(bytes);
@@ -40,7 +40,7 @@ fn keyword(c: &mut Criterion) {
         group.throughput(Throughput::Bytes(text.len() as u64)).sample_size(10);
         for (name, rule) in &rules {
             let keyword = rule.clone().compile().expect("the pattern is good");
-            group.bench_function(*name, |b| b.iter(|| keyword.is_in(black_box(&text))));
+            group.bench_function(*name, |b| b.iter(|| keyword.matches(black_box(&text))));
         }
         group.finish();
     }

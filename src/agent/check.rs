@@ -36,14 +36,14 @@ pub async fn check(
         }
     }
     let total: Duration = observations.iter().map(|observation| observation.total).sum();
-    let mut verdict = judge::verdict(&observations);
+    let mut verdict = judge::evaluate_attempts(&observations);
     if verdict.outcome == Outcome::Error
         && place.was_cut_off(assignment, &observations, started_at, cancel).await
     {
         for failure in observations.iter_mut().filter_map(|observation| observation.failure.as_mut()) {
             *failure = excuse(failure.clone(), CUT_OFF);
         }
-        verdict = judge::verdict(&observations);
+        verdict = judge::evaluate_attempts(&observations);
     }
     let numbered = (1_u8..).zip(starts).zip(&observations);
     let attempts =

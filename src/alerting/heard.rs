@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{CheckId, LocationId, Outcome, Status, Timestamp};
-use crate::evaluate::settle::Part;
+use crate::evaluate::settle::LocationOutcome;
 
 /// What a location found of one run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,13 +75,13 @@ pub struct CertificateNews {
 impl Heard {
     /// What it says, as far as the ruling of its run needs it.
     #[must_use]
-    pub fn part(&self) -> Part {
-        Part { location: self.location, outcome: self.outcome, status: self.status }
+    pub fn part(&self) -> LocationOutcome {
+        LocationOutcome { location: self.location, outcome: self.outcome, status: self.status }
     }
 
     /// Whether it says something of the target: ok, warning or error.
     #[must_use]
     pub fn tells(&self) -> bool {
-        self.part().tells()
+        self.part().is_conclusive()
     }
 }

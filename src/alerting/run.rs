@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::heard::Heard;
 use super::terms::Terms;
 use crate::domain::{CheckId, LocationId, RunId, Timestamp, Verification};
-use crate::evaluate::settle::Part;
+use crate::evaluate::settle::LocationOutcome;
 
 /// How much later than planned a run closes: the last deadline is kept to the microsecond by nobody.
 const SLACK: Duration = Duration::from_secs(10);
@@ -131,7 +131,7 @@ impl Run {
         self.heard.sort_by_key(|heard| (place(heard.location), heard.location));
     }
 
-    pub(super) fn parts(&self) -> Vec<Part> {
+    pub(super) fn parts(&self) -> Vec<LocationOutcome> {
         self.heard.iter().map(Heard::part).collect()
     }
 

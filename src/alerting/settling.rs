@@ -11,7 +11,7 @@ use super::terms::Terms;
 use super::watch::Drought;
 use super::watch::{Health, Watch};
 use crate::domain::{LocationId, NotificationKind, Outcome, RecipientId, Timestamp, Verification};
-use crate::evaluate::settle::{Part, Rule, Ruling, settle};
+use crate::evaluate::settle::{LocationOutcome, SettlePolicy, Settlement, settle};
 
 /// An outage that begins within so many runs after the end of another one is flapping.
 const FLAPPING_RUNS: u32 = 5;
@@ -49,11 +49,11 @@ impl Watch {
         run.sort();
         let parts = run.parts();
         let policy = terms.policy;
-        let rule = Rule { mode: policy.mode, home: policy.home, quorum: policy.quorum };
+        let rule = SettlePolicy { location_mode: policy.mode, home: policy.home, quorum: policy.quorum };
         let answer = run.ask.as_ref().and_then(|ask| ask.answer.clone());
         let ruling = settle(&parts, &rule, answer.as_ref().map(|answer| answer.status));
         let late = run.over == Some(Over::Late);
-        if let (Ruling::Unproven { cause }, None, false) = (ruling, &answer, late) {
+        if let (Settlement::NeedsVerification { cause }, None, false) = (ruling, &answer, late) {
             let ask = ask(&run, &parts, cause, terms);
             effects.push(ask.effect(run.planned_at));
             run.ask = Some(ask);
@@ -68,8 +68,8 @@ impl Watch {
             self.pay_debts(terms, effects);
         }
         match ruling {
-            Ruling::Silent => self.dry(&run, slots, terms, effects),
-            Ruling::Rests => self.health = Health::BlackedOut,
+            Settlement::NoData => self.dry(&run, slots, terms, effects),
+            Settlement::Blackout => self.health = Health::BlackedOut,
             _ => self.judge(&run, ruling, verification, terms, effects),
         }
         None
@@ -79,22 +79,24 @@ impl Watch {
     fn judge(
         &mut self,
         run: &Run,
-        ruling: Ruling,
+        ruling: Settlement,
         verification: Option<Verification>,
         terms: &Terms<'_>,
         effects: &mut Vec<Effect>,
     ) {
         self.drought = Drought::default();
-        self.health = if matches!(ruling, Ruling::Good { .. }) { Health::Up } else { Health::Failing };
+        self.health = if matches!(ruling, Settlement::Passed { .. }) { Health::Up } else { Health::Failing };
         if run.over == Some(Over::Late) {
             return;
         }
         match ruling {
-            Ruling::Failed { cause, .. } => self.fail(run, &run.heard[cause], verification, terms, effects),
-            Ruling::Good { cause } | Ruling::Tolerated { cause } => {
+            Settlement::Failed { cause, .. } => {
+                self.fail(run, &run.heard[cause], verification, terms, effects)
+            }
+            Settlement::Passed { cause } | Settlement::Tolerated { cause } => {
                 self.recover(run, &run.heard[cause], terms, effects);
             }
-            Ruling::Silent | Ruling::Rests | Ruling::Unproven { .. } => {}
+            Settlement::NoData | Settlement::Blackout | Settlement::NeedsVerification { .. } => {}
         }
         self.tell_of_page(run, terms, effects);
         self.tell_of_certificate(run, terms, effects);
@@ -243,7 +245,7 @@ fn is_fresh(told: Timestamp, planned_at: Timestamp) -> bool {
 }
 
 /// The question about the failure at `cause`.
-fn ask(run: &Run, parts: &[Part], cause: usize, terms: &Terms<'_>) -> Ask {
+fn ask(run: &Run, parts: &[LocationOutcome], cause: usize, terms: &Terms<'_>) -> Ask {
     let failed = parts.iter().filter(|part| part.outcome == Outcome::Error).map(|part| part.location);
     let heard = &run.heard[cause];
     let mut ask = Ask {
@@ -269,7 +271,7 @@ fn away(run: &Run, terms: &Terms<'_>, effects: &mut Vec<Effect>) {
 /// Hands out what second locations said; answers what goes with the message.
 fn confirm(
     run: &Run,
-    ruling: Ruling,
+    ruling: Settlement,
     answer: Option<Verification>,
     terms: &Terms<'_>,
     effects: &mut Vec<Effect>,
@@ -279,7 +281,7 @@ fn confirm(
         let answer = answer.clone();
         effects.push(Effect::Verified { planned_at, location: ask.location, answer });
     }
-    let Ruling::Failed { cause, witness: Some(witness) } = ruling else { return answer };
+    let Settlement::Failed { cause, confirmed_by: Some(witness) } = ruling else { return answer };
     let (cause, witness) = (&run.heard[cause], &run.heard[witness]);
     let seen = witnessed(witness, terms.now);
     for (of, answer) in [(cause, seen.clone()), (witness, witnessed(cause, terms.now))] {

@@ -167,8 +167,8 @@ impl Watch {
         let any = |wanted: fn(&Heard) -> bool| heard.iter().any(wanted);
         self.health = match () {
             () if any(|heard| heard.outcome == Outcome::Blackout) => Health::BlackedOut,
-            () if any(|heard| heard.part().fails()) => Health::Failing,
-            () if any(|heard| heard.part().tells()) => Health::Up,
+            () if any(|heard| heard.part().is_failure()) => Health::Failing,
+            () if any(|heard| heard.part().is_conclusive()) => Health::Up,
             () => Health::Unknown,
         };
         self.settled = Some(newest - Duration::from_micros(1));

@@ -21,7 +21,7 @@ pub enum ExpiryRule {
 
 /// What the dates say.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Expiry {
+pub enum ExpiryFinding {
     /// The peer's own certificate has ended.
     Expired(Failure),
     /// A certificate ends soon.
@@ -29,7 +29,7 @@ pub enum Expiry {
         /// SHA-256 of the certificate, which tells it from others.
         sha256: String,
         /// One line for people.
-        line: String,
+        message: String,
     },
 }
 
@@ -39,7 +39,7 @@ impl ExpiryRule {
     /// Only the peer's own certificate can fail: servers send expired extras (old cross-signed issuers)
     /// that a verified chain does without.
     #[must_use]
-    pub fn judge(self, tls: &TlsFacts, now: Timestamp) -> Option<Expiry> {
+    pub fn evaluate(self, tls: &TlsFacts, now: Timestamp) -> Option<ExpiryFinding> {
         let days = match self {
             Self::Disabled => return None,
             Self::Expired => 0,
@@ -47,22 +47,24 @@ impl ExpiryRule {
         };
         let own = tls.certificates.first()?;
         if own.not_after < now {
-            return Some(Expiry::Expired(expired(own, now)));
+            return Some(ExpiryFinding::Expired(expired_failure(own, now)));
         }
         let next = tls.certificates.iter().filter(|certificate| certificate.not_after >= now);
         let next = next.min_by_key(|certificate| certificate.not_after)?;
         let left = next.not_after.since(now);
-        (left < Duration::from_secs(86_400 * u64::from(days)))
-            .then(|| Expiry::Expiring { sha256: next.sha256.clone(), line: expiring(next, left) })
+        (left < Duration::from_secs(86_400 * u64::from(days))).then(|| ExpiryFinding::Expiring {
+            sha256: next.sha256.clone(),
+            message: expiring_message(next, left),
+        })
     }
 
     /// The certificate of the chain of `tls` whose end is told at `now`: the peer's own once it has ended, or the
-    /// next one to end when that is near; as [`ExpiryRule::judge`] has it.
+    /// next one to end when that is near; as [`ExpiryRule::evaluate`] has it.
     #[must_use]
-    pub fn told(self, tls: &TlsFacts, now: Timestamp) -> Option<&Certificate> {
-        match self.judge(tls, now)? {
-            Expiry::Expired(_) => tls.certificates.first(),
-            Expiry::Expiring { .. } => {
+    pub fn reported_certificate(self, tls: &TlsFacts, now: Timestamp) -> Option<&Certificate> {
+        match self.evaluate(tls, now)? {
+            ExpiryFinding::Expired(_) => tls.certificates.first(),
+            ExpiryFinding::Expiring { .. } => {
                 let ahead = tls.certificates.iter().filter(|certificate| certificate.not_after >= now);
                 ahead.min_by_key(|certificate| certificate.not_after)
             }
@@ -70,21 +72,26 @@ impl ExpiryRule {
     }
 }
 
-fn expired(certificate: &Certificate, now: Timestamp) -> Failure {
+fn expired_failure(certificate: &Certificate, now: Timestamp) -> Failure {
     let detail = format!(
         "`{}` ended {}, {} ago",
         certificate.subject,
         certificate.not_after,
-        days(now.since(certificate.not_after))
+        format_days(now.since(certificate.not_after))
     );
     Failure::new(Phase::Validate, FailureKind::CertificateExpired, detail)
 }
 
-fn expiring(certificate: &Certificate, left: Duration) -> String {
-    format!("the certificate `{}` ends {}, in {}", certificate.subject, certificate.not_after, days(left))
+fn expiring_message(certificate: &Certificate, left: Duration) -> String {
+    format!(
+        "the certificate `{}` ends {}, in {}",
+        certificate.subject,
+        certificate.not_after,
+        format_days(left)
+    )
 }
 
-fn days(duration: Duration) -> String {
+fn format_days(duration: Duration) -> String {
     match duration.as_secs() / 86_400 {
         0 => "less than a day".to_owned(),
         1 => "1 day".to_owned(),
@@ -115,8 +122,8 @@ mod tests {
     fn a_certificate_is_the_same_one_on_another_day_whatever_its_line_says() {
         let (rule, mut chain) = (ExpiryRule::Expiring { days: 30 }, chain(&[120]));
         chain.certificates[0].sha256 = "ab".repeat(32);
-        let on = |day: i64| match rule.judge(&chain, Timestamp::from_seconds(day * DAY)) {
-            Some(Expiry::Expiring { sha256, line }) => (sha256, line),
+        let on = |day: i64| match rule.evaluate(&chain, Timestamp::from_seconds(day * DAY)) {
+            Some(ExpiryFinding::Expiring { sha256, message: line }) => (sha256, line),
             other => panic!("{other:?}"),
         };
         let ((today, before), (tomorrow, after)) = (on(100), on(101));
@@ -143,16 +150,16 @@ mod tests {
             (expiring, &[120, 110], "end 110"),
         ] {
             let (chain, now) = (chain(ends), Timestamp::from_seconds(100 * DAY));
-            let told = rule.told(&chain, now).map(|certificate| certificate.not_after);
+            let told = rule.reported_certificate(&chain, now).map(|certificate| certificate.not_after);
             assert_eq!(told.is_some(), found != "nothing", "{rule:?} {ends:?}");
             assert_eq!(told.is_some_and(|end| end < now), found == "expired", "{rule:?} {ends:?}");
-            let words = match rule.judge(&chain, now) {
+            let words = match rule.evaluate(&chain, now) {
                 None => "nothing".to_owned(),
-                Some(Expiry::Expired(failure)) => {
+                Some(ExpiryFinding::Expired(failure)) => {
                     assert_eq!(failure.kind, FailureKind::CertificateExpired);
                     format!("expired: {failure}")
                 }
-                Some(Expiry::Expiring { line, .. }) => line,
+                Some(ExpiryFinding::Expiring { message: line, .. }) => line,
             };
             assert!(words.contains(found), "{rule:?} {ends:?}: {words}");
         }

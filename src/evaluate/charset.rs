@@ -11,7 +11,7 @@ const PRESCAN_BYTES: usize = 1024;
 /// U+FFFD; a byte order mark is left out.
 #[must_use]
 pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> Cow<'a, str> {
-    match encoding(body, content_type) {
+    match detect_encoding(body, content_type) {
         Some(encoding) => encoding.decode(body).0,
         None => match std::str::from_utf8(body) {
             Ok(text) => Cow::Borrowed(text),
@@ -23,15 +23,15 @@ pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> Cow<'a, str> {
 /// The encoding that is declared: by a byte order mark, else by the header, else by the document (the order
 /// of WHATWG Encoding 6). Without one a body is UTF-8 when it can be, else windows-1252, as browsers assume.
 #[must_use]
-pub fn encoding(body: &[u8], content_type: Option<&str>) -> Option<&'static Encoding> {
+pub fn detect_encoding(body: &[u8], content_type: Option<&str>) -> Option<&'static Encoding> {
     if let Some((encoding, _)) = Encoding::for_bom(body) {
         return Some(encoding);
     }
-    content_type.and_then(of_content_type).or_else(|| of_document(&body[..body.len().min(PRESCAN_BYTES)]))
+    content_type.and_then(from_content_type).or_else(|| from_document(&body[..body.len().min(PRESCAN_BYTES)]))
 }
 
 /// The charset parameter of a media type (RFC 9110 section 8.3.2).
-fn of_content_type(value: &str) -> Option<&'static Encoding> {
+fn from_content_type(value: &str) -> Option<&'static Encoding> {
     let label = value.split(';').skip(1).find_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;
         name.trim().eq_ignore_ascii_case("charset").then_some(value)
@@ -39,19 +39,19 @@ fn of_content_type(value: &str) -> Option<&'static Encoding> {
     Encoding::for_label(label.trim().trim_matches(['"', '\'']).as_bytes())
 }
 
-fn of_document(head: &[u8]) -> Option<&'static Encoding> {
+fn from_document(head: &[u8]) -> Option<&'static Encoding> {
     // Nothing is declared outside of tags.
     if !head.contains(&b'<') {
         return None;
     }
     let head = head.to_ascii_lowercase();
-    of_xml_declaration(&head).or_else(|| of_meta(&head)).map(|declared| {
+    from_xml_declaration(&head).or_else(|| from_meta(&head)).map(|declared| {
         // It was read as ASCII: it cannot be UTF-16 (WHATWG HTML 13.2.3.2, prescan).
         if declared == UTF_16LE || declared == UTF_16BE { UTF_8 } else { declared }
     })
 }
 
-fn of_xml_declaration(head: &[u8]) -> Option<&'static Encoding> {
+fn from_xml_declaration(head: &[u8]) -> Option<&'static Encoding> {
     let declaration = head.strip_prefix(b"<?xml")?;
     let declaration = &declaration[..find(declaration, b"?>")?];
     let value = &declaration[find(declaration, b"encoding")? + b"encoding".len()..];
@@ -60,7 +60,7 @@ fn of_xml_declaration(head: &[u8]) -> Option<&'static Encoding> {
 
 /// Looks for `charset=` inside of `<meta …>` tags outside of comments; covers both forms, as
 /// `http-equiv` puts it into its `content`.
-fn of_meta(head: &[u8]) -> Option<&'static Encoding> {
+fn from_meta(head: &[u8]) -> Option<&'static Encoding> {
     let mut rest = head;
     loop {
         rest = &rest[rest.iter().position(|&byte| byte == b'<')?..];
@@ -70,7 +70,7 @@ fn of_meta(head: &[u8]) -> Option<&'static Encoding> {
         }
         let tag = &rest[..rest.iter().position(|&byte| byte == b'>').unwrap_or(rest.len())];
         if tag.starts_with(b"<meta")
-            && let Some(found) = charset_in(tag)
+            && let Some(found) = from_meta_tag(tag)
         {
             return Some(found);
         }
@@ -78,7 +78,7 @@ fn of_meta(head: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-fn charset_in(tag: &[u8]) -> Option<&'static Encoding> {
+fn from_meta_tag(tag: &[u8]) -> Option<&'static Encoding> {
     let mut rest = tag;
     while let Some(at) = find(rest, b"charset") {
         rest = &rest[at + b"charset".len()..];

@@ -1,24 +1,24 @@
 //! The keyword rule (behaviour.md 4, Keyword).
 //!
 //! A rule is compiled once, when its monitor is loaded, into one regular expression of the linear-time
-//! `regex` crate. White space is handled in two halves: `spaces::fold` rewrites the text that is
+//! `regex` crate. White space is handled in two halves: `spaces::normalize` rewrites the text that is
 //! searched, and the same folding is applied to the literals of the pattern, on its syntax tree.
 
 use regex::{Regex, RegexBuilder};
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look, Repetition};
 
-use super::patience::Patience;
-use super::spaces::{self, Token};
+use super::patience::SearchBudget;
+use super::spaces::{self, TextToken};
 use crate::domain::{Failure, FailureKind, Phase};
 
 /// Bytes that a compiled expression may take; a pattern of 255 characters can ask for gigabytes. The
 /// default of the `regex` crate, by which a pattern is judged when its monitor is saved.
-const COMPILED_BYTES: usize = 10 * 1024 * 1024;
+const MAX_COMPILED_BYTES: usize = 10 * 1024 * 1024;
 
 /// How the pattern is read (interface.md 2.2 `keyword_match_type`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Matching {
+pub enum KeywordMatching {
     /// Every character stands for itself.
     #[default]
     PlainText,
@@ -32,7 +32,7 @@ pub struct KeywordRule {
     /// What is looked for; never empty.
     pub pattern: String,
     /// How the pattern is read.
-    pub matching: Matching,
+    pub matching: KeywordMatching,
     /// Finding it is the error.
     pub invert: bool,
     /// Upper and lower case differ.
@@ -50,13 +50,13 @@ impl KeywordRule {
     ///
     /// # Errors
     /// [`KeywordError`] when the pattern is no regular expression, or one that takes too much room.
-    pub fn compile(self) -> Result<Keyword, KeywordError> {
+    pub fn compile(self) -> Result<CompiledKeyword, KeywordError> {
         let source = match self.matching {
-            Matching::PlainText if self.normalize_spaces => {
-                regex_syntax::escape(&spaces::fold(&self.pattern))
+            KeywordMatching::PlainText if self.normalize_spaces => {
+                regex_syntax::escape(&spaces::normalize(&self.pattern))
             }
-            Matching::PlainText => regex_syntax::escape(&self.pattern),
-            Matching::RegularExpression => self.pattern.clone(),
+            KeywordMatching::PlainText => regex_syntax::escape(&self.pattern),
+            KeywordMatching::RegularExpression => self.pattern.clone(),
         };
         let tree = ParserBuilder::new()
             .dot_matches_new_line(true)
@@ -64,16 +64,17 @@ impl KeywordRule {
             .build()
             .parse(&source)
             .map_err(|error| KeywordError::new(&error.to_string()))?;
-        let tree = bounded_by_words(self.whole_word, with_spaces(&self, &tree));
+        let tree = with_word_boundaries(self.whole_word, rewrite_whitespace(&self, &tree));
         let regex = RegexBuilder::new(&tree.to_string())
-            .size_limit(COMPILED_BYTES)
-            .dfa_size_limit(COMPILED_BYTES)
+            .size_limit(MAX_COMPILED_BYTES)
+            .dfa_size_limit(MAX_COMPILED_BYTES)
             .build()
             .map_err(|error| KeywordError::new(&error.to_string()))?;
         // A plain pattern without a space cannot tell a folded text from the original.
         let folds = self.normalize_spaces
-            && (self.matching == Matching::RegularExpression || spaces::has_any(&self.pattern));
-        Ok(Keyword { rule: self, regex, folds })
+            && (self.matching == KeywordMatching::RegularExpression
+                || spaces::contains_whitespace(&self.pattern));
+        Ok(CompiledKeyword { rule: self, regex, normalizes: folds })
     }
 }
 
@@ -94,44 +95,44 @@ impl KeywordError {
 
 /// A compiled keyword rule.
 #[derive(Clone, Debug)]
-pub struct Keyword {
+pub struct CompiledKeyword {
     rule: KeywordRule,
     regex: Regex,
-    folds: bool,
+    normalizes: bool,
 }
 
-impl Keyword {
+impl CompiledKeyword {
     /// Whether `text` holds the keyword. Time grows linearly with the text.
     #[must_use]
-    pub fn is_in(&self, text: &str) -> bool {
-        self.is_found(text, &Patience::endless())
+    pub fn matches(&self, text: &str) -> bool {
+        self.matches_within(text, &SearchBudget::unlimited())
     }
 
-    fn is_found(&self, text: &str, patience: &Patience<'_>) -> bool {
-        if self.folds {
-            patience.finds(&self.regex, &spaces::fold(text))
+    fn matches_within(&self, text: &str, patience: &SearchBudget<'_>) -> bool {
+        if self.normalizes {
+            patience.is_match(&self.regex, &spaces::normalize(text))
         } else {
-            patience.finds(&self.regex, text)
+            patience.is_match(&self.regex, text)
         }
     }
 
     /// Judges `text`: [`FailureKind::KeywordMissing`], or with invert [`FailureKind::KeywordFound`].
     #[must_use]
-    pub fn judge(&self, text: &str) -> Option<Failure> {
-        self.judge_within(text, &Patience::endless())
+    pub fn evaluate(&self, text: &str) -> Option<Failure> {
+        self.evaluate_within(text, &SearchBudget::unlimited())
     }
 
     /// The same for somebody of this `patience`. What comes of it is worth nothing when that is over behind it.
     #[must_use]
-    pub fn judge_within(&self, text: &str, patience: &Patience<'_>) -> Option<Failure> {
-        let kind = match (self.is_found(text, patience), self.rule.invert) {
+    pub fn evaluate_within(&self, text: &str, patience: &SearchBudget<'_>) -> Option<Failure> {
+        let kind = match (self.matches_within(text, patience), self.rule.invert) {
             (false, false) => FailureKind::KeywordMissing,
             (true, true) => FailureKind::KeywordFound,
             _ => return None,
         };
         let what = match self.rule.matching {
-            Matching::PlainText => "text",
-            Matching::RegularExpression => "expression",
+            KeywordMatching::PlainText => "text",
+            KeywordMatching::RegularExpression => "expression",
         };
         let detail = format!("{what} `{}` in {} bytes of source text", self.rule.pattern, text.len());
         Some(Failure::new(Phase::Validate, kind, detail))
@@ -139,7 +140,7 @@ impl Keyword {
 }
 
 /// Puts conditions around `tree` that refuse a match with a word character on both sides of an edge.
-fn bounded_by_words(whole_word: bool, tree: Hir) -> Hir {
+fn with_word_boundaries(whole_word: bool, tree: Hir) -> Hir {
     if !whole_word {
         return tree;
     }
@@ -150,38 +151,40 @@ fn bounded_by_words(whole_word: bool, tree: Hir) -> Hir {
 }
 
 /// Rewrites the white space in the literals of `tree` as the rule says.
-fn with_spaces(rule: &KeywordRule, tree: &Hir) -> Hir {
+fn rewrite_whitespace(rule: &KeywordRule, tree: &Hir) -> Hir {
     if !rule.normalize_spaces && !rule.line_wrap {
         return tree.clone();
     }
     match tree.kind() {
         HirKind::Literal(literal) => match std::str::from_utf8(&literal.0) {
-            Ok(text) => literal_with_spaces(rule, text),
+            Ok(text) => rewrite_literal_whitespace(rule, text),
             Err(_) => tree.clone(),
         },
         HirKind::Repetition(repetition) => Hir::repetition(Repetition {
-            sub: Box::new(with_spaces(rule, &repetition.sub)),
+            sub: Box::new(rewrite_whitespace(rule, &repetition.sub)),
             ..repetition.clone()
         }),
-        HirKind::Capture(capture) => with_spaces(rule, &capture.sub),
-        HirKind::Concat(parts) => Hir::concat(parts.iter().map(|part| with_spaces(rule, part)).collect()),
+        HirKind::Capture(capture) => rewrite_whitespace(rule, &capture.sub),
+        HirKind::Concat(parts) => {
+            Hir::concat(parts.iter().map(|part| rewrite_whitespace(rule, part)).collect())
+        }
         HirKind::Alternation(parts) => {
-            Hir::alternation(parts.iter().map(|part| with_spaces(rule, part)).collect())
+            Hir::alternation(parts.iter().map(|part| rewrite_whitespace(rule, part)).collect())
         }
         HirKind::Empty | HirKind::Class(_) | HirKind::Look(_) => tree.clone(),
     }
 }
 
-fn literal_with_spaces(rule: &KeywordRule, text: &str) -> Hir {
+fn rewrite_literal_whitespace(rule: &KeywordRule, text: &str) -> Hir {
     let mut parts = Vec::new();
     if rule.normalize_spaces {
-        let folded = spaces::fold(text);
-        for token in spaces::tokens(&folded) {
+        let folded = spaces::normalize(text);
+        for token in spaces::tokenize(&folded) {
             parts.push(match token {
-                Token::Text(text) => Hir::literal(text.as_bytes()),
-                Token::Space | Token::Break if rule.line_wrap => any_of(&[' ', '\n']),
-                Token::Space => Hir::literal(*b" "),
-                Token::Break => Hir::literal(*b"\n"),
+                TextToken::Text(text) => Hir::literal(text.as_bytes()),
+                TextToken::Space | TextToken::LineBreak if rule.line_wrap => char_class(&[' ', '\n']),
+                TextToken::Space => Hir::literal(*b" "),
+                TextToken::LineBreak => Hir::literal(*b"\n"),
             });
         }
     } else {
@@ -189,7 +192,7 @@ fn literal_with_spaces(rule: &KeywordRule, text: &str) -> Hir {
             if number > 0 {
                 parts.push(Hir::alternation(vec![
                     Hir::literal(*b"\r\n"),
-                    any_of(&[' ', '\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']),
+                    char_class(&[' ', '\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']),
                 ]));
             }
             parts.push(Hir::literal(piece.as_bytes()));
@@ -198,7 +201,7 @@ fn literal_with_spaces(rule: &KeywordRule, text: &str) -> Hir {
     Hir::concat(parts)
 }
 
-fn any_of(characters: &[char]) -> Hir {
+fn char_class(characters: &[char]) -> Hir {
     let ranges = characters.iter().map(|&c| ClassUnicodeRange::new(c, c));
     Hir::class(Class::Unicode(ClassUnicode::new(ranges)))
 }

@@ -8,7 +8,11 @@ use super::*;
 fn rule(pattern: &str, flags: &str) -> KeywordRule {
     KeywordRule {
         pattern: pattern.to_owned(),
-        matching: if flags.contains('r') { Matching::RegularExpression } else { Matching::PlainText },
+        matching: if flags.contains('r') {
+            KeywordMatching::RegularExpression
+        } else {
+            KeywordMatching::PlainText
+        },
         invert: flags.contains('i'),
         match_case: flags.contains('c'),
         whole_word: flags.contains('w'),
@@ -85,14 +89,15 @@ fn a_table_of_texts_is_judged() {
     for (cases, found) in [(FOUND, true), (NOT_FOUND, false)] {
         for (pattern, flags, text) in cases {
             let keyword = rule(pattern, flags).compile().unwrap();
-            assert_eq!(keyword.is_in(text), found, "`{pattern}` ({flags}) in {text:?}");
+            assert_eq!(keyword.matches(text), found, "`{pattern}` ({flags}) in {text:?}");
         }
     }
 }
 
 #[test]
 fn invert_turns_the_finding_into_the_error() {
-    let judge = |flags, text| rule("down", flags).compile().unwrap().judge(text).map(|failure| failure.kind);
+    let judge =
+        |flags, text| rule("down", flags).compile().unwrap().evaluate(text).map(|failure| failure.kind);
     assert_eq!(judge("c", "all up"), Some(FailureKind::KeywordMissing));
     assert_eq!(judge("c", "all down"), None);
     assert_eq!(judge("ci", "all up"), None);
@@ -116,7 +121,7 @@ fn a_large_hostile_text_takes_linear_time() {
     let started = std::time::Instant::now();
     let text = format!("{}é", "a ".repeat(100_000));
     for (pattern, flags) in [("a a a b", "wls"), ("(a ?)+b", "rwls"), ("(?:a a )*é!", "crls")] {
-        assert!(!rule(pattern, flags).compile().unwrap().is_in(&text), "{pattern}");
+        assert!(!rule(pattern, flags).compile().unwrap().matches(&text), "{pattern}");
     }
     // A quadratic search would take days; a debug build is allowed its slowness.
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
@@ -178,7 +183,7 @@ proptest! {
         flags in "c?w?l?s?",
     ) {
         let rule = rule(&pattern, &flags);
-        let found = rule.clone().compile().unwrap().is_in(&text);
+        let found = rule.clone().compile().unwrap().matches(&text);
         prop_assert_eq!(found, oracle(&rule, &text), "{:?} in {:?}", rule, text);
     }
 
@@ -190,13 +195,13 @@ proptest! {
     ) {
         let plain = rule(&pattern, &flags).compile().unwrap();
         let expression = rule(&regex_syntax::escape(&pattern), &format!("r{flags}")).compile().unwrap();
-        prop_assert_eq!(plain.is_in(&text), expression.is_in(&text));
+        prop_assert_eq!(plain.matches(&text), expression.matches(&text));
     }
 
     #[test]
     fn no_pattern_makes_it_panic(pattern in ".{1,40}", text in ".{0,60}", flags in "r?c?w?l?s?") {
         if let Ok(keyword) = rule(&pattern, &flags).compile() {
-            let _ = keyword.is_in(&text);
+            let _ = keyword.matches(&text);
         }
     }
 }

@@ -14,5 +14,5 @@ pub mod variable;
 mod verdict;
 mod xpath;
 
-pub use patience::Patience;
-pub use verdict::verdict;
+pub use patience::SearchBudget;
+pub use verdict::evaluate_attempts;

@@ -13,15 +13,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::domain::{Failure, FailureKind, FullPage, PageObjectChange, PageObjectKind, Phase, Status};
 
 /// Changes that a result lists.
-const MOST_LISTED: usize = 100;
+const MAX_CHANGES: usize = 100;
 /// Objects of each sort that a message names.
-const MOST_NAMED: usize = 3;
+const MAX_NAMED_OBJECTS: usize = 3;
 /// Characters of a URL in a message.
-const SHOWN: usize = 120;
+const MAX_URL_CHARS: usize = 120;
 
 /// What a monitor wants compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PageRule {
+pub struct PageComparisonRule {
     /// Missing and new objects.
     pub objects: bool,
     /// Sizes.
@@ -34,13 +34,13 @@ pub struct PageRule {
 
 /// The objects of an earlier run: decoded bytes by URL, none of one that failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct KnownObjects(BTreeMap<Box<str>, Option<u64>>);
+pub struct PageBaseline(BTreeMap<Box<str>, Option<u64>>);
 
-impl KnownObjects {
+impl PageBaseline {
     /// Those of `page`, after `before`; `None` when it was not loaded whole.
     #[must_use]
-    pub fn of(page: &FullPage, before: Option<&Self>) -> Option<Self> {
-        is_whole(page).then(|| {
+    pub fn from_page(page: &FullPage, before: Option<&Self>) -> Option<Self> {
+        is_complete(page).then(|| {
             let known = |url: &str| before.and_then(|before| before.0.get(url).copied().flatten());
             let objects = page.objects.iter().map(|object| {
                 let bytes =
@@ -58,7 +58,7 @@ impl KnownObjects {
     }
 }
 
-fn is_whole(page: &FullPage) -> bool {
+fn is_complete(page: &FullPage) -> bool {
     let names_more = |kind| matches!(kind, PageObjectKind::Style | PageObjectKind::Frame);
     let fails = |kind: FailureKind| kind == FailureKind::TimedOut;
     let cut = page.objects.iter().any(|object| {
@@ -69,9 +69,9 @@ fn is_whole(page: &FullPage) -> bool {
 
 /// How `page` differs from `before`, as far as `rule` asks: missing objects first, then new ones, then sizes.
 #[must_use]
-pub fn compare(before: &KnownObjects, page: &FullPage, rule: &PageRule) -> Vec<PageObjectChange> {
+pub fn compare(before: &PageBaseline, page: &FullPage, rule: &PageComparisonRule) -> Vec<PageObjectChange> {
     let mut changes = Vec::new();
-    if rule.objects && is_whole(page) {
+    if rule.objects && is_complete(page) {
         let now: BTreeSet<&str> = page.objects.iter().map(|object| object.url.as_str()).collect();
         let missing = before.0.iter().filter(|(url, _)| !now.contains(&***url));
         changes.extend(missing.map(|(url, bytes)| PageObjectChange {
@@ -108,7 +108,7 @@ pub fn compare(before: &KnownObjects, page: &FullPage, rule: &PageRule) -> Vec<P
 
 /// What `changes` come to, by the first of them; `None` of no change.
 #[must_use]
-pub fn failure(changes: &[PageObjectChange]) -> Option<Failure> {
+pub fn changes_failure(changes: &[PageObjectChange]) -> Option<Failure> {
     let kind = match changes.first()?.status {
         Status::OBJECT_MISSING => FailureKind::PageObjectMissing,
         Status::OBJECT_NEW => FailureKind::PageObjectNew,
@@ -120,19 +120,20 @@ pub fn failure(changes: &[PageObjectChange]) -> Option<Failure> {
         (Status::OBJECT_SIZE_CHANGED, "of another size"),
     ];
     let told: Vec<String> =
-        sorts.iter().filter_map(|(status, words)| named(changes, *status, words)).collect();
+        sorts.iter().filter_map(|(status, words)| describe_changes(changes, *status, words)).collect();
     Some(Failure::new(Phase::Validate, kind, told.join("; ")))
 }
 
-fn named(changes: &[PageObjectChange], status: Status, words: &str) -> Option<String> {
+fn describe_changes(changes: &[PageObjectChange], status: Status, words: &str) -> Option<String> {
     let of: Vec<&PageObjectChange> = changes.iter().filter(|change| change.status == status).collect();
-    let names: Vec<String> = of.iter().take(MOST_NAMED).map(|change| one(change)).collect();
-    let more = if of.len() > MOST_NAMED { ", …" } else { "" };
+    let names: Vec<String> =
+        of.iter().take(MAX_NAMED_OBJECTS).map(|change| describe_change(change)).collect();
+    let more = if of.len() > MAX_NAMED_OBJECTS { ", …" } else { "" };
     (!of.is_empty()).then(|| format!("{} {words}: {}{more}", of.len(), names.join(", ")))
 }
 
-fn one(change: &PageObjectChange) -> String {
-    let url = match change.url.char_indices().nth(SHOWN) {
+fn describe_change(change: &PageObjectChange) -> String {
+    let url = match change.url.char_indices().nth(MAX_URL_CHARS) {
         Some((end, _)) => format!("{}…", &change.url[..end]),
         None => change.url.clone(),
     };
@@ -144,8 +145,8 @@ fn one(change: &PageObjectChange) -> String {
 
 /// As many of `changes` as a result lists.
 #[must_use]
-pub fn listed(mut changes: Vec<PageObjectChange>) -> Vec<PageObjectChange> {
-    changes.truncate(MOST_LISTED);
+pub fn truncate_changes(mut changes: Vec<PageObjectChange>) -> Vec<PageObjectChange> {
+    changes.truncate(MAX_CHANGES);
     changes
 }
 

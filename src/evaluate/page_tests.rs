@@ -27,10 +27,11 @@ fn page(text: &str) -> FullPage {
     FullPage { objects: objects.collect(), ..FullPage::default() }
 }
 
-const ALL: PageRule = PageRule { objects: true, sizes: true, tolerance_percent: 10, is_error: true };
+const ALL: PageComparisonRule =
+    PageComparisonRule { objects: true, sizes: true, tolerance_percent: 10, is_error: true };
 
-fn changes(before: &str, now: &str, rule: PageRule) -> String {
-    let known = KnownObjects::of(&page(before), None).unwrap();
+fn changes(before: &str, now: &str, rule: PageComparisonRule) -> String {
+    let known = PageBaseline::from_page(&page(before), None).unwrap();
     let changes = compare(&known, &page(now), &rule);
     let short = |change: &PageObjectChange| {
         format!("{} {}", change.status, change.url.trim_start_matches("http://x/"))
@@ -40,7 +41,8 @@ fn changes(before: &str, now: &str, rule: PageRule) -> String {
 
 #[test]
 fn a_page_is_compared_as_far_as_the_monitor_asks() {
-    let (only_set, only_sizes) = (PageRule { sizes: false, ..ALL }, PageRule { objects: false, ..ALL });
+    let (only_set, only_sizes) =
+        (PageComparisonRule { sizes: false, ..ALL }, PageComparisonRule { objects: false, ..ALL });
     for (before, now, rule, expected) in [
         ("a10 b20", "a10 b20", ALL, ""),
         ("a10 b20", "b20 a10", ALL, ""),
@@ -55,7 +57,7 @@ fn a_page_is_compared_as_far_as_the_monitor_asks() {
         ("a100", "a111", ALL, "7121 a"),
         ("a100", "a90", ALL, ""),
         ("a100", "a89", ALL, "7121 a"),
-        ("a100", "a101", PageRule { tolerance_percent: 0, ..ALL }, "7121 a"),
+        ("a100", "a101", PageComparisonRule { tolerance_percent: 0, ..ALL }, "7121 a"),
         ("a0", "a1", ALL, "7121 a"),
         ("a18446744073709551615", "a0", ALL, "7121 a"),
         // What failed is there, and has no size.
@@ -71,28 +73,28 @@ fn a_page_is_compared_as_far_as_the_monitor_asks() {
 
 #[test]
 fn only_a_whole_page_is_compared_with_later_and_sizes_outlive_a_failure() {
-    let first = KnownObjects::of(&page("a10 b20"), None).unwrap();
-    let second = KnownObjects::of(&page("a10 b0!"), Some(&first)).unwrap();
+    let first = PageBaseline::from_page(&page("a10 b20"), None).unwrap();
+    let second = PageBaseline::from_page(&page("a10 b0!"), Some(&first)).unwrap();
     assert_eq!(second, first);
-    assert_eq!(KnownObjects::of(&page("a10 css0!"), Some(&first)), None);
-    assert_eq!(KnownObjects::of(&FullPage { unlisted: 1, ..page("a10") }, None), None);
+    assert_eq!(PageBaseline::from_page(&page("a10 css0!"), Some(&first)), None);
+    assert_eq!(PageBaseline::from_page(&FullPage { unlisted: 1, ..page("a10") }, None), None);
     let mut late = page("a0!");
     late.objects[0].failure = Some(Failure::new(Phase::Transfer, FailureKind::TimedOut, ""));
-    assert_eq!(KnownObjects::of(&late, None), None);
+    assert_eq!(PageBaseline::from_page(&late, None), None);
 }
 
 #[test]
 fn the_failure_names_what_changed_and_leads_to_the_status_of_the_first() {
-    let known = KnownObjects::of(&page("a10 b10 c10 d10 e10"), None).unwrap();
+    let known = PageBaseline::from_page(&page("a10 b10 c10 d10 e10"), None).unwrap();
     let found = compare(&known, &page("e99 f1"), &ALL);
-    let told = failure(&found).unwrap();
+    let told = changes_failure(&found).unwrap();
     assert_eq!(told.status(), Status::OBJECT_MISSING);
     assert_eq!(
         told.detail,
         "4 missing: `http://x/a`, `http://x/b`, `http://x/c`, …; 1 new: `http://x/f`; \
          1 of another size: `http://x/e` (10 to 99 bytes)"
     );
-    assert_eq!(failure(&[]), None);
+    assert_eq!(changes_failure(&[]), None);
     let many = vec![found[0].clone(); 1000];
-    assert_eq!(listed(many).len(), MOST_LISTED);
+    assert_eq!(truncate_changes(many).len(), MAX_CHANGES);
 }

@@ -10,54 +10,56 @@ use regex::Regex;
 
 /// Bytes of the first part; shorter texts are searched at once. The worst expressions take some tenths of a second
 /// for them.
-const FIRST: usize = 4 * 1024;
+const FIRST_CHUNK_BYTES: usize = 4 * 1024;
 /// How much longer each part is than the one before: all parts together take a third of what the whole takes.
-const GROWTH: usize = 4;
+const CHUNK_GROWTH: usize = 4;
 
 /// Says how long a search may still take.
-pub struct Patience<'a> {
-    left: Option<Box<dyn Fn() -> Duration + 'a>>,
-    over: Cell<bool>,
+pub struct SearchBudget<'a> {
+    remaining: Option<Box<dyn Fn() -> Duration + 'a>>,
+    exhausted: Cell<bool>,
 }
 
-impl fmt::Debug for Patience<'_> {
+impl fmt::Debug for SearchBudget<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Patience").field("over", &self.over).finish_non_exhaustive()
+        f.debug_struct("Patience").field("over", &self.exhausted).finish_non_exhaustive()
     }
 }
 
-impl<'a> Patience<'a> {
+impl<'a> SearchBudget<'a> {
     /// That without an end.
     #[must_use]
-    pub fn endless() -> Self {
-        Self { left: None, over: Cell::new(false) }
+    pub fn unlimited() -> Self {
+        Self { remaining: None, exhausted: Cell::new(false) }
     }
 
     /// That of somebody who has as long as `left` says, whenever it is asked.
-    pub fn of(left: impl Fn() -> Duration + 'a) -> Self {
-        Self { left: Some(Box::new(left)), over: Cell::new(false) }
+    pub fn with_remaining(left: impl Fn() -> Duration + 'a) -> Self {
+        Self { remaining: Some(Box::new(left)), exhausted: Cell::new(false) }
     }
 
     /// Whether a search was not made, since it would have taken too long. What others came to behind it is worth
     /// nothing.
     #[must_use]
-    pub fn is_over(&self) -> bool {
-        self.over.get()
+    pub fn is_exhausted(&self) -> bool {
+        self.exhausted.get()
     }
 
     /// Whether `regex` matches in `text`; `false` as well when it takes too long.
     #[must_use]
-    pub fn finds(&self, regex: &Regex, text: &str) -> bool {
-        self.lasts(regex, text) && regex.is_match(text)
+    pub fn is_match(&self, regex: &Regex, text: &str) -> bool {
+        self.allows(regex, text) && regex.is_match(text)
     }
 
     /// Whether there is time to search all of `text`.
-    pub(super) fn lasts(&self, regex: &Regex, text: &str) -> bool {
-        let Some(left) = self.left.as_ref().filter(|_| !self.is_over()) else { return !self.is_over() };
-        let mut bytes = FIRST;
+    pub(super) fn allows(&self, regex: &Regex, text: &str) -> bool {
+        let Some(left) = self.remaining.as_ref().filter(|_| !self.is_exhausted()) else {
+            return !self.is_exhausted();
+        };
+        let mut bytes = FIRST_CHUNK_BYTES;
         let mut before = left();
         while bytes < text.len() && !before.is_zero() {
-            let next = bytes.saturating_mul(GROWTH).min(text.len());
+            let next = bytes.saturating_mul(CHUNK_GROWTH).min(text.len());
             // What it comes to says nothing of the whole: a part ends where the text does not.
             let _ = regex.is_match(&text[..text.floor_char_boundary(bytes)]);
             let after = left();
@@ -68,7 +70,7 @@ impl<'a> Patience<'a> {
                 (bytes, before) = (next, after);
             }
         }
-        self.over.set(before.is_zero());
+        self.exhausted.set(before.is_zero());
         !before.is_zero()
     }
 }
@@ -78,10 +80,10 @@ mod tests {
     use super::*;
 
     /// A patience of somebody who has so many seconds left, each time that it is asked.
-    fn seconds(left: &'static [u64]) -> (Patience<'static>, std::rc::Rc<Cell<usize>>) {
+    fn seconds(left: &'static [u64]) -> (SearchBudget<'static>, std::rc::Rc<Cell<usize>>) {
         let asked = std::rc::Rc::new(Cell::new(0));
         let count = std::rc::Rc::clone(&asked);
-        let patience = Patience::of(move || {
+        let patience = SearchBudget::with_remaining(move || {
             let at = count.get();
             count.set(at + 1);
             Duration::from_secs(left[at])
@@ -103,13 +105,17 @@ mod tests {
             (&[0], false),
         ] {
             let (patience, asked) = seconds(left);
-            assert_eq!((patience.finds(&regex, &text), patience.is_over()), (found, !found), "{left:?}");
+            assert_eq!(
+                (patience.is_match(&regex, &text), patience.is_exhausted()),
+                (found, !found),
+                "{left:?}"
+            );
             assert_eq!(asked.get(), left.len(), "{left:?}");
             // Nothing is searched behind one that was not made.
-            assert!(found || !patience.finds(&regex, "a"));
+            assert!(found || !patience.is_match(&regex, "a"));
         }
         let (patience, _) = seconds(&[1]);
-        assert!(patience.finds(&regex, &text[..4 * 1024]) && !patience.is_over());
+        assert!(patience.is_match(&regex, &text[..4 * 1024]) && !patience.is_exhausted());
     }
 
     #[test]
@@ -124,12 +130,12 @@ mod tests {
             (r"x\b \z", false),
             ("nadel", false),
         ] {
-            for patience in [Patience::of(move || most), Patience::endless()] {
-                assert_eq!(patience.finds(&Regex::new(expression).unwrap(), &text), found, "{expression}");
-                assert!(!patience.is_over(), "{expression}");
+            for patience in [SearchBudget::with_remaining(move || most), SearchBudget::unlimited()] {
+                assert_eq!(patience.is_match(&Regex::new(expression).unwrap(), &text), found, "{expression}");
+                assert!(!patience.is_exhausted(), "{expression}");
             }
         }
-        let late = Patience::of(|| Duration::ZERO);
-        assert!(!late.finds(&Regex::new("x").unwrap(), "x") && late.is_over());
+        let late = SearchBudget::with_remaining(|| Duration::ZERO);
+        assert!(!late.is_match(&Regex::new("x").unwrap(), "x") && late.is_exhausted());
     }
 }

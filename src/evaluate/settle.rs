@@ -13,7 +13,7 @@ pub enum Quorum {
 
 /// What a location said of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct LocationOutcome {
     /// The location.
     pub location: LocationId,
     /// What its check came to.
@@ -24,9 +24,9 @@ pub struct Part {
 
 /// By what a run is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rule {
+pub struct SettlePolicy {
     /// The mode of the monitor.
-    pub mode: LocationMode,
+    pub location_mode: LocationMode,
     /// The location that counts in mode Primary.
     pub home: LocationId,
     /// How many count in mode SLA (MultiPOP).
@@ -35,13 +35,13 @@ pub struct Rule {
 
 /// What a run means. Positions are those of the parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ruling {
+pub enum Settlement {
     /// Nobody whose word counts said anything of the target.
-    Silent,
+    NoData,
     /// It fell into a blackout.
-    Rests,
+    Blackout,
     /// The target is fine.
-    Good {
+    Passed {
         /// Who says so.
         cause: usize,
     },
@@ -51,7 +51,7 @@ pub enum Ruling {
         cause: usize,
     },
     /// Another location has to look first.
-    Unproven {
+    NeedsVerification {
         /// The failure to look at.
         cause: usize,
     },
@@ -60,67 +60,67 @@ pub enum Ruling {
         /// The failure that decides.
         cause: usize,
         /// Another location that failed in the same run, where that is what confirms it.
-        witness: Option<usize>,
+        confirmed_by: Option<usize>,
     },
 }
 
-impl Part {
+impl LocationOutcome {
     /// Whether it says something of the target. A fault of ours never does, whatever it is called.
     #[must_use]
-    pub fn tells(&self) -> bool {
+    pub fn is_conclusive(&self) -> bool {
         match self.outcome {
             Outcome::Ok | Outcome::Warning => true,
-            Outcome::Error => !is_ours(self.status),
+            Outcome::Error => !is_own_fault(self.status),
             Outcome::Unknown | Outcome::Missed | Outcome::Blackout => false,
         }
     }
 
     /// Whether it says that the target fails.
     #[must_use]
-    pub fn fails(&self) -> bool {
-        self.outcome == Outcome::Error && self.tells()
+    pub fn is_failure(&self) -> bool {
+        self.outcome == Outcome::Error && self.is_conclusive()
     }
 }
 
 /// Judges a run by what was heard of it, in the order of the plan; `answer` is that of a second location to the
-/// failure that was [`Ruling::Unproven`] before.
+/// failure that was [`Settlement::NeedsVerification`] before.
 ///
 /// Where blackouts begin or end within a run, what was heard besides says too little: it rests. Answer 70 takes
 /// the failure away; every other one lets it stand, so that trouble with verification hides nothing.
 #[must_use]
-pub fn settle(parts: &[Part], rule: &Rule, answer: Option<Status>) -> Ruling {
+pub fn settle(parts: &[LocationOutcome], rule: &SettlePolicy, answer: Option<Status>) -> Settlement {
     if parts.iter().any(|part| part.outcome == Outcome::Blackout) {
-        return Ruling::Rests;
+        return Settlement::Blackout;
     }
-    let told: Vec<usize> = positions(parts, Part::tells);
-    let failing: Vec<usize> = positions(parts, Part::fails);
-    let Some(&first) = told.first() else { return Ruling::Silent };
+    let told: Vec<usize> = positions_where(parts, LocationOutcome::is_conclusive);
+    let failing: Vec<usize> = positions_where(parts, LocationOutcome::is_failure);
+    let Some(&first) = told.first() else { return Settlement::NoData };
     let home = told.iter().copied().find(|&at| parts[at].location == rule.home);
-    if rule.mode == LocationMode::Primary && home.is_none() {
-        return Ruling::Silent;
+    if rule.location_mode == LocationMode::Primary && home.is_none() {
+        return Settlement::NoData;
     }
-    let speaker = if rule.mode == LocationMode::Primary { home } else { None };
+    let speaker = if rule.location_mode == LocationMode::Primary { home } else { None };
     if failing.is_empty() || answer == Some(Status::VERIFIED_NO_ERROR) {
-        return Ruling::Good { cause: speaker.unwrap_or(first) };
+        return Settlement::Passed { cause: speaker.unwrap_or(first) };
     }
     let fine = told.iter().copied().find(|at| !failing.contains(at));
-    let tolerated = Ruling::Tolerated { cause: speaker.or(fine).unwrap_or(first) };
+    let tolerated = Settlement::Tolerated { cause: speaker.or(fine).unwrap_or(first) };
     let enough = |needed: usize| failing.len() >= needed.clamp(1, told.len());
-    match rule.mode {
+    match rule.location_mode {
         LocationMode::Primary => match home.filter(|at| failing.contains(at)) {
-            Some(home) => proven(parts, &failing, home, answer),
+            Some(home) => confirm_failure(parts, &failing, home, answer),
             None => tolerated,
         },
-        LocationMode::GlobalVerify => proven(parts, &failing, failing[0], answer),
-        LocationMode::GlobalNotify => alone(failing[0]),
-        LocationMode::RoundRobin if enough(2) => alone(failing[0]),
-        LocationMode::MultiPop if enough(rule.quorum.of(told.len())) => alone(failing[0]),
+        LocationMode::GlobalVerify => confirm_failure(parts, &failing, failing[0], answer),
+        LocationMode::GlobalNotify => failed_unconfirmed(failing[0]),
+        LocationMode::RoundRobin if enough(2) => failed_unconfirmed(failing[0]),
+        LocationMode::MultiPop if enough(rule.quorum.required(told.len())) => failed_unconfirmed(failing[0]),
         LocationMode::RoundRobin | LocationMode::MultiPop => tolerated,
     }
 }
 
 impl Quorum {
-    fn of(self, heard: usize) -> usize {
+    fn required(self, heard: usize) -> usize {
         match self {
             Self::AtLeast(needed) => usize::try_from(needed).unwrap_or(usize::MAX),
             Self::All => heard,
@@ -128,30 +128,35 @@ impl Quorum {
     }
 }
 
-fn alone(cause: usize) -> Ruling {
-    Ruling::Failed { cause, witness: None }
+fn failed_unconfirmed(cause: usize) -> Settlement {
+    Settlement::Failed { cause, confirmed_by: None }
 }
 
 /// A failure that needs a second word: that of another location that failed too, or of one that is asked.
-fn proven(parts: &[Part], failing: &[usize], cause: usize, answer: Option<Status>) -> Ruling {
+fn confirm_failure(
+    parts: &[LocationOutcome],
+    failing: &[usize],
+    cause: usize,
+    answer: Option<Status>,
+) -> Settlement {
     let witness = failing.iter().copied().find(|&at| at != cause);
     match (witness, answer) {
-        (None, None) if is_verified(parts[cause].status) => Ruling::Unproven { cause },
-        _ => Ruling::Failed { cause, witness },
+        (None, None) if is_verifiable(parts[cause].status) => Settlement::NeedsVerification { cause },
+        _ => Settlement::Failed { cause, confirmed_by: witness },
     }
 }
 
 /// Whether a second location is asked about this code: not where it compares a page with the run before, which
 /// only the same location can (behaviour.md 5 "Not verified").
-fn is_verified(status: Status) -> bool {
+fn is_verifiable(status: Status) -> bool {
     !(Status::OBJECT_SIZE_CHANGED.0..=Status::OBJECT_NEW.0).contains(&status.0)
 }
 
-fn is_ours(status: Status) -> bool {
+fn is_own_fault(status: Status) -> bool {
     [Status::INTERNAL, Status::BROWSER_TIMED_OUT, Status::BROWSER_FAILED, Status::CANNOT_RUN]
         .contains(&status)
 }
 
-fn positions(parts: &[Part], of: fn(&Part) -> bool) -> Vec<usize> {
+fn positions_where(parts: &[LocationOutcome], of: fn(&LocationOutcome) -> bool) -> Vec<usize> {
     parts.iter().enumerate().filter(|(_, part)| of(part)).map(|(at, _)| at).collect()
 }

@@ -7,18 +7,18 @@ const ENTITIES: [&str; 4] = ["&nbsp;", "&#160;", "&#xa0;", "&#xA0;"];
 
 /// A piece of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Token<'a> {
+pub(super) enum TextToken<'a> {
     /// No white space.
     Text(&'a str),
     /// A run of white space without a line break.
     Space,
     /// A run of white space with a line break.
-    Break,
+    LineBreak,
 }
 
 /// Folds every run of white space (no-break spaces included, as characters and as HTML entities) into one
 /// character: a line break when the run has one, else a space.
-pub(super) fn fold(text: &str) -> Cow<'_, str> {
+pub(super) fn normalize(text: &str) -> Cow<'_, str> {
     let mut folded = String::new();
     let mut copied = 0;
     let mut at = 0;
@@ -42,23 +42,23 @@ pub(super) fn fold(text: &str) -> Cow<'_, str> {
 }
 
 /// Whether `text` has any white space.
-pub(super) fn has_any(text: &str) -> bool {
+pub(super) fn contains_whitespace(text: &str) -> bool {
     next_run(text, 0).is_some()
 }
 
 /// Splits `text` at its runs of white space.
-pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
+pub(super) fn tokenize(text: &str) -> Vec<TextToken<'_>> {
     let mut tokens = Vec::new();
     let mut at = 0;
     while let Some((start, end, has_break)) = next_run(text, at) {
         if at < start {
-            tokens.push(Token::Text(&text[at..start]));
+            tokens.push(TextToken::Text(&text[at..start]));
         }
-        tokens.push(if has_break { Token::Break } else { Token::Space });
+        tokens.push(if has_break { TextToken::LineBreak } else { TextToken::Space });
         at = end;
     }
     if at < text.len() {
-        tokens.push(Token::Text(&text[at..]));
+        tokens.push(TextToken::Text(&text[at..]));
     }
     tokens
 }
@@ -70,11 +70,11 @@ fn next_run(text: &str, from: usize) -> Option<(usize, usize, bool)> {
     loop {
         // Letters, digits and most of ASCII cannot begin white space: skip them without decoding.
         start += bytes[start..].iter().position(|&byte| byte <= b' ' || byte == b'&' || byte >= 0xc2)?;
-        match white_at(&text[start..]) {
+        match whitespace_at(&text[start..]) {
             Some((length, is_break)) => {
                 let mut end = start + length;
                 let mut has_break = is_break;
-                while let Some((length, is_break)) = white_at(&text[end..]) {
+                while let Some((length, is_break)) = whitespace_at(&text[end..]) {
                     end += length;
                     has_break |= is_break;
                 }
@@ -86,7 +86,7 @@ fn next_run(text: &str, from: usize) -> Option<(usize, usize, bool)> {
 }
 
 /// Length of the white space that `text` begins with, and whether it is a line break.
-fn white_at(text: &str) -> Option<(usize, bool)> {
+fn whitespace_at(text: &str) -> Option<(usize, bool)> {
     if text.as_bytes().first()? == &b'&' {
         return ENTITIES.iter().find(|entity| text.starts_with(**entity)).map(|entity| (entity.len(), false));
     }
@@ -116,17 +116,20 @@ mod tests {
             ("\u{3000}é\u{202f}", " é "),
             ("é\u{301}ÿ€𝄞 ", "é\u{301}ÿ€𝄞 "),
         ] {
-            assert_eq!(fold(text), folded, "{text:?}");
+            assert_eq!(normalize(text), folded, "{text:?}");
         }
     }
 
     #[test]
     fn a_text_without_runs_is_not_copied() {
-        assert!(matches!(fold("one two\nthree"), Cow::Borrowed(_)));
+        assert!(matches!(normalize("one two\nthree"), Cow::Borrowed(_)));
     }
 
     #[test]
     fn tokens_tell_spaces_from_breaks() {
-        assert_eq!(tokens(" a\n\nb"), [Token::Space, Token::Text("a"), Token::Break, Token::Text("b")]);
+        assert_eq!(
+            tokenize(" a\n\nb"),
+            [TextToken::Space, TextToken::Text("a"), TextToken::LineBreak, TextToken::Text("b")]
+        );
     }
 }

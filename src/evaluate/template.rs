@@ -25,11 +25,11 @@ use crate::syntax::escape::Escape;
 use crate::syntax::template::{TemplatePart, parse};
 
 /// Bytes of a text with all its values.
-const MOST_BYTES: usize = 1024 * 1024;
+const MAX_RENDERED_BYTES: usize = 1024 * 1024;
 
 /// What a text with placeholders is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum EscapeContext {
     /// The URL of a request.
     Url,
     /// The value of a header, a token among them.
@@ -50,10 +50,10 @@ pub enum Place {
     Regex,
 }
 
-impl Place {
+impl EscapeContext {
     /// The place that a body of this media type is.
     #[must_use]
-    pub fn of_body(content_type: &str) -> Self {
+    pub fn from_content_type(content_type: &str) -> Self {
         let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         match essence.as_str() {
             "application/x-www-form-urlencoded" => Self::Form,
@@ -65,7 +65,7 @@ impl Place {
         }
     }
 
-    const fn words(self) -> &'static str {
+    const fn description(self) -> &'static str {
         match self {
             Self::Url => "the URL",
             Self::Header => "a header",
@@ -77,41 +77,41 @@ impl Place {
 }
 
 #[derive(Clone, Debug)]
-enum Part {
+enum CompiledPart {
     Text(Box<str>),
-    Name(Box<str>, Escape),
+    Placeholder(Box<str>, Escape),
 }
 
 /// A text, taken apart once.
 #[derive(Clone, Debug)]
 pub struct Template {
-    parts: Box<[Part]>,
-    place: Place,
+    parts: Box<[CompiledPart]>,
+    context: EscapeContext,
 }
 
 impl Template {
     /// The template of `text`, which stands at `place`.
     #[must_use]
-    pub fn new(text: &str, place: Place) -> Self {
-        let mut before = Before::default();
+    pub fn new(text: &str, place: EscapeContext) -> Self {
+        let mut before = PrecedingText::default();
         let part = |piece: TemplatePart<'_>| match piece {
             TemplatePart::Text(text) => {
-                before.pass(text);
-                Part::Text(text.into())
+                before.advance(text);
+                CompiledPart::Text(text.into())
             }
             TemplatePart::Placeholder(name) => {
-                let escape = before.escape(place);
-                before.any = true;
-                Part::Name(name.into(), escape)
+                let escape = before.escape_for(place);
+                before.is_present = true;
+                CompiledPart::Placeholder(name.into(), escape)
             }
         };
-        Self { parts: parse(text).into_iter().map(part).collect(), place }
+        Self { parts: parse(text).into_iter().map(part).collect(), context: place }
     }
 
     /// Whether there is anything to fill in.
     #[must_use]
-    pub fn has_names(&self) -> bool {
-        self.parts.iter().any(|part| matches!(part, Part::Name(..)))
+    pub fn has_placeholders(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, CompiledPart::Placeholder(..)))
     }
 
     /// The text with the values of `variables`.
@@ -119,45 +119,47 @@ impl Template {
     /// # Errors
     /// [`FailureKind::VariableUnknown`] when one is not set, [`FailureKind::VariableInvalid`] when a value
     /// cannot stand at its place or the text becomes longer than 1 MiB.
-    pub fn filled(&self, variables: &Variables) -> Result<String, Failure> {
-        if let [Part::Text(text)] = &*self.parts {
+    pub fn render(&self, variables: &Variables) -> Result<String, Failure> {
+        if let [CompiledPart::Text(text)] = &*self.parts {
             return Ok(String::from(&**text));
         }
         let mut out = String::new();
         for part in &self.parts {
             match part {
-                Part::Text(text) => out.push_str(text),
-                Part::Name(name, escape) => {
-                    let value = variables.value(name).ok_or_else(|| self.unknown(name))?;
-                    out.push_str(&escape.apply(value).map_err(|why| self.invalid(name, why))?);
+                CompiledPart::Text(text) => out.push_str(text),
+                CompiledPart::Placeholder(name, escape) => {
+                    let value = variables.get(name).ok_or_else(|| self.unknown_variable(name))?;
+                    out.push_str(&escape.apply(value).map_err(|why| self.invalid_value(name, why))?);
                 }
             }
-            if out.len() > MOST_BYTES {
-                let words =
-                    format!("{} has more than {MOST_BYTES} bytes with its variables", self.place.words());
+            if out.len() > MAX_RENDERED_BYTES {
+                let words = format!(
+                    "{} has more than {MAX_RENDERED_BYTES} bytes with its variables",
+                    self.context.description()
+                );
                 return Err(Failure::new(Phase::Prepare, FailureKind::VariableInvalid, words));
             }
         }
         Ok(out)
     }
 
-    fn unknown(&self, name: &str) -> Failure {
+    fn unknown_variable(&self, name: &str) -> Failure {
         let why = if name.starts_with('$') { "is no built-in variable" } else { "was set by no step before" };
-        let detail = format!("`{{{{{name}}}}}` in {} {why}", self.place.words());
+        let detail = format!("`{{{{{name}}}}}` in {} {why}", self.context.description());
         Failure::new(Phase::Prepare, FailureKind::VariableUnknown, detail)
     }
 
-    fn invalid(&self, name: &str, why: &str) -> Failure {
-        let detail = format!("`{{{{{name}}}}}` in {}: {why}", self.place.words());
+    fn invalid_value(&self, name: &str, why: &str) -> Failure {
+        let detail = format!("`{{{{{name}}}}}` in {}: {why}", self.context.description());
         Failure::new(Phase::Prepare, FailureKind::VariableInvalid, detail)
     }
 }
 
 /// What stands before a placeholder.
 #[derive(Default)]
-struct Before {
+struct PrecedingText {
     /// Anything at all.
-    any: bool,
+    is_present: bool,
     /// The end of the host: a `/`, `?` or `#` other than those of `://`.
     host_ended: bool,
     /// The end of the path: a `?` or `#`.
@@ -168,8 +170,8 @@ struct Before {
     escaped: bool,
 }
 
-impl Before {
-    fn pass(&mut self, text: &str) {
+impl PrecedingText {
+    fn advance(&mut self, text: &str) {
         let mut rest = text;
         let scheme = text.split_once("://").filter(|(scheme, _)| !scheme.contains(['/', '?', '#']));
         if let Some((_, behind)) = scheme {
@@ -177,7 +179,7 @@ impl Before {
         }
         self.host_ended |= rest.contains(['/', '?', '#']);
         self.path_ended |= rest.contains(['?', '#']);
-        self.any = true;
+        self.is_present = true;
         for byte in text.bytes() {
             match byte {
                 _ if self.escaped => self.escaped = false,
@@ -188,18 +190,20 @@ impl Before {
         }
     }
 
-    fn escape(&self, place: Place) -> Escape {
+    fn escape_for(&self, place: EscapeContext) -> Escape {
         match place {
-            Place::Url if !self.any => Escape::Raw,
-            Place::Url if self.path_ended => Escape::Component,
-            Place::Url if self.host_ended => Escape::Segment,
-            Place::Url => Escape::Host,
-            Place::Header => Escape::Header,
-            Place::Json if self.in_string => Escape::JsonString,
-            Place::Form => Escape::Form,
-            Place::Xml => Escape::Xml,
-            Place::Regex => Escape::Regex,
-            Place::Login | Place::Json | Place::Body | Place::Value => Escape::Raw,
+            EscapeContext::Url if !self.is_present => Escape::Raw,
+            EscapeContext::Url if self.path_ended => Escape::Component,
+            EscapeContext::Url if self.host_ended => Escape::Segment,
+            EscapeContext::Url => Escape::Host,
+            EscapeContext::Header => Escape::Header,
+            EscapeContext::Json if self.in_string => Escape::JsonString,
+            EscapeContext::Form => Escape::Form,
+            EscapeContext::Xml => Escape::Xml,
+            EscapeContext::Regex => Escape::Regex,
+            EscapeContext::Login | EscapeContext::Json | EscapeContext::Body | EscapeContext::Value => {
+                Escape::Raw
+            }
         }
     }
 }
@@ -254,7 +258,7 @@ impl Variables {
 
     /// The value of `name`; of a built-in one with its `$`.
     #[must_use]
-    pub fn value(&self, name: &str) -> Option<&str> {
+    pub fn get(&self, name: &str) -> Option<&str> {
         let set = self.set.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
         let built_in = || self.built_in().iter().find(|(known, _)| *known == name);
         match set {
@@ -270,7 +274,7 @@ impl Variables {
 
     /// The values of variables that are protected, or whose names say that they let somebody in, such as `token`:
     /// those are kept nowhere.
-    pub fn secrets(&self) -> impl Iterator<Item = &str> {
+    pub fn secret_values(&self) -> impl Iterator<Item = &str> {
         let secret = |name: &String| is_secret(name) || self.protected.contains(name);
         self.set.iter().filter(move |(name, _)| secret(name)).map(|(_, value)| value.as_str())
     }

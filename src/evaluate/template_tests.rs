@@ -25,38 +25,50 @@ fn variables() -> Variables {
     variables
 }
 
-fn filled(text: &str, place: Place) -> Result<String, String> {
-    let filled = Template::new(text, place).filled(&variables());
+fn filled(text: &str, place: EscapeContext) -> Result<String, String> {
+    let filled = Template::new(text, place).render(&variables());
     filled.map_err(|failure| format!("{}: {}", failure.kind.label(), failure.detail))
 }
 
 #[test]
 fn values_are_escaped_for_their_place() {
     let cases = [
-        (Place::Url, "http://a.test/{{id}}/x", "http://a.test/42/x"),
-        (Place::Url, "http://a.test/{{text}}", "http://a.test/a%20b%26c%3Dd%2F%C3%A9%22%5C%0A%3C"),
-        (Place::Url, "http://a.test?q={{text}}", "http://a.test?q=a%20b%26c%3Dd%2F%C3%A9%22%5C%0A%3C"),
-        (Place::Url, "http://a.test/{{split}}", "http://a.test/x%0D%0ASet-Cookie%3A%20a%3Db"),
-        (Place::Url, "http://a.test/{{dot}}?q={{up}}#{{here}}", "http://a.test/1.5?q=..#."),
-        (Place::Url, "{{url}}", "https://other.test/x?y=z"),
-        (Place::Url, "{{url}}&id={{id}}", "https://other.test/x?y=z&id=42"),
-        (Place::Url, "{{url}}/{{text}}", "https://other.test/x?y=z/a%20b%26c%3Dd%2F%C3%A9%22%5C%0A%3C"),
-        (Place::Url, "http://{{host}}/a", "http://other.test:81/a"),
-        (Place::Url, "http://a.test{{next}}", "http://a.test/items?page=2"),
-        (Place::Url, "{{scheme}}://{{host}}/{{id}}", "http://other.test:81/42"),
-        (Place::Url, "http://a.test:{{id}}/{{next}}", "http://a.test:42/%2Fitems%3Fpage%3D2"),
-        (Place::Json, r#"{"a":"{{text}}","n":{{id}}}"#, r#"{"a":"a b&c=d/é\"\\\n<","n":42}"#),
-        (Place::Json, r#"{"a":"\"{{id}}","b\\":{{text}}}"#, "{\"a\":\"\\\"42\",\"b\\\\\":a b&c=d/é\"\\\n<}"),
-        (Place::Form, "a={{text}}&b={{id}}", "a=a+b%26c%3Dd%2F%C3%A9%22%5C%0A%3C&b=42"),
-        (Place::Xml, "<a b='{{text}}'/>", "<a b='a b&amp;c=d/é&quot;\\\n&lt;'/>"),
-        (Place::Body, "{{text}}", "a b&c=d/é\"\\\n<"),
-        (Place::Login, "{{text}}", "a b&c=d/é\"\\\n<"),
-        (Place::Header, "Bearer {{token}}", "Bearer s3cr3t value"),
-        (Place::Value, "{{dot}}", "1.5"),
-        (Place::Regex, "^{{dot}}$", "^1\\.5$"),
-        (Place::Body, "{{$timestamp}} {{$timestamp_ms}}", "1700000000 1700000000123"),
-        (Place::Body, "{{$uuid}}", "00000000-0000-4000-8000-123456789abc"),
-        (Place::Body, "{{ id }} {{#each}} {{1}} {{", "42 {{#each}} {{1}} {{"),
+        (EscapeContext::Url, "http://a.test/{{id}}/x", "http://a.test/42/x"),
+        (EscapeContext::Url, "http://a.test/{{text}}", "http://a.test/a%20b%26c%3Dd%2F%C3%A9%22%5C%0A%3C"),
+        (
+            EscapeContext::Url,
+            "http://a.test?q={{text}}",
+            "http://a.test?q=a%20b%26c%3Dd%2F%C3%A9%22%5C%0A%3C",
+        ),
+        (EscapeContext::Url, "http://a.test/{{split}}", "http://a.test/x%0D%0ASet-Cookie%3A%20a%3Db"),
+        (EscapeContext::Url, "http://a.test/{{dot}}?q={{up}}#{{here}}", "http://a.test/1.5?q=..#."),
+        (EscapeContext::Url, "{{url}}", "https://other.test/x?y=z"),
+        (EscapeContext::Url, "{{url}}&id={{id}}", "https://other.test/x?y=z&id=42"),
+        (
+            EscapeContext::Url,
+            "{{url}}/{{text}}",
+            "https://other.test/x?y=z/a%20b%26c%3Dd%2F%C3%A9%22%5C%0A%3C",
+        ),
+        (EscapeContext::Url, "http://{{host}}/a", "http://other.test:81/a"),
+        (EscapeContext::Url, "http://a.test{{next}}", "http://a.test/items?page=2"),
+        (EscapeContext::Url, "{{scheme}}://{{host}}/{{id}}", "http://other.test:81/42"),
+        (EscapeContext::Url, "http://a.test:{{id}}/{{next}}", "http://a.test:42/%2Fitems%3Fpage%3D2"),
+        (EscapeContext::Json, r#"{"a":"{{text}}","n":{{id}}}"#, r#"{"a":"a b&c=d/é\"\\\n<","n":42}"#),
+        (
+            EscapeContext::Json,
+            r#"{"a":"\"{{id}}","b\\":{{text}}}"#,
+            "{\"a\":\"\\\"42\",\"b\\\\\":a b&c=d/é\"\\\n<}",
+        ),
+        (EscapeContext::Form, "a={{text}}&b={{id}}", "a=a+b%26c%3Dd%2F%C3%A9%22%5C%0A%3C&b=42"),
+        (EscapeContext::Xml, "<a b='{{text}}'/>", "<a b='a b&amp;c=d/é&quot;\\\n&lt;'/>"),
+        (EscapeContext::Body, "{{text}}", "a b&c=d/é\"\\\n<"),
+        (EscapeContext::Login, "{{text}}", "a b&c=d/é\"\\\n<"),
+        (EscapeContext::Header, "Bearer {{token}}", "Bearer s3cr3t value"),
+        (EscapeContext::Value, "{{dot}}", "1.5"),
+        (EscapeContext::Regex, "^{{dot}}$", "^1\\.5$"),
+        (EscapeContext::Body, "{{$timestamp}} {{$timestamp_ms}}", "1700000000 1700000000123"),
+        (EscapeContext::Body, "{{$uuid}}", "00000000-0000-4000-8000-123456789abc"),
+        (EscapeContext::Body, "{{ id }} {{#each}} {{1}} {{", "42 {{#each}} {{1}} {{"),
     ];
     for (place, text, expected) in cases {
         assert_eq!(filled(text, place).as_deref(), Ok(expected), "{place:?} {text}");
@@ -66,20 +78,40 @@ fn values_are_escaped_for_their_place() {
 #[test]
 fn what_cannot_stand_at_its_place_is_refused() {
     for (place, text, words) in [
-        (Place::Header, "{{split}}", "variable_invalid: `{{split}}` in a header: its value has a control"),
-        (Place::Url, "http://{{user}}/", "variable_invalid: `{{user}}` in the URL: its value is no host"),
-        (Place::Url, "http://a.test{{split}}", "variable_invalid"),
-        (Place::Url, "http://a.test/{{gone}}", "variable_unknown: `{{gone}}` in the URL was set by no step"),
         (
-            Place::Url,
+            EscapeContext::Header,
+            "{{split}}",
+            "variable_invalid: `{{split}}` in a header: its value has a control",
+        ),
+        (
+            EscapeContext::Url,
+            "http://{{user}}/",
+            "variable_invalid: `{{user}}` in the URL: its value is no host",
+        ),
+        (EscapeContext::Url, "http://a.test{{split}}", "variable_invalid"),
+        (
+            EscapeContext::Url,
+            "http://a.test/{{gone}}",
+            "variable_unknown: `{{gone}}` in the URL was set by no step",
+        ),
+        (
+            EscapeContext::Url,
             "http://a.test/b/{{up}}/c",
             "variable_invalid: `{{up}}` in the URL: its value is a step",
         ),
-        (Place::Url, "http://a.test/b/{{here}}{{here}}/c", "variable_invalid: `{{here}}` in the URL"),
-        (Place::Url, "{{scheme}}://a.test/.{{here}}/c", "variable_invalid: `{{here}}` in the URL"),
-        (Place::Body, "{{$uuidd}}", "variable_unknown: `{{$uuidd}}` in the body is no built-in variable"),
-        (Place::Value, "{{ID}}", "variable_unknown"),
-        (Place::Body, &"{{long}}".repeat(17), "variable_invalid: the body has more than 1048576 bytes"),
+        (EscapeContext::Url, "http://a.test/b/{{here}}{{here}}/c", "variable_invalid: `{{here}}` in the URL"),
+        (EscapeContext::Url, "{{scheme}}://a.test/.{{here}}/c", "variable_invalid: `{{here}}` in the URL"),
+        (
+            EscapeContext::Body,
+            "{{$uuidd}}",
+            "variable_unknown: `{{$uuidd}}` in the body is no built-in variable",
+        ),
+        (EscapeContext::Value, "{{ID}}", "variable_unknown"),
+        (
+            EscapeContext::Body,
+            &"{{long}}".repeat(17),
+            "variable_invalid: the body has more than 1048576 bytes",
+        ),
     ] {
         let error = filled(text, place).unwrap_err();
         assert!(error.starts_with(words), "{text}: {error}");
@@ -89,16 +121,16 @@ fn what_cannot_stand_at_its_place_is_refused() {
 #[test]
 fn bodies_are_escaped_by_their_media_type() {
     for (content_type, place) in [
-        ("application/json; charset=utf-8", Place::Json),
-        ("Application/Problem+JSON", Place::Json),
-        ("application/x-www-form-urlencoded", Place::Form),
-        ("text/xml", Place::Xml),
-        ("application/soap+xml", Place::Xml),
-        ("multipart/form-data; boundary=json", Place::Body),
-        ("text/plain", Place::Body),
-        ("", Place::Body),
+        ("application/json; charset=utf-8", EscapeContext::Json),
+        ("Application/Problem+JSON", EscapeContext::Json),
+        ("application/x-www-form-urlencoded", EscapeContext::Form),
+        ("text/xml", EscapeContext::Xml),
+        ("application/soap+xml", EscapeContext::Xml),
+        ("multipart/form-data; boundary=json", EscapeContext::Body),
+        ("text/plain", EscapeContext::Body),
+        ("", EscapeContext::Body),
     ] {
-        assert_eq!(Place::of_body(content_type), place, "{content_type}");
+        assert_eq!(EscapeContext::from_content_type(content_type), place, "{content_type}");
     }
 }
 
@@ -107,7 +139,7 @@ fn telling_values_are_masked_however_they_are_written() {
     let mut variables = variables();
     variables.set("token", "s3cr3t \"v/".to_owned());
     variables.set("csrf_token", "abc".to_owned());
-    let masks = telling::Masks::of(variables.secrets());
+    let masks = telling::Masks::of(variables.secret_values());
     let masked = |text| masks.masked(text).into_owned();
     assert_eq!(masked(r#"{"t":"s3cr3t \"v/","u":"abc 42"}"#), r#"{"t":"********","u":"abc 42"}"#);
     assert_eq!(masked("?t=s3cr3t%20%22v%2F&u=s3cr3t+%22v%2F"), "?t=********&u=********");
@@ -117,16 +149,16 @@ fn telling_values_are_masked_however_they_are_written() {
 #[test]
 fn built_in_values_stay_for_the_attempt_and_differ_between_two() {
     let (one, other) = (Variables::new(Timestamp::from_seconds(0), u128::MAX), variables());
-    assert_eq!(one.value("$uuid"), Some("ffffffff-ffff-4fff-bfff-ffffffffffff"));
-    assert_eq!(one.value("$isoTimestamp"), Some("1970-01-01T00:00:00Z"));
-    assert_ne!(one.value("$randomInt"), other.value("$randomInt"));
-    assert_eq!(one.value("$uuid"), one.value("$uuid"));
+    assert_eq!(one.get("$uuid"), Some("ffffffff-ffff-4fff-bfff-ffffffffffff"));
+    assert_eq!(one.get("$isoTimestamp"), Some("1970-01-01T00:00:00Z"));
+    assert_ne!(one.get("$randomInt"), other.get("$randomInt"));
+    assert_eq!(one.get("$uuid"), one.get("$uuid"));
 }
 
 #[test]
 fn the_built_in_variables_are_those_that_scripts_may_name() {
     let variables = Variables::new(Timestamp::from_micros(0), 0);
     for name in crate::syntax::template::BUILT_IN_VARIABLES {
-        assert!(variables.value(name).is_some_and(|value| !value.is_empty()), "{name}");
+        assert!(variables.get(name).is_some_and(|value| !value.is_empty()), "{name}");
     }
 }

@@ -8,12 +8,12 @@
 use regex::Regex;
 use serde::Deserialize;
 
-use super::assertion::{Answer, AssertionError, Lookup, compiled, shortened};
-use super::template::Place;
+use super::assertion::{AssertionError, Lookup, ParsedResponse, compile_regex, excerpt};
+use super::template::EscapeContext;
 use crate::domain::{Failure, FailureKind, Phase};
 
 /// Bytes of a value.
-const MOST_BYTES: usize = 64 * 1024;
+const MAX_VALUE_BYTES: usize = 64 * 1024;
 
 /// What a variable of a step says, as its monitor has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -32,7 +32,7 @@ pub struct VariableSettings {
 /// A variable of a step; a regular expression is compiled when it is looked up, since one that is takes tens of
 /// kilobytes and more.
 #[derive(Clone, Debug)]
-pub struct Variable {
+pub struct VariableExtractor {
     name: Box<str>,
     property: Box<str>,
     /// As the document says; empty when it is guessed.
@@ -42,30 +42,30 @@ pub struct Variable {
 }
 
 #[derive(Clone, Debug)]
-enum Find {
-    At(Lookup),
-    Group(Regex),
+enum Extraction {
+    Lookup(Lookup),
+    Regex(Regex),
 }
 
-impl Find {
-    fn of(source: &str, property: &str) -> Result<Self, AssertionError> {
+impl Extraction {
+    fn new(source: &str, property: &str) -> Result<Self, AssertionError> {
         match source {
-            "Response" => compiled(property).map(Self::Group),
-            _ => Lookup::of(source, property).map(Self::At),
+            "Response" => compile_regex(property).map(Self::Regex),
+            _ => Lookup::new(source, property).map(Self::Lookup),
         }
     }
 }
 
-impl Variable {
+impl VariableExtractor {
     /// The variable that `settings` describe (fields.md 2).
     ///
     /// # Errors
     /// [`AssertionError`] when the property does not fit the source.
     pub fn new(settings: &VariableSettings) -> Result<Self, AssertionError> {
         let VariableSettings { name, property, source } = settings;
-        let found = if source.is_empty() { None } else { Some(Find::of(source, property)?) };
+        let found = if source.is_empty() { None } else { Some(Extraction::new(source, property)?) };
         let lookup = match found {
-            Some(Find::At(lookup)) => Some(Box::new(lookup)),
+            Some(Extraction::Lookup(lookup)) => Some(Box::new(lookup)),
             _ => None,
         };
         let (name, property) = (name.as_str().into(), property.as_str().into());
@@ -94,12 +94,12 @@ impl Variable {
     /// compile.
     #[must_use]
     pub fn is_regex(&self, content_type: &str) -> bool {
-        self.source_in(content_type) == "Response"
+        self.source_for(content_type) == "Response"
     }
 
-    fn source_in(&self, content_type: &str) -> &str {
+    fn source_for(&self, content_type: &str) -> &str {
         match &*self.source {
-            "" => guess(content_type, &self.property),
+            "" => infer_source(content_type, &self.property),
             source => source,
         }
     }
@@ -109,47 +109,47 @@ impl Variable {
     /// # Errors
     /// [`FailureKind::VariableMissing`] when it is not there, has more than 64 KiB, or the answer cannot be
     /// read as what the property asks.
-    pub fn value(&self, answer: &Answer<'_>, content_type: &str) -> Result<String, Failure> {
-        let source = self.source_in(content_type);
+    pub fn extract(&self, answer: &ParsedResponse<'_>, content_type: &str) -> Result<String, Failure> {
+        let source = self.source_for(content_type);
         let first = |lookup: &Lookup| {
-            lookup.nodes(answer).map(|nodes| nodes.first().map(|node| node.text().into_owned()))
+            lookup.select(answer).map(|nodes| nodes.first().map(|node| node.text().into_owned()))
         };
         let value = if let Some(lookup) = &self.lookup {
             first(lookup)
         } else {
-            let found = Find::of(source, &self.property);
-            match found.map_err(|error| self.missing(source, &error.to_string()))? {
-                Find::Group(regex) if !answer.patience.lasts(&regex, answer.text) => {
+            let found = Extraction::new(source, &self.property);
+            match found.map_err(|error| self.missing_failure(source, &error.to_string()))? {
+                Extraction::Regex(regex) if !answer.search_budget.allows(&regex, answer.text) => {
                     Err("there was no time to search for it".to_owned())
                 }
-                Find::Group(regex) => Ok(regex.captures(answer.text).and_then(|found| {
+                Extraction::Regex(regex) => Ok(regex.captures(answer.text).and_then(|found| {
                     let group = if found.len() > 1 { found.get(1) } else { found.get(0) };
                     group.map(|group| group.as_str().to_owned())
                 })),
-                Find::At(lookup) => first(&lookup),
+                Extraction::Lookup(lookup) => first(&lookup),
             }
         };
         match value {
-            Ok(Some(value)) if value.len() > MOST_BYTES => {
-                let words = format!("found {} bytes, more than {MOST_BYTES}", value.len());
-                Err(self.missing(source, &words))
+            Ok(Some(value)) if value.len() > MAX_VALUE_BYTES => {
+                let words = format!("found {} bytes, more than {MAX_VALUE_BYTES}", value.len());
+                Err(self.missing_failure(source, &words))
             }
             Ok(Some(value)) => Ok(value),
-            Ok(None) => Err(self.missing(source, "found nothing")),
-            Err(why) => Err(self.missing(source, &why)),
+            Ok(None) => Err(self.missing_failure(source, "found nothing")),
+            Err(why) => Err(self.missing_failure(source, &why)),
         }
     }
 
-    fn missing(&self, source: &str, why: &str) -> Failure {
-        let detail = format!("`{}` from {source} `{}`: {why}", self.name, shortened(&self.property));
+    fn missing_failure(&self, source: &str, why: &str) -> Failure {
+        let detail = format!("`{}` from {source} `{}`: {why}", self.name, excerpt(&self.property));
         Failure::new(Phase::Validate, FailureKind::VariableMissing, detail)
     }
 }
 
-fn guess(content_type: &str, property: &str) -> &'static str {
-    match Place::of_body(content_type) {
-        Place::Json => "JSON Response",
-        Place::Xml => "XML Response",
+fn infer_source(content_type: &str, property: &str) -> &'static str {
+    match EscapeContext::from_content_type(content_type) {
+        EscapeContext::Json => "JSON Response",
+        EscapeContext::Xml => "XML Response",
         _ if property.starts_with('$') => "JSON Response",
         _ if property.starts_with('/') => "XML Response",
         _ => "Response",
@@ -166,14 +166,14 @@ mod tests {
 
     fn value(source: Option<&str>, property: &str, content_type: &str, text: &str) -> Result<String, String> {
         let headers = [("X-Id", "7"), ("x-id", "8")].map(|(n, v)| (n.to_owned(), v.to_owned()));
-        let answer = Answer::new(200, Duration::ZERO, &headers, text);
+        let answer = ParsedResponse::new(200, Duration::ZERO, &headers, text);
         let mut document = json!({"name": "v", "property": property});
         if let Some(source) = source {
             document["source"] = json!(source);
         }
-        let variable = Variable::new(&serde_json::from_value(document.clone()).unwrap())
+        let variable = VariableExtractor::new(&serde_json::from_value(document.clone()).unwrap())
             .map_err(|error| error.to_string())?;
-        variable.value(&answer, content_type).map_err(|failure| {
+        variable.extract(&answer, content_type).map_err(|failure| {
             assert_eq!(failure.kind, FailureKind::VariableMissing);
             failure.detail
         })

@@ -8,32 +8,32 @@ use crate::domain::{Failure, FailureKind, Fault, Observation, Outcome, Status, V
 /// none passed, the last attempt that was not our own fault decides; if all were ours, the outcome is
 /// unknown. A check that was cancelled was not seen to its end and says nothing of the target: unknown too.
 #[must_use]
-pub fn verdict(attempts: &[Observation]) -> Verdict {
+pub fn evaluate_attempts(attempts: &[Observation]) -> Verdict {
     let failures: Vec<(usize, &Failure)> = attempts
         .iter()
         .enumerate()
         .filter_map(|(index, attempt)| attempt.failure.as_ref().map(|failure| (index, failure)))
         .collect();
     if let Some(passed) = attempts.iter().rfind(|attempt| attempt.failure.is_none()) {
-        return pass(passed, &failures);
+        return passed_verdict(passed, &failures);
     }
     let cancelled = failures.iter().rposition(|(_, failure)| failure.kind == FailureKind::Cancelled);
     let theirs = failures.iter().rposition(|(_, failure)| failure.fault != Fault::Ours);
     match (cancelled, theirs) {
-        (Some(index), _) => fail(Outcome::Unknown, index, &failures),
-        (None, Some(index)) => fail(Outcome::Error, index, &failures),
-        (None, None) if failures.is_empty() => never_attempted(),
-        (None, None) => fail(Outcome::Unknown, failures.len() - 1, &failures),
+        (Some(index), _) => failed_verdict(Outcome::Unknown, index, &failures),
+        (None, Some(index)) => failed_verdict(Outcome::Error, index, &failures),
+        (None, None) if failures.is_empty() => no_attempt_verdict(),
+        (None, None) => failed_verdict(Outcome::Unknown, failures.len() - 1, &failures),
     }
 }
 
-fn pass(passed: &Observation, failures: &[(usize, &Failure)]) -> Verdict {
+fn passed_verdict(passed: &Observation, failures: &[(usize, &Failure)]) -> Verdict {
     let counting = || passed.warnings.iter().filter(|warning| warning.kind.affects_outcome());
     let outcome =
         if failures.is_empty() && counting().next().is_none() { Outcome::Ok } else { Outcome::Warning };
     let status = counting().find_map(Warning::status).unwrap_or(Status::OK);
     let warning_status = failures.first().map(|(_, failure)| failure.status());
-    let mut reasons = told(failures, true);
+    let mut reasons = format_failures(failures, true);
     reasons.extend(counting().map(|warning| warning.detail.clone()));
     reasons.extend(
         passed.warnings.iter().filter(|w| !w.kind.affects_outcome()).map(|warning| warning.detail.clone()),
@@ -41,21 +41,21 @@ fn pass(passed: &Observation, failures: &[(usize, &Failure)]) -> Verdict {
     Verdict { outcome, status, warning_status, reasons }
 }
 
-fn fail(outcome: Outcome, deciding: usize, failures: &[(usize, &Failure)]) -> Verdict {
+fn failed_verdict(outcome: Outcome, deciding: usize, failures: &[(usize, &Failure)]) -> Verdict {
     let mut ordered = failures.to_vec();
     let decided = ordered.remove(deciding);
     let status = decided.1.status();
     ordered.insert(0, decided);
-    Verdict { outcome, status, warning_status: None, reasons: told(&ordered, failures.len() > 1) }
+    Verdict { outcome, status, warning_status: None, reasons: format_failures(&ordered, failures.len() > 1) }
 }
 
-fn never_attempted() -> Verdict {
+fn no_attempt_verdict() -> Verdict {
     let reasons = vec!["no attempt was made".to_owned()];
     Verdict { outcome: Outcome::Unknown, status: Status::INTERNAL, warning_status: None, reasons }
 }
 
 /// The failures in words, by attempt where there were several.
-fn told(failures: &[(usize, &Failure)], numbered: bool) -> Vec<String> {
+fn format_failures(failures: &[(usize, &Failure)], numbered: bool) -> Vec<String> {
     failures
         .iter()
         .map(
@@ -143,7 +143,7 @@ mod tests {
         ];
         for &(letters, outcome, status, warning_status) in cases {
             let attempts: Vec<_> = letters.chars().map(attempt).collect();
-            let verdict = verdict(&attempts);
+            let verdict = evaluate_attempts(&attempts);
             assert_eq!(
                 (verdict.outcome, verdict.status, verdict.warning_status),
                 (outcome, Status(status), warning_status.map(Status)),
@@ -156,13 +156,14 @@ mod tests {
     #[test]
     fn a_target_failure_blamed_on_us_is_unknown() {
         let failure = Failure::new(Phase::Connect, FailureKind::TimedOut, "").with_fault(Fault::Ours);
-        let verdict = verdict(&[Observation::from_failure(failure)]);
+        let verdict = evaluate_attempts(&[Observation::from_failure(failure)]);
         assert_eq!((verdict.outcome, verdict.status), (Outcome::Unknown, Status::INTERNAL));
     }
 
     #[test]
     fn the_deciding_reason_comes_first_and_attempts_are_numbered() {
-        let verdict = verdict(&[failed(FailureKind::ConnectRefused), failed(FailureKind::NoSocket)]);
+        let verdict =
+            evaluate_attempts(&[failed(FailureKind::ConnectRefused), failed(FailureKind::NoSocket)]);
         assert!(verdict.reasons[0].starts_with("attempt 1: the target refused"), "{:?}", verdict.reasons);
         assert!(
             verdict.reasons[1].starts_with("attempt 2: this host has no socket"),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::apart::{LONG_TEXT, apart};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::evaluate::keyword::KeywordRule;
-use crate::evaluate::{Patience, charset};
+use crate::evaluate::{SearchBudget, charset};
 use crate::net::Deadline;
 use crate::schema::typed::keyword::KeywordSettings;
 use crate::schema::{Document, InvalidSettings};
@@ -44,9 +44,9 @@ pub(super) async fn search(
             Ok(keyword) => keyword,
             Err(error) => return internal(error.to_string()),
         };
-        let patience = Patience::of(|| deadline.left());
-        let failure = keyword.judge_within(&text, &patience);
-        if patience.is_over() {
+        let patience = SearchBudget::with_remaining(|| deadline.left());
+        let failure = keyword.evaluate_within(&text, &patience);
+        if patience.is_exhausted() {
             return internal(format!(
                 "searching {} bytes for the keyword would take longer than the timeout; simplify `keyword_string`",
                 text.len()

@@ -89,7 +89,7 @@ pub struct Board {
 }
 
 impl Board {
-    /// How many monitors stand where, in the order of [`Standing::ALL`].
+    /// How many monitors stand where, in the order of [`ObjectiveStatus::ALL`].
     #[must_use]
     pub fn counts(&self) -> [(Standing, usize); 9] {
         let mut counts = Standing::ALL.map(|standing| (standing, 0));

@@ -2,7 +2,7 @@
 //! can say.
 
 use vigie::domain::{LocationId, LocationMode, Outcome, Status};
-use vigie::evaluate::settle::{Part, Quorum, Rule, Ruling, settle};
+use vigie::evaluate::settle::{LocationOutcome, Quorum, SettlePolicy, Settlement, settle};
 
 const SAYS: [Outcome; 5] = [Outcome::Ok, Outcome::Warning, Outcome::Error, Outcome::Unknown, Outcome::Missed];
 
@@ -42,47 +42,54 @@ fn every_mode_rules_as_it_says() {
 
 fn check(mode: LocationMode, quorum: Quorum, said: &[Outcome]) {
     let status = |outcome| Status(u16::from(outcome == Outcome::Error));
-    let part = |(at, outcome): (usize, &Outcome)| Part {
+    let part = |(at, outcome): (usize, &Outcome)| LocationOutcome {
         location: LocationId(i64::try_from(at).unwrap() + 1),
         outcome: *outcome,
         status: status(*outcome),
     };
-    let parts: Vec<Part> = said.iter().enumerate().map(part).collect();
-    let rule = Rule { mode, home: LocationId(1), quorum };
+    let parts: Vec<LocationOutcome> = said.iter().enumerate().map(part).collect();
+    let rule = SettlePolicy { location_mode: mode, home: LocationId(1), quorum };
     let asked = settle(&parts, &rule, None);
     let verifies = matches!(mode, LocationMode::Primary | LocationMode::GlobalVerify);
     let alone = said.iter().filter(|said| **said == Outcome::Error).count() == 1;
     let expected = fails(mode, quorum, said);
     let about = format!("{mode:?} {quorum:?} {said:?}: {asked:?}");
     match asked {
-        Ruling::Silent => assert_eq!(expected, None, "{about}"),
-        Ruling::Good { .. } => {
+        Settlement::NoData => assert_eq!(expected, None, "{about}"),
+        Settlement::Passed { .. } => {
             assert!(expected == Some(false) && !said.contains(&Outcome::Error), "{about}");
         }
-        Ruling::Tolerated { cause } => {
+        Settlement::Tolerated { cause } => {
             assert!(expected == Some(false) && said.contains(&Outcome::Error), "{about}");
             assert!(said[cause] != Outcome::Error || said.iter().all(|said| *said != Outcome::Ok), "{about}");
         }
-        Ruling::Unproven { cause } => {
+        Settlement::NeedsVerification { cause } => {
             assert!(expected == Some(true) && verifies && alone && said[cause] == Outcome::Error, "{about}");
         }
-        Ruling::Failed { cause, witness } => {
+        Settlement::Failed { cause, confirmed_by: witness } => {
             assert!(expected == Some(true) && said[cause] == Outcome::Error, "{about}");
             assert_eq!(witness.is_some(), verifies && !alone, "{about}");
             assert!(mode != LocationMode::Primary || cause == 0, "{about}");
         }
-        Ruling::Rests => panic!("{about}"),
+        Settlement::Blackout => panic!("{about}"),
     }
     // Whatever the second location says but that it saw nothing lets the error stand.
     for code in [71, 72, 73, 79] {
         let answered = settle(&parts, &rule, Some(Status(code)));
-        let same = matches!(asked, Ruling::Unproven { .. }) || answered == asked;
-        assert!(same && !matches!(answered, Ruling::Unproven { .. }), "{about}, then {code}: {answered:?}");
-        assert_eq!(matches!(answered, Ruling::Failed { .. }), expected == Some(true), "{about}, then {code}");
+        let same = matches!(asked, Settlement::NeedsVerification { .. }) || answered == asked;
+        assert!(
+            same && !matches!(answered, Settlement::NeedsVerification { .. }),
+            "{about}, then {code}: {answered:?}"
+        );
+        assert_eq!(
+            matches!(answered, Settlement::Failed { .. }),
+            expected == Some(true),
+            "{about}, then {code}"
+        );
     }
     let denied = settle(&parts, &rule, Some(Status::VERIFIED_NO_ERROR));
     assert!(
-        !matches!(denied, Ruling::Failed { .. } | Ruling::Unproven { .. }),
+        !matches!(denied, Settlement::Failed { .. } | Settlement::NeedsVerification { .. }),
         "{about}, then 70: {denied:?}"
     );
 }
@@ -90,9 +97,13 @@ fn check(mode: LocationMode, quorum: Quorum, said: &[Outcome]) {
 #[test]
 fn a_run_that_fell_into_a_blackout_anywhere_rests() {
     for (mode, _) in LocationMode::ALL {
-        let part = |location, outcome| Part { location: LocationId(location), outcome, status: Status(1) };
+        let part = |location, outcome| LocationOutcome {
+            location: LocationId(location),
+            outcome,
+            status: Status(1),
+        };
         let parts = [part(1, Outcome::Error), part(2, Outcome::Blackout), part(3, Outcome::Error)];
-        let rule = Rule { mode, home: LocationId(1), quorum: Quorum::AtLeast(1) };
-        assert_eq!(settle(&parts, &rule, None), Ruling::Rests, "{mode:?}");
+        let rule = SettlePolicy { location_mode: mode, home: LocationId(1), quorum: Quorum::AtLeast(1) };
+        assert_eq!(settle(&parts, &rule, None), Settlement::Blackout, "{mode:?}");
     }
 }

@@ -9,7 +9,7 @@ mod xpath;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use vigie::evaluate::assertion::{Answer, Assertion};
+use vigie::evaluate::assertion::{Assertion, ParsedResponse};
 
 /// An assertion as a document writes it.
 fn document(source: &str, property: &str, comparison: &str, value: &str) -> Value {
@@ -27,9 +27,9 @@ fn failure(source: &str, property: &str, comparison: &str, value: &str, text: &s
         ("X-Empty", ""),
     ];
     let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let answer = Answer::new(201, Duration::from_millis(1234), &headers, text);
+    let answer = ParsedResponse::new(201, Duration::from_millis(1234), &headers, text);
     let document = document(source, property, comparison, value);
     let assertion = Assertion::new(&serde_json::from_value(document.clone()).unwrap())
         .unwrap_or_else(|error| panic!("{document}: {error}"));
-    assertion.judge(&answer).map(|failure| failure.detail)
+    assertion.evaluate(&answer).map(|failure| failure.detail)
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use vigie::domain::Timestamp;
-use vigie::evaluate::assertion::{Answer, Assertion};
-use vigie::evaluate::template::{Place, Template, Variables};
-use vigie::evaluate::variable::Variable;
+use vigie::evaluate::assertion::{Assertion, ParsedResponse};
+use vigie::evaluate::template::{EscapeContext, Template, Variables};
+use vigie::evaluate::variable::VariableExtractor;
 
 const XML: &str = "<r xmlns:p='urn:p' a='1'><!--c--><?i x?><b p:c='2'>t<b>5</b></b><p:d/>é</r>";
 const JSON: &str = r#"{"a": [1, {"b": "x"}, null], "c": {"a": -1.5e3}}"#;
@@ -88,16 +88,16 @@ const OF_JSONPATH: &[&str] = &[
 
 /// Judges by it, where it can be.
 fn tried(source: &str, property: &str, text: &str) {
-    let answer = Answer::new(200, Duration::ZERO, &[], text).in_passing();
+    let answer = ParsedResponse::new(200, Duration::ZERO, &[], text).with_inline_fuel();
     for comparison in ["exists", "count", "equals", "regular expression excludes"] {
         let document = super::document(source, property, comparison, "1");
         if let Ok(assertion) = Assertion::new(&serde_json::from_value(document.clone()).unwrap()) {
-            let _ = assertion.judge(&answer);
+            let _ = assertion.evaluate(&answer);
         }
     }
     let variable = json!({"name": "v", "property": property, "source": source});
-    if let Ok(variable) = Variable::new(&serde_json::from_value(variable.clone()).unwrap()) {
-        let _ = variable.value(&answer, "");
+    if let Ok(variable) = VariableExtractor::new(&serde_json::from_value(variable.clone()).unwrap()) {
+        let _ = variable.extract(&answer, "");
     }
 }
 
@@ -131,29 +131,29 @@ proptest! {
 
     #[test]
     fn a_text_without_placeholders_stays(text in "[a-c{}$ é\\n]{0,30}") {
-        let template = Template::new(&text, Place::Body);
-        if !template.has_names() {
-            prop_assert_eq!(template.filled(&variables("x")).unwrap(), text);
+        let template = Template::new(&text, EscapeContext::Body);
+        if !template.has_placeholders() {
+            prop_assert_eq!(template.render(&variables("x")).unwrap(), text);
         }
     }
 
     #[test]
     fn every_value_survives_its_place(value in any::<String>()) {
         let variables = variables(&value);
-        let filled = |text: &str, place| Template::new(text, place).filled(&variables);
-        let body: Value = serde_json::from_str(&filled(r#"{"a": "<{{v}}>"}"#, Place::Json).unwrap()).unwrap();
+        let filled = |text: &str, place| Template::new(text, place).render(&variables);
+        let body: Value = serde_json::from_str(&filled(r#"{"a": "<{{v}}>"}"#, EscapeContext::Json).unwrap()).unwrap();
         prop_assert_eq!(&body["a"], &json!(format!("<{value}>")));
-        let form = filled("a={{v}}&b=1", Place::Form).unwrap();
+        let form = filled("a={{v}}&b=1", EscapeContext::Form).unwrap();
         let pairs: Vec<_> = url::form_urlencoded::parse(form.as_bytes()).into_owned().collect();
         prop_assert_eq!(&pairs[0].1, &value);
         prop_assert_eq!(pairs.len(), 2);
-        let query = url::Url::parse(&filled("http://a.test/x?a={{v}}&b=1", Place::Url).unwrap()).unwrap();
+        let query = url::Url::parse(&filled("http://a.test/x?a={{v}}&b=1", EscapeContext::Url).unwrap()).unwrap();
         prop_assert_eq!(query.host_str(), Some("a.test"));
         prop_assert_eq!(&query.query_pairs().next().unwrap().1, &value);
-        if let Ok(header) = filled("x{{v}}", Place::Header) {
+        if let Ok(header) = filled("x{{v}}", EscapeContext::Header) {
             prop_assert!(http::HeaderValue::from_bytes(header.as_bytes()).is_ok());
         }
-        let expression = filled("^{{v}}$", Place::Regex).unwrap();
+        let expression = filled("^{{v}}$", EscapeContext::Regex).unwrap();
         prop_assert!(regex::Regex::new(&expression).unwrap().is_match(&value));
     }
 }

@@ -180,14 +180,14 @@ async fn an_object_that_fails_is_an_error_or_a_warning_as_the_monitor_says() {
         );
         assert_eq!(object(&strict, "/good.png").failure, None, "{name}");
         assert!(object(&strict, "/bad.png").failure.is_some(), "{name}");
-        let verdict = vigie::evaluate::verdict(&[strict]);
+        let verdict = vigie::evaluate::evaluate_attempts(&[strict]);
         assert_eq!((verdict.outcome, verdict.status), (Outcome::Error, Status(expected)), "{name}");
 
         let fields = json!({"fullpage_object_timeout": 1, "notify_on_fullpage_errors": false});
         let lenient = Check::of(&site.url("/")).with(fields).run().await;
         assert_eq!(lenient.failure, None, "{name}");
         assert!(lenient.warnings.iter().any(|warning| warning.kind == WarningKind::PageObject), "{name}");
-        let verdict = vigie::evaluate::verdict(&[lenient]);
+        let verdict = vigie::evaluate::evaluate_attempts(&[lenient]);
         assert_eq!((verdict.outcome, verdict.status), (Outcome::Warning, Status(expected)), "{name}");
     }
 }
@@ -203,7 +203,7 @@ async fn an_object_on_a_denied_network_is_our_fault_and_no_error_of_the_target()
         let seen = Check::of(&site.url("/")).run().await;
         let failure = seen.failure.clone().unwrap();
         assert!(failure.detail.contains("egress policy"), "{failure}");
-        let verdict = vigie::evaluate::verdict(&[seen]);
+        let verdict = vigie::evaluate::evaluate_attempts(&[seen]);
         assert_eq!((verdict.outcome, verdict.status), (Outcome::Unknown, Status(7095)));
     }
 }

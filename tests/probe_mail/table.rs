@@ -8,7 +8,7 @@ use futures::future::join_all;
 use serde_json::{Map, Value, json};
 use tokio_rustls::TlsAcceptor;
 use vigie::domain::{FailureKind, MonitorType, Observation, Phase};
-use vigie::evaluate::verdict;
+use vigie::evaluate::evaluate_attempts;
 
 use crate::probe_mail::kit::{Act, SHORT, SOON, acts, attempt, net, stage, toward, transcript};
 use crate::support::tls_server::{Authority, Identity, config};
@@ -141,7 +141,7 @@ pub fn golden(seen: &Observation) -> String {
     let phases: Vec<&str> = seen.phases.iter().map(|(phase, _)| phase.name()).collect();
     let facts = seen.facts.clone();
     let tls = facts.tls.as_ref().and_then(|tls| tls.tls_version.clone());
-    let verdict = verdict(std::slice::from_ref(seen));
+    let verdict = evaluate_attempts(std::slice::from_ref(seen));
     let shown = json!({
         "outcome": verdict.outcome,
         "status": verdict.status,

@@ -6,7 +6,7 @@ use hickory_proto::op::ResponseCode;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use vigie::domain::{MonitorType, Observation};
-use vigie::evaluate::verdict;
+use vigie::evaluate::evaluate_attempts;
 use vigie::net::Pem;
 
 use crate::probe_net::{SOON, attempt, net, net_with};
@@ -15,7 +15,7 @@ use crate::support::tls_server::{Authority, config, serve};
 
 /// All of `seen` as text; what differs from run to run is masked.
 fn shown(seen: &Observation) -> String {
-    let verdict = verdict(std::slice::from_ref(seen));
+    let verdict = evaluate_attempts(std::slice::from_ref(seen));
     let mut value = json!({
         "observation": {
             "phases": seen.phases,

@@ -31,7 +31,7 @@ pub(super) struct Counts {
 }
 
 impl Tally {
-    /// Nothing is counted before [`Tally::measure`] says what.
+    /// Nothing is counted before [`SlaAggregator::measure`] says what.
     pub(super) fn new() -> anyhow::Result<Self> {
         let lateness_us = Histogram::new_with_bounds(1, LONGEST_US, 3)?;
         let counts = Counts { checks: 0, not_ok: 0, missed: 0, lateness_us, first_reason: None };

@@ -7,23 +7,23 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::path::{self, Parsed, Path};
-use crate::evaluate::patience::Patience;
-use crate::evaluate::xpath::{Tree, XNode};
+use super::path::{self, JsonDocument, JsonQuery};
+use crate::evaluate::patience::SearchBudget;
+use crate::evaluate::xpath::{XPathNode, XmlDocument};
 
 /// Characters of what was found that a failure tells.
-const TOLD: usize = 60;
+const MAX_EXCERPT_CHARS: usize = 60;
 /// Values and nodes that all paths together may look at: some tenths of a second.
 const FUEL: u64 = 5_000_000;
 /// As much as may be looked at where nothing may be held up: some milliseconds.
-const SIP: u64 = 50_000;
+const INLINE_FUEL: u64 = 50_000;
 /// Single values that are taken out of the text; for more of them it is worth to keep what was read.
-const PICKED: u8 = 3;
+const MAX_DIRECT_READS: u8 = 3;
 /// Headers whose value is never told.
-const SECRET: &[&str] = &["set-cookie", "authorization", "proxy-authorization", "cookie"];
+const SECRET_HEADERS: &[&str] = &["set-cookie", "authorization", "proxy-authorization", "cookie"];
 
 /// An answer; JSON and XML are parsed when the first assertion wants them.
-pub struct Answer<'a> {
+pub struct ParsedResponse<'a> {
     /// The HTTP status.
     pub status: u16,
     /// How long the answer took.
@@ -32,66 +32,76 @@ pub struct Answer<'a> {
     pub headers: &'a [(String, String)],
     /// The decoded body.
     pub text: &'a str,
-    json: OnceCell<Result<Parsed, String>>,
-    picked: Cell<u8>,
-    xml: OnceCell<Result<Tree<'a>, String>>,
+    json: OnceCell<Result<JsonDocument, String>>,
+    direct_reads: Cell<u8>,
+    xml: OnceCell<Result<XmlDocument<'a>, String>>,
     pub(super) fuel: Cell<u64>,
     /// Of regular expressions.
-    pub(in crate::evaluate) patience: Patience<'a>,
+    pub(in crate::evaluate) search_budget: SearchBudget<'a>,
 }
 
-impl<'a> Answer<'a> {
+impl<'a> ParsedResponse<'a> {
     /// An answer of which nothing has been parsed yet.
     #[must_use]
     pub fn new(status: u16, elapsed: Duration, headers: &'a [(String, String)], text: &'a str) -> Self {
         let fuel = Cell::new(FUEL);
         let (json, picked, xml) = (OnceCell::new(), Cell::new(0), OnceCell::new());
-        let patience = Patience::endless();
-        Self { status, elapsed, headers, text, json, picked, xml, fuel, patience }
+        let patience = SearchBudget::unlimited();
+        Self {
+            status,
+            elapsed,
+            headers,
+            text,
+            json,
+            direct_reads: picked,
+            xml,
+            fuel,
+            search_budget: patience,
+        }
     }
 
     /// The same for somebody of this patience. What comes of it is worth nothing when that [is
     /// over](Patience::is_over) behind it.
     #[must_use]
-    pub fn within(self, patience: Patience<'a>) -> Self {
-        Self { patience, ..self }
+    pub fn with_search_budget(self, patience: SearchBudget<'a>) -> Self {
+        Self { search_budget: patience, ..self }
     }
 
     /// Whether an expression was not searched for, since that would have taken too long.
     #[must_use]
-    pub fn is_overdue(&self) -> bool {
-        self.patience.is_over()
+    pub fn is_search_budget_exhausted(&self) -> bool {
+        self.search_budget.is_exhausted()
     }
 
     /// The same for paths that take some milliseconds at most, all together: for a thread that others wait for.
     /// What comes of them is worth nothing when the answer [is spent](Self::is_spent) behind them.
     #[must_use]
-    pub fn in_passing(self) -> Self {
-        self.fuel.set(SIP);
+    pub fn with_inline_fuel(self) -> Self {
+        self.fuel.set(INLINE_FUEL);
         self
     }
 
     /// Whether a path could not be looked up, since all that may be looked at had been.
     #[must_use]
-    pub fn is_spent(&self) -> bool {
+    pub fn is_fuel_exhausted(&self) -> bool {
         self.fuel.get() == 0
     }
 
     /// What `path` selects in the body as JSON.
-    pub(super) fn select<'s>(&'s self, path: &Path) -> Result<Vec<Node<'s>>, String> {
-        if self.json.get().is_none() && self.picked.get() < PICKED {
-            self.picked.set(self.picked.get() + 1);
-            if let Some(found) = path.pick(self.text, &self.fuel) {
-                return Ok(found?.map(Cow::Owned).map(Node::Json).into_iter().collect());
+    pub(super) fn select_json<'s>(&'s self, path: &JsonQuery) -> Result<Vec<ResponseNode<'s>>, String> {
+        if self.json.get().is_none() && self.direct_reads.get() < MAX_DIRECT_READS {
+            self.direct_reads.set(self.direct_reads.get() + 1);
+            if let Some(found) = path.read_direct(self.text, &self.fuel) {
+                return Ok(found?.map(Cow::Owned).map(ResponseNode::Json).into_iter().collect());
             }
         }
         let document = self.json.get_or_init(|| path::parse(self.text)).as_ref().map_err(Clone::clone)?;
-        let found = path.find(document, &self.fuel)?;
-        Ok(found.into_iter().map(Cow::Borrowed).map(Node::Json).collect())
+        let found = path.select(document, &self.fuel)?;
+        Ok(found.into_iter().map(Cow::Borrowed).map(ResponseNode::Json).collect())
     }
 
-    pub(super) fn xml(&self) -> Result<&Tree<'a>, String> {
-        self.xml.get_or_init(|| Tree::parse(self.text)).as_ref().map_err(Clone::clone)
+    pub(super) fn xml(&self) -> Result<&XmlDocument<'a>, String> {
+        self.xml.get_or_init(|| XmlDocument::parse(self.text)).as_ref().map_err(Clone::clone)
     }
 
     /// The values of the header `name`, joined by `, `; `None` when there is none.
@@ -102,20 +112,20 @@ impl<'a> Answer<'a> {
     }
 }
 
-impl fmt::Debug for Answer<'_> {
+impl fmt::Debug for ParsedResponse<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Answer({}, {:?}, {} bytes)", self.status, self.elapsed, self.text.len())
     }
 }
 
 /// One thing that an assertion compares.
-pub(in crate::evaluate) enum Node<'a> {
+pub(in crate::evaluate) enum ResponseNode<'a> {
     Json(Cow<'a, Value>),
-    Xml(XNode<'a>),
+    Xml(XPathNode<'a>),
     Text(Cow<'a, str>),
 }
 
-impl Node<'_> {
+impl ResponseNode<'_> {
     /// Its text; that of a JSON value other than a string is compact JSON.
     pub(in crate::evaluate) fn text(&self) -> Cow<'_, str> {
         match self {
@@ -129,7 +139,7 @@ impl Node<'_> {
     }
 
     /// A few words on it: never a whole body, never all of a long text.
-    fn told(&self) -> String {
+    fn describe(&self) -> String {
         if let Self::Json(value) = self {
             match &**value {
                 Value::Array(items) => return format!("an array of {}", items.len()),
@@ -137,35 +147,37 @@ impl Node<'_> {
                 _ => {}
             }
         }
-        format!("`{}`", shortened(&self.text()))
+        format!("`{}`", excerpt(&self.text()))
     }
 }
 
 /// A few words on what was found.
-pub(super) fn told(nodes: &[Node<'_>]) -> String {
+pub(super) fn describe(nodes: &[ResponseNode<'_>]) -> String {
     match nodes {
         [] => "nothing".to_owned(),
-        [only] => only.told(),
-        [first, second] => format!("{} and {}", first.told(), second.told()),
-        [first, second, ..] => format!("{}, {} … ({} nodes)", first.told(), second.told(), nodes.len()),
+        [only] => only.describe(),
+        [first, second] => format!("{} and {}", first.describe(), second.describe()),
+        [first, second, ..] => {
+            format!("{}, {} … ({} nodes)", first.describe(), second.describe(), nodes.len())
+        }
     }
 }
 
 /// The value of the header `name` in a few words.
-pub(super) fn told_header(name: &str, nodes: &[Node<'_>]) -> String {
+pub(super) fn describe_header(name: &str, nodes: &[ResponseNode<'_>]) -> String {
     match nodes {
-        [value] if SECRET.iter().any(|secret| secret.eq_ignore_ascii_case(name)) => {
+        [value] if SECRET_HEADERS.iter().any(|secret| secret.eq_ignore_ascii_case(name)) => {
             format!("a value of {} bytes", value.text().len())
         }
-        _ => told(nodes),
+        _ => describe(nodes),
     }
 }
 
 /// The beginning of `text` in one line.
-pub(in crate::evaluate) fn shortened(text: &str) -> String {
+pub(in crate::evaluate) fn excerpt(text: &str) -> String {
     let mut characters = text.chars();
     let control = |c: char| if c.is_control() { ' ' } else { c };
-    let mut short: String = characters.by_ref().take(TOLD).map(control).collect();
+    let mut short: String = characters.by_ref().take(MAX_EXCERPT_CHARS).map(control).collect();
     if characters.next().is_some() {
         short.push('…');
     }

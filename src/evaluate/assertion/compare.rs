@@ -6,70 +6,70 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::answer::Node;
+use super::answer::ResponseNode;
 
 /// Whether `node` equals `wanted`: as numbers when both are, as JSON when `wanted` is JSON, else as text.
-pub(super) fn equals(node: &Node<'_>, wanted: &str) -> bool {
+pub(super) fn equals(node: &ResponseNode<'_>, wanted: &str) -> bool {
     let text = node.text();
     if text == wanted {
         return true;
     }
     let json = || serde_json::from_str::<Value>(wanted).ok();
-    if let Node::Json(found) = node {
-        return json().is_some_and(|wanted| same(found, &wanted));
+    if let ResponseNode::Json(found) = node {
+        return json().is_some_and(|wanted| json_eq(found, &wanted));
     }
-    if let Some(order) = by_number(&text, wanted) {
+    if let Some(order) = compare_numbers(&text, wanted) {
         return order == Ordering::Equal;
     }
     // Only these have several spellings.
     match json() {
         Some(wanted @ (Value::Array(_) | Value::Object(_) | Value::String(_))) => {
-            serde_json::from_str(&text).is_ok_and(|found| same(&found, &wanted))
+            serde_json::from_str(&text).is_ok_and(|found| json_eq(&found, &wanted))
         }
         _ => false,
     }
 }
 
 /// Whether `node` is a number not above `wanted`.
-pub(super) fn at_most(node: &Node<'_>, wanted: &str) -> bool {
-    by_number(&node.text(), wanted).is_some_and(Ordering::is_le)
+pub(super) fn at_most(node: &ResponseNode<'_>, wanted: &str) -> bool {
+    compare_numbers(&node.text(), wanted).is_some_and(Ordering::is_le)
 }
 
 /// Equality of JSON by which `1`, `1.0` and `1e0` are the same. Both sides are at most 128 deep.
-fn same(left: &Value, right: &Value) -> bool {
+fn json_eq(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => {
-            by_number(&left.to_string(), &right.to_string()).is_some_and(Ordering::is_eq)
+            compare_numbers(&left.to_string(), &right.to_string()).is_some_and(Ordering::is_eq)
         }
         (Value::Array(left), Value::Array(right)) => {
-            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| same(left, right))
+            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| json_eq(left, right))
         }
         (Value::Object(left), Value::Object(right)) => {
             left.len() == right.len()
-                && left.iter().all(|(name, left)| right.get(name).is_some_and(|right| same(left, right)))
+                && left.iter().all(|(name, left)| right.get(name).is_some_and(|right| json_eq(left, right)))
         }
         _ => left == right,
     }
 }
 
 /// The order of two decimal numbers; whole ones are compared exactly.
-fn by_number(left: &str, right: &str) -> Option<Ordering> {
+fn compare_numbers(left: &str, right: &str) -> Option<Ordering> {
     let (left, right) = (left.trim(), right.trim());
     if let (Ok(left), Ok(right)) = (left.parse::<i128>(), right.parse::<i128>()) {
         return Some(left.cmp(&right));
     }
-    number(left)?.partial_cmp(&number(right)?)
+    parse_number(left)?.partial_cmp(&parse_number(right)?)
 }
 
 /// A finite decimal number; `inf` and `nan` are words.
-pub(super) fn number(text: &str) -> Option<f64> {
+pub(super) fn parse_number(text: &str) -> Option<f64> {
     let text = text.trim();
     let decimal = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
     text.parse().ok().filter(|number: &f64| decimal && number.is_finite())
 }
 
 /// Seconds with up to 3 decimals.
-pub(super) fn seconds(text: &str) -> Option<Duration> {
+pub(super) fn parse_seconds(text: &str) -> Option<Duration> {
     let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     let digits = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     if !digits || decimals > 3 {
@@ -79,11 +79,11 @@ pub(super) fn seconds(text: &str) -> Option<Duration> {
 }
 
 /// A comma list of `200`, `200-299` and `2xx`.
-pub(super) fn codes(text: &str) -> Option<Vec<RangeInclusive<u16>>> {
-    text.split(',').map(|part| codes_of(part.trim())).collect()
+pub(super) fn parse_status_ranges(text: &str) -> Option<Vec<RangeInclusive<u16>>> {
+    text.split(',').map(|part| parse_status_range(part.trim())).collect()
 }
 
-fn codes_of(part: &str) -> Option<RangeInclusive<u16>> {
+fn parse_status_range(part: &str) -> Option<RangeInclusive<u16>> {
     let code = |text: &str| text.parse::<u16>().ok().filter(|code| (100..=999).contains(code));
     if let Some((from, thru)) = part.split_once('-') {
         let (from, thru) = (code(from)?, code(thru)?);

@@ -6,45 +6,45 @@ use super::error::AssertionError;
 use super::rule::Assertion;
 use super::settings::AssertionSettings;
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::evaluate::template::{Place, Template, Variables};
+use crate::evaluate::template::{EscapeContext, Template, Variables};
 
 /// An assertion of a step.
 #[derive(Clone, Debug)]
-pub enum Draft {
+pub enum AssertionTemplate {
     /// Compiled.
-    Ready(Box<Assertion>),
+    Compiled(Box<Assertion>),
     /// Its settings and its value: with variables, or a regular expression, which compiled takes tens of
     /// kilobytes and at worst megabytes, too much to keep.
-    Open(Box<(AssertionSettings, Template)>),
+    Deferred(Box<(AssertionSettings, Template)>),
 }
 
-impl Draft {
+impl AssertionTemplate {
     /// The assertion that `settings` describe (interface.md 2.3).
     ///
     /// # Errors
     /// As [`Assertion::new`], which for one with variables can fail later too.
     pub fn new(settings: &AssertionSettings) -> Result<Self, AssertionError> {
         let place = match settings.comparison.as_str() {
-            "regular expression includes" | "regular expression excludes" => Place::Regex,
-            _ => Place::Value,
+            "regular expression includes" | "regular expression excludes" => EscapeContext::Regex,
+            _ => EscapeContext::Value,
         };
         let value = Template::new(&settings.value, place);
-        if value.has_names() {
-            return Ok(Self::Open(Box::new((settings.clone(), value))));
+        if value.has_placeholders() {
+            return Ok(Self::Deferred(Box::new((settings.clone(), value))));
         }
         let assertion = Assertion::new(settings)?;
         Ok(match place {
-            Place::Regex => Self::Open(Box::new((settings.clone(), value))),
-            _ => Self::Ready(Box::new(assertion)),
+            EscapeContext::Regex => Self::Deferred(Box::new((settings.clone(), value))),
+            _ => Self::Compiled(Box::new(assertion)),
         })
     }
 
     /// Whether the source is the status code, which then decides in place of the rule for 400 and above.
     #[must_use]
-    pub fn is_on_status(&self) -> bool {
+    pub fn checks_status(&self) -> bool {
         match self {
-            Self::Ready(assertion) => assertion.is_on_status(),
-            Self::Open(open) => open.0.source == "Status Code",
+            Self::Compiled(assertion) => assertion.checks_status(),
+            Self::Deferred(open) => open.0.source == "Status Code",
         }
     }
 
@@ -52,8 +52,8 @@ impl Draft {
     #[must_use]
     pub fn reads_body(&self) -> bool {
         match self {
-            Self::Ready(assertion) => assertion.reads_body(),
-            Self::Open(open) => {
+            Self::Compiled(assertion) => assertion.reads_body(),
+            Self::Deferred(open) => {
                 matches!(open.0.source.as_str(), "Response" | "JSON Response" | "XML Response")
             }
         }
@@ -63,15 +63,15 @@ impl Draft {
     #[must_use]
     pub fn reads_headers(&self) -> bool {
         match self {
-            Self::Ready(assertion) => assertion.reads_headers(),
-            Self::Open(open) => open.0.source == "Header",
+            Self::Compiled(assertion) => assertion.reads_headers(),
+            Self::Deferred(open) => open.0.source == "Header",
         }
     }
 
     /// Whether it takes more than a moment to get ready.
     #[must_use]
     pub fn is_regex(&self) -> bool {
-        matches!(self, Self::Open(open) if open.0.comparison.starts_with("regular"))
+        matches!(self, Self::Deferred(open) if open.0.comparison.starts_with("regular"))
     }
 
     /// The assertion with the values of `variables`.
@@ -79,12 +79,12 @@ impl Draft {
     /// # Errors
     /// [`FailureKind::VariableUnknown`], or [`FailureKind::AssertionFailed`] when the value does not fit the
     /// comparison.
-    pub fn ready(&self, variables: &Variables) -> Result<Cow<'_, Assertion>, Failure> {
+    pub fn resolve(&self, variables: &Variables) -> Result<Cow<'_, Assertion>, Failure> {
         let (settings, value) = match self {
-            Self::Ready(assertion) => return Ok(Cow::Borrowed(assertion)),
-            Self::Open(open) => (&open.0, &open.1),
+            Self::Compiled(assertion) => return Ok(Cow::Borrowed(assertion)),
+            Self::Deferred(open) => (&open.0, &open.1),
         };
-        let settings = AssertionSettings { value: value.filled(variables)?, ..settings.clone() };
+        let settings = AssertionSettings { value: value.render(variables)?, ..settings.clone() };
         let failed = |error: AssertionError| {
             Failure::new(Phase::Validate, FailureKind::AssertionFailed, error.to_string())
         };

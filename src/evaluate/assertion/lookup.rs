@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::answer::{Answer, Node};
+use super::answer::{ParsedResponse, ResponseNode};
 use super::error::AssertionError;
-use super::path::{self, Path};
-use crate::evaluate::xpath::Found;
+use super::path::{self, JsonQuery};
+use crate::evaluate::xpath::XPathResult;
 use crate::syntax::path::XPath;
 
 /// Something to be looked up, compiled.
@@ -14,7 +14,7 @@ pub(in crate::evaluate) enum Lookup {
     /// The body as text.
     Response,
     /// A JSONPath.
-    Json(Path),
+    Json(JsonQuery),
     /// An XPath.
     Xml(XPath),
     /// A header.
@@ -23,27 +23,32 @@ pub(in crate::evaluate) enum Lookup {
 
 impl Lookup {
     /// That of `source` and `property`.
-    pub(in crate::evaluate) fn of(source: &str, property: &str) -> Result<Self, AssertionError> {
+    pub(in crate::evaluate) fn new(source: &str, property: &str) -> Result<Self, AssertionError> {
         match source {
             "Response" => Ok(Self::Response),
-            _ if property.is_empty() => Err(AssertionError::Property(source.to_owned())),
+            _ if property.is_empty() => Err(AssertionError::MissingProperty(source.to_owned())),
             "Header" => Ok(Self::Header(property.into())),
             "JSON Response" => path::compile(property).map(Self::Json),
             "XML Response" => Ok(Self::Xml(crate::syntax::path::parse_xpath(property)?)),
-            _ => Err(AssertionError::Source(source.to_owned())),
+            _ => Err(AssertionError::UnknownSource(source.to_owned())),
         }
     }
 
     /// What is there. An answer that cannot be parsed has nothing to select in: it says why.
-    pub(in crate::evaluate) fn nodes<'a>(&self, answer: &'a Answer<'_>) -> Result<Vec<Node<'a>>, String> {
+    pub(in crate::evaluate) fn select<'a>(
+        &self,
+        answer: &'a ParsedResponse<'_>,
+    ) -> Result<Vec<ResponseNode<'a>>, String> {
         Ok(match self {
-            Self::Response => vec![Node::Text(Cow::Borrowed(answer.text))],
-            Self::Json(path) => answer.select(path)?,
-            Self::Xml(path) => match answer.xml()?.find(path, &answer.fuel)? {
-                Found::Nodes(nodes) => nodes.into_iter().map(Node::Xml).collect(),
-                Found::Text(text) => vec![Node::Text(Cow::Owned(text))],
+            Self::Response => vec![ResponseNode::Text(Cow::Borrowed(answer.text))],
+            Self::Json(path) => answer.select_json(path)?,
+            Self::Xml(path) => match answer.xml()?.select(path, &answer.fuel)? {
+                XPathResult::Nodes(nodes) => nodes.into_iter().map(ResponseNode::Xml).collect(),
+                XPathResult::Text(text) => vec![ResponseNode::Text(Cow::Owned(text))],
             },
-            Self::Header(name) => answer.header(name).map(Cow::Owned).map(Node::Text).into_iter().collect(),
+            Self::Header(name) => {
+                answer.header(name).map(Cow::Owned).map(ResponseNode::Text).into_iter().collect()
+            }
         })
     }
 }

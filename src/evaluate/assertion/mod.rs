@@ -1,10 +1,10 @@
 //! Assertions on an answer (behaviour.md 4, Assertions; allowed pairs: fields.md 4).
 //!
 //! An assertion is checked and compiled once, when its monitor is loaded; one whose value has variables, when
-//! they are known ([`Draft`]). An [`Answer`] is parsed at most once for all assertions of a step. Sizes and
+//! they are known ([`AssertionTemplate`]). An [`ParsedResponse`] is parsed at most once for all assertions of a step. Sizes and
 //! depths are bounded, and so is what all paths together may look at: tenths of a second. Regular expressions
 //! take a time that grows with the body only, which for a large one is seconds and for a few expressions minutes, so
-//! that whoever judges a large body does so where blocking is fine, and says how long it may take ([`Answer::within`]).
+//! that whoever judges a large body does so where blocking is fine, and says how long it may take ([`ParsedResponse::within`]).
 
 mod answer;
 mod compare;
@@ -17,11 +17,11 @@ mod pick;
 mod rule;
 mod settings;
 
-pub use answer::Answer;
-pub(in crate::evaluate) use answer::shortened;
-pub use draft::Draft;
+pub use answer::ParsedResponse;
+pub(in crate::evaluate) use answer::excerpt;
+pub use draft::AssertionTemplate;
 pub use error::AssertionError;
 pub(in crate::evaluate) use lookup::Lookup;
-pub(in crate::evaluate) use pattern::compiled;
-pub use rule::{Assertion, judge_all};
+pub(in crate::evaluate) use pattern::compile_regex;
+pub use rule::{Assertion, evaluate_all};
 pub use settings::AssertionSettings;

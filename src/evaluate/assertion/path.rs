@@ -6,104 +6,108 @@ use serde_json::Value;
 use serde_json_path::JsonPath;
 
 use super::error::AssertionError;
-use super::pick::Trail;
+use super::pick::DirectPath;
 use crate::syntax::path;
 use crate::syntax::path::PathError;
 
 /// Bytes of a document.
-const MOST_BYTES: usize = 10 * 1024 * 1024;
-/// Bytes of a document that no value is picked out of: shorter ones never have [`MOST_VALUES`].
-const PICK_BYTES: usize = 1024 * 1024;
+const MAX_BYTES: usize = 10 * 1024 * 1024;
+/// Bytes of a document that no value is picked out of: shorter ones never have [`MAX_VALUES`].
+const MAX_DIRECT_BYTES: usize = 1024 * 1024;
 /// Values of a document; each takes 32 bytes and more, whatever its text.
-const MOST_VALUES: u64 = 1_000_000;
+const MAX_VALUES: u64 = 1_000_000;
 /// Arrays and objects inside each other.
-const DEEPEST: u64 = 127;
+const MAX_DEPTH: u64 = 127;
 /// Values that one path may give or look at: their list takes 8 bytes for each.
-const MOST_FOUND: u64 = 10_000_000;
+const MAX_QUERY_COST: u64 = 10_000_000;
 /// Values that are looked at for one of the fuel, which is measured by the nodes of XML.
-const FOR_ONE: u64 = 8;
+const VALUES_PER_FUEL: u64 = 8;
 /// What one regular expression takes, in values looked at: it is compiled for each.
-const REGEX_PRICE: u64 = 1000;
+const REGEX_COST: u64 = 1000;
 
 /// A compiled JSONPath, with what is known of its price before it meets a document.
 #[derive(Clone, Debug)]
-pub(in crate::evaluate) struct Path {
+pub(in crate::evaluate) struct JsonQuery {
     query: JsonPath,
-    price: Price,
+    cost: QueryCost,
     /// Of one that can do without the document.
-    trail: Option<Trail>,
+    direct_path: Option<DirectPath>,
 }
 
 /// A parsed document.
 #[derive(Debug)]
-pub(super) struct Parsed {
+pub(super) struct JsonDocument {
     value: Value,
-    size: Size,
+    size: DocumentSize,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Size {
+struct DocumentSize {
     values: u64,
     depth: u64,
 }
 
 /// Compiles `property`.
-pub(in crate::evaluate) fn compile(property: &str) -> Result<Path, AssertionError> {
+pub(in crate::evaluate) fn compile(property: &str) -> Result<JsonQuery, AssertionError> {
     let query = path::parse_json_path(property).map_err(AssertionError::from)?;
-    Ok(Path { query, price: Price::of(property), trail: Trail::of(property) })
+    Ok(JsonQuery { query, cost: QueryCost::from_path(property), direct_path: DirectPath::parse(property) })
 }
 
 impl From<PathError> for AssertionError {
     fn from(error: PathError) -> Self {
         match error {
             PathError::TooComplex => Self::TooComplex,
-            PathError::Syntax(message) => Self::Path(message),
+            PathError::Syntax(message) => Self::InvalidPath(message),
         }
     }
 }
 
-impl Path {
+impl JsonQuery {
     /// What it selects. The values that are looked at take of `fuel`, estimated beforehand and from above.
-    pub(super) fn find<'d>(&self, document: &'d Parsed, fuel: &Cell<u64>) -> Result<Vec<&'d Value>, String> {
-        self.pay(document.size, fuel)?;
+    pub(super) fn select<'d>(
+        &self,
+        document: &'d JsonDocument,
+        fuel: &Cell<u64>,
+    ) -> Result<Vec<&'d Value>, String> {
+        self.charge(document.size, fuel)?;
         Ok(self.query.query(&document.value).into_iter().collect())
     }
 
     /// The one value that it selects, read out of `text` without a document; `None` for other paths, and where
     /// something is wrong with the text, which [`parse`] finds the words for, or takes a parser to tell.
-    pub(super) fn pick(&self, text: &str, fuel: &Cell<u64>) -> Option<Result<Option<Value>, String>> {
-        let trail = self.trail.as_ref().filter(|_| text.len() <= PICK_BYTES)?;
-        let found = trail.follow(text.trim_start_matches('\u{feff}')).ok()?;
-        Some(self.pay(Size::default(), fuel).map(|()| found))
+    pub(super) fn read_direct(&self, text: &str, fuel: &Cell<u64>) -> Option<Result<Option<Value>, String>> {
+        let trail = self.direct_path.as_ref().filter(|_| text.len() <= MAX_DIRECT_BYTES)?;
+        let found = trail.find_in(text.trim_start_matches('\u{feff}')).ok()?;
+        Some(self.charge(DocumentSize::default(), fuel).map(|()| found))
     }
 
-    fn pay(&self, size: Size, fuel: &Cell<u64>) -> Result<(), String> {
-        let price = self.price.over(size);
-        let left = fuel.get().checked_sub(1 + price / FOR_ONE).filter(|_| price <= MOST_FOUND);
+    fn charge(&self, size: DocumentSize, fuel: &Cell<u64>) -> Result<(), String> {
+        let price = self.cost.for_size(size);
+        let left = fuel.get().checked_sub(1 + price / VALUES_PER_FUEL).filter(|_| price <= MAX_QUERY_COST);
         fuel.set(left.unwrap_or(0));
         left.map(drop).ok_or_else(|| "the JSONPath looks at too many values of this body".to_owned())
     }
 }
 
 /// The body as JSON, unless it is larger or deeper than is read.
-pub(super) fn parse(text: &str) -> Result<Parsed, String> {
-    if text.len() > MOST_BYTES {
-        return Err(format!("the body has more than {MOST_BYTES} bytes, too many for JSON"));
+pub(super) fn parse(text: &str) -> Result<JsonDocument, String> {
+    if text.len() > MAX_BYTES {
+        return Err(format!("the body has more than {MAX_BYTES} bytes, too many for JSON"));
     }
     let text = text.trim_start_matches('\u{feff}');
-    let size = size(text);
-    if size.depth > DEEPEST {
-        return Err(format!("the JSON is nested deeper than {DEEPEST} arrays and objects"));
+    let size = measure(text);
+    if size.depth > MAX_DEPTH {
+        return Err(format!("the JSON is nested deeper than {MAX_DEPTH} arrays and objects"));
     }
-    if size.values > MOST_VALUES {
-        return Err(format!("the JSON has more than {MOST_VALUES} values"));
+    if size.values > MAX_VALUES {
+        return Err(format!("the JSON has more than {MAX_VALUES} values"));
     }
     let value = serde_json::from_str(text).map_err(|error| format!("the body is no JSON: {error}"))?;
-    Ok(Parsed { value, size })
+    Ok(JsonDocument { value, size })
 }
 
 /// How many values `text` has at most, and how deep they are, before any of it is parsed.
-fn size(text: &str) -> Size {
+fn measure(text: &str) -> DocumentSize {
     let (mut values, mut depth, mut deepest) = (1_u64, 0_u64, 0_u64);
     let (mut in_string, mut escaped) = (false, false);
     for byte in text.bytes() {
@@ -122,53 +126,56 @@ fn size(text: &str) -> Size {
             _ => {}
         }
     }
-    Size { values, depth: deepest }
+    DocumentSize { values, depth: deepest }
 }
 
 /// How often a path looks at the values of a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Price {
+struct QueryCost {
     /// Selectors of each bracket, multiplied: `[*,*]` gives everything twice.
-    copies: u64,
+    selector_copies: u64,
     /// `..`: each but the first gives a value once for each value around it.
-    sweeps: u32,
+    descendant_steps: u32,
     /// Queries from the root inside of filters that select more than one value.
-    rounds: u32,
+    root_queries: u32,
     /// Whether it compiles regular expressions.
     regex: bool,
     /// Whether it walks from member to member only.
-    single: bool,
+    is_single_value: bool,
 }
 
-impl Price {
-    fn of(property: &str) -> Self {
+impl QueryCost {
+    fn from_path(property: &str) -> Self {
         let plain = without_strings(property);
-        let mut price = Self { copies: 1, ..Self::default() };
+        let mut price = Self { selector_copies: 1, ..Self::default() };
         let mut commas: Vec<u64> = Vec::new();
         for (at, c) in plain.char_indices() {
             match c {
                 '[' | '(' => commas.push(0),
                 ')' => drop(commas.pop()),
                 ',' => commas.iter_mut().rev().take(1).for_each(|count| *count += 1),
-                ']' => price.copies = price.copies.saturating_mul(1 + commas.pop().unwrap_or(0)),
-                '$' if !commas.is_empty() && selects_many(&plain[at..]) => price.rounds += 1,
+                ']' => {
+                    price.selector_copies =
+                        price.selector_copies.saturating_mul(1 + commas.pop().unwrap_or(0))
+                }
+                '$' if !commas.is_empty() && selects_many(&plain[at..]) => price.root_queries += 1,
                 _ => {}
             }
         }
-        price.sweeps = u32::try_from(plain.matches("..").count()).unwrap_or(u32::MAX);
-        price.single = !selects_many(&plain);
+        price.descendant_steps = u32::try_from(plain.matches("..").count()).unwrap_or(u32::MAX);
+        price.is_single_value = !selects_many(&plain);
         price.regex = plain.contains("match") || plain.contains("search");
         price
     }
 
-    fn over(self, size: Size) -> u64 {
-        if self.single {
+    fn for_size(self, size: DocumentSize) -> u64 {
+        if self.is_single_value {
             return 1;
         }
-        let regex = if self.regex { REGEX_PRICE } else { 1 };
-        let again = size.depth.saturating_add(1).saturating_pow(self.sweeps.saturating_sub(1));
-        let rounds = size.values.saturating_pow(self.rounds);
-        [self.copies, again, rounds, regex].into_iter().fold(size.values, u64::saturating_mul)
+        let regex = if self.regex { REGEX_COST } else { 1 };
+        let again = size.depth.saturating_add(1).saturating_pow(self.descendant_steps.saturating_sub(1));
+        let rounds = size.values.saturating_pow(self.root_queries);
+        [self.selector_copies, again, rounds, regex].into_iter().fold(size.values, u64::saturating_mul)
     }
 }
 
@@ -214,7 +221,7 @@ mod tests {
 
     #[test]
     fn prices_are_told_from_the_path() {
-        let size = Size { values: 100, depth: 4 };
+        let size = DocumentSize { values: 100, depth: 4 };
         for (path, price) in [
             ("$.a.b", 1),
             ("$['a b'][0]", 1),
@@ -230,9 +237,12 @@ mod tests {
             ("$.a[?count($..*) > 1 && count($..*) > 2]", 5_000_000),
             ("$.a[?match(@.b, 'x')]", 100_000),
         ] {
-            assert_eq!(Price::of(path).over(size), price, "{path}");
+            assert_eq!(QueryCost::from_path(path).for_size(size), price, "{path}");
         }
-        assert_eq!(Price::of("$[?@[?$..*[?$..*]]]").over(Size { values: u64::MAX, depth: 9 }), u64::MAX);
+        assert_eq!(
+            QueryCost::from_path("$[?@[?$..*[?$..*]]]").for_size(DocumentSize { values: u64::MAX, depth: 9 }),
+            u64::MAX
+        );
     }
 
     #[test]
@@ -268,14 +278,14 @@ mod tests {
         ];
         for property in picked {
             let path = compile(property).unwrap();
-            assert!(path.trail.is_some(), "{property}");
+            assert!(path.direct_path.is_some(), "{property}");
             for text in texts {
                 let fuel = Cell::new(2);
                 let found = parse(text).and_then(|parsed| {
-                    let found = path.find(&parsed, &fuel)?;
+                    let found = path.select(&parsed, &fuel)?;
                     Ok(found.into_iter().cloned().collect::<Vec<_>>())
                 });
-                match path.pick(text, &fuel) {
+                match path.read_direct(text, &fuel) {
                     Some(value) => assert_eq!(value.map(Vec::from_iter), found, "{property} {text}"),
                     None => assert!(found.is_err(), "{property} {text}"),
                 }
@@ -285,10 +295,14 @@ mod tests {
             [(r#"{"a":1e2}"#, "the exponent may be too large"), (r#"{"\u0061":1}"#, "the name is `a`")]
         {
             let path = compile("$.a").unwrap();
-            assert_eq!((path.pick(text, &Cell::new(2)), parse(text).is_ok()), (None, true), "{reason}");
+            assert_eq!(
+                (path.read_direct(text, &Cell::new(2)), parse(text).is_ok()),
+                (None, true),
+                "{reason}"
+            );
         }
         for property in ["$.*", "$..a", "$[-1]", "$['a']", "$.a[0:1]", "$.a[?@.b]", "$.a[0,1]", "é", "a-b"] {
-            let trail = path::parse_json_path(property).ok().and_then(|_| Trail::of(property));
+            let trail = path::parse_json_path(property).ok().and_then(|_| DirectPath::parse(property));
             assert_eq!(trail, None, "{property}");
         }
     }
@@ -346,9 +360,9 @@ mod tests {
             let fuel = Cell::new(u64::MAX);
             let parsed = parse(&text);
             for path in &paths {
-                match (path.pick(&text, &fuel), &parsed) {
+                match (path.read_direct(&text, &fuel), &parsed) {
                     (Some(Ok(value)), Ok(parsed)) => {
-                        let found = path.find(parsed, &fuel).unwrap();
+                        let found = path.select(parsed, &fuel).unwrap();
                         assert_eq!(value.iter().collect::<Vec<_>>(), found, "{text}");
                         picked += 1;
                     }
@@ -366,7 +380,7 @@ mod tests {
         for (text, values, depth) in
             [("1", 1, 0), ("[]", 2, 1), (r#"{"a,[":[1,{"b\"[":2}]}"#, 5, 3), ("[[[", 4, 3), ("]]", 1, 0)]
         {
-            assert_eq!(size(text), Size { values, depth }, "{text}");
+            assert_eq!(measure(text), DocumentSize { values, depth }, "{text}");
         }
     }
 }

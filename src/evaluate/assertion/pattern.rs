@@ -5,14 +5,15 @@ use regex::{Regex, RegexBuilder};
 use super::error::AssertionError;
 
 /// Bytes that a compiled expression may take: the bound by which it is judged when its monitor is saved.
-const COMPILED_BYTES: usize = 10 * 1024 * 1024;
+const MAX_COMPILED_BYTES: usize = 10 * 1024 * 1024;
 
-pub(in crate::evaluate) fn compiled(value: &str) -> Result<Regex, AssertionError> {
-    let regex = RegexBuilder::new(value).size_limit(COMPILED_BYTES).dfa_size_limit(COMPILED_BYTES).build();
+pub(in crate::evaluate) fn compile_regex(value: &str) -> Result<Regex, AssertionError> {
+    let regex =
+        RegexBuilder::new(value).size_limit(MAX_COMPILED_BYTES).dfa_size_limit(MAX_COMPILED_BYTES).build();
     // The last line of the report says what is wrong; those before it draw the place.
     regex.map_err(|error| {
         let report = error.to_string();
         let last = report.lines().last().unwrap_or_default();
-        AssertionError::Regex(last.trim_start_matches("error: ").to_owned())
+        AssertionError::InvalidRegex(last.trim_start_matches("error: ").to_owned())
     })
 }

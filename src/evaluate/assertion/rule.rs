@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use regex::Regex;
 
-use super::answer::{Answer, Node, shortened};
+use super::answer::{ParsedResponse, ResponseNode, excerpt};
 use super::error::AssertionError;
 use super::lookup::Lookup;
-use super::pattern::compiled;
+use super::pattern::compile_regex;
 use super::settings::AssertionSettings;
 use super::{answer, compare};
 use crate::domain::{Failure, FailureKind, Phase};
@@ -16,15 +16,15 @@ use crate::syntax::comparison::comparisons_for;
 
 /// What is looked at, ready to be looked up.
 #[derive(Clone, Debug)]
-enum Subject {
-    Found(Lookup),
+enum AssertionSubject {
+    Lookup(Lookup),
     Timeout(Duration),
     Status(Vec<RangeInclusive<u16>>),
 }
 
 /// How a node is tested, ready to be used.
 #[derive(Clone, Debug)]
-enum Test {
+enum AssertionTest {
     Equals,
     AtMost,
     Contains,
@@ -40,10 +40,10 @@ pub struct Assertion {
     property: String,
     comparison: String,
     value: String,
-    subject: Subject,
-    test: Test,
+    subject: AssertionSubject,
+    test: AssertionTest,
     /// The comparison holds when no node fits.
-    negative: bool,
+    negated: bool,
 }
 
 impl Assertion {
@@ -53,103 +53,104 @@ impl Assertion {
     /// [`AssertionError`] when the pair is not allowed, or a path, an expression or the value is no good.
     pub fn new(settings: &AssertionSettings) -> Result<Self, AssertionError> {
         let AssertionSettings { source, property, comparison, value } = settings.clone();
-        let allowed = comparisons_for(&source).ok_or_else(|| AssertionError::Source(source.clone()))?;
+        let allowed =
+            comparisons_for(&source).ok_or_else(|| AssertionError::UnknownSource(source.clone()))?;
         if !allowed.contains(&comparison.as_str()) {
-            return Err(AssertionError::Pair { source_name: source, comparison });
+            return Err(AssertionError::UnsupportedComparison { source_name: source, comparison });
         }
-        let subject = subject(&source, &property, &value)?;
-        let (test, negative) = test(&comparison, &value, &subject)?;
-        Ok(Self { source, property, comparison, value, subject, test, negative })
+        let subject = compile_subject(&source, &property, &value)?;
+        let (test, negative) = compile_test(&comparison, &value, &subject)?;
+        Ok(Self { source, property, comparison, value, subject, test, negated: negative })
     }
 
     /// Whether the source is the status code, which then decides in place of the rule for 400 and above.
     #[must_use]
-    pub const fn is_on_status(&self) -> bool {
-        matches!(self.subject, Subject::Status(_))
+    pub const fn checks_status(&self) -> bool {
+        matches!(self.subject, AssertionSubject::Status(_))
     }
 
     /// Whether it looks at the body.
     #[must_use]
     pub const fn reads_body(&self) -> bool {
-        matches!(self.subject, Subject::Found(Lookup::Response | Lookup::Json(_) | Lookup::Xml(_)))
+        matches!(self.subject, AssertionSubject::Lookup(Lookup::Response | Lookup::Json(_) | Lookup::Xml(_)))
     }
 
     /// Whether it looks at the header fields.
     #[must_use]
     pub const fn reads_headers(&self) -> bool {
-        matches!(self.subject, Subject::Found(Lookup::Header(_)))
+        matches!(self.subject, AssertionSubject::Lookup(Lookup::Header(_)))
     }
 
     /// Judges `answer`: a [`FailureKind::AssertionFailed`] when the assertion does not hold.
     #[must_use]
-    pub fn judge(&self, answer: &Answer<'_>) -> Option<Failure> {
-        let found = self.check(answer).err()?;
+    pub fn evaluate(&self, answer: &ParsedResponse<'_>) -> Option<Failure> {
+        let found = self.test_response(answer).err()?;
         let property = match self.property.as_str() {
             "" => String::new(),
-            property => format!(" `{}`", shortened(property)),
+            property => format!(" `{}`", excerpt(property)),
         };
         let value = match self.test {
-            Test::Exists => String::new(),
-            _ => format!(" `{}`", shortened(&self.value)),
+            AssertionTest::Exists => String::new(),
+            _ => format!(" `{}`", excerpt(&self.value)),
         };
         let detail = format!("{}{property} {}{value}: found {found}", self.source, self.comparison);
         Some(Failure::new(Phase::Validate, FailureKind::AssertionFailed, detail))
     }
 
     /// Fails with what was found instead.
-    fn check(&self, answer: &Answer<'_>) -> Result<(), String> {
+    fn test_response(&self, answer: &ParsedResponse<'_>) -> Result<(), String> {
         let lookup = match &self.subject {
-            Subject::Found(lookup) => lookup,
-            Subject::Timeout(most) => {
+            AssertionSubject::Lookup(lookup) => lookup,
+            AssertionSubject::Timeout(most) => {
                 return if answer.elapsed <= *most {
                     Ok(())
                 } else {
                     Err(format!("{:.3} seconds", answer.elapsed.as_secs_f64()))
                 };
             }
-            Subject::Status(codes) => {
+            AssertionSubject::Status(codes) => {
                 let among = codes.iter().any(|codes| codes.contains(&answer.status));
-                return if among == self.negative { Err(answer.status.to_string()) } else { Ok(()) };
+                return if among == self.negated { Err(answer.status.to_string()) } else { Ok(()) };
             }
         };
-        let nodes = lookup.nodes(answer)?;
-        let fitting = nodes.iter().position(|node| self.fits(node, answer));
+        let nodes = lookup.select(answer)?;
+        let fitting = nodes.iter().position(|node| self.node_matches(node, answer));
         let holds = match &self.test {
-            Test::Exists => nodes.is_empty() == self.negative,
-            Test::Count(wanted) => nodes.len() == *wanted,
-            _ => fitting.is_none() == self.negative,
+            AssertionTest::Exists => nodes.is_empty() == self.negated,
+            AssertionTest::Count(wanted) => nodes.len() == *wanted,
+            _ => fitting.is_none() == self.negated,
         };
         if holds {
             return Ok(());
         }
         Err(match (lookup, &self.test, fitting) {
-            (Lookup::Response, _, at) => self.told_body(answer.text, at.is_some()),
-            (_, Test::Count(_), _) => format!("{} nodes", nodes.len()),
-            (Lookup::Header(_), ..) => answer::told_header(&self.property, &nodes),
-            (_, Test::Exists, _) | (_, _, None) => answer::told(&nodes),
+            (Lookup::Response, _, at) => self.describe_body(answer.text, at.is_some()),
+            (_, AssertionTest::Count(_), _) => format!("{} nodes", nodes.len()),
+            (Lookup::Header(_), ..) => answer::describe_header(&self.property, &nodes),
+            (_, AssertionTest::Exists, _) | (_, _, None) => answer::describe(&nodes),
             // Which one must not be there.
             (_, _, Some(at)) if nodes.len() > 1 => {
-                format!("{} as node {} of {}", answer::told(&nodes[at..=at]), at + 1, nodes.len())
+                format!("{} as node {} of {}", answer::describe(&nodes[at..=at]), at + 1, nodes.len())
             }
-            (_, _, Some(_)) => answer::told(&nodes),
+            (_, _, Some(_)) => answer::describe(&nodes),
         })
     }
 
-    fn fits(&self, node: &Node<'_>, answer: &Answer<'_>) -> bool {
+    fn node_matches(&self, node: &ResponseNode<'_>, answer: &ParsedResponse<'_>) -> bool {
         match &self.test {
-            Test::Exists | Test::Count(_) => true,
-            Test::Equals => compare::equals(node, &self.value),
-            Test::AtMost => compare::at_most(node, &self.value),
-            Test::Contains => node.text().contains(&self.value),
-            Test::Matches(regex) => answer.patience.finds(regex, &node.text()),
+            AssertionTest::Exists | AssertionTest::Count(_) => true,
+            AssertionTest::Equals => compare::equals(node, &self.value),
+            AssertionTest::AtMost => compare::at_most(node, &self.value),
+            AssertionTest::Contains => node.text().contains(&self.value),
+            AssertionTest::Matches(regex) => answer.search_budget.is_match(regex, &node.text()),
         }
     }
 
     /// A body in a few words; of what must not be in it, where it is.
-    fn told_body(&self, text: &str, there: bool) -> String {
+    fn describe_body(&self, text: &str, there: bool) -> String {
         let place = match &self.test {
-            Test::Contains if there => text.find(&self.value),
-            Test::Matches(regex) if there => regex.find(text).map(|found| found.start()),
+            AssertionTest::Contains if there => text.find(&self.value),
+            AssertionTest::Matches(regex) if there => regex.find(text).map(|found| found.start()),
             _ => None,
         };
         match place {
@@ -164,38 +165,43 @@ impl Assertion {
 
 /// Judges `answer` by all `assertions` and tells every failure, in their order.
 #[must_use]
-pub fn judge_all(assertions: &[Assertion], answer: &Answer<'_>) -> Vec<Failure> {
-    assertions.iter().filter_map(|assertion| assertion.judge(answer)).collect()
+pub fn evaluate_all(assertions: &[Assertion], answer: &ParsedResponse<'_>) -> Vec<Failure> {
+    assertions.iter().filter_map(|assertion| assertion.evaluate(answer)).collect()
 }
 
-fn subject(source: &str, property: &str, value: &str) -> Result<Subject, AssertionError> {
-    let bad_value = || AssertionError::Value(value.to_owned());
+fn compile_subject(source: &str, property: &str, value: &str) -> Result<AssertionSubject, AssertionError> {
+    let bad_value = || AssertionError::InvalidValue(value.to_owned());
     Ok(match source {
-        "Timeout" => Subject::Timeout(compare::seconds(value).ok_or_else(bad_value)?),
-        "Status Code" => Subject::Status(compare::codes(value).ok_or_else(bad_value)?),
-        _ => Subject::Found(Lookup::of(source, property)?),
+        "Timeout" => AssertionSubject::Timeout(compare::parse_seconds(value).ok_or_else(bad_value)?),
+        "Status Code" => AssertionSubject::Status(compare::parse_status_ranges(value).ok_or_else(bad_value)?),
+        _ => AssertionSubject::Lookup(Lookup::new(source, property)?),
     })
 }
 
 /// The test of a comparison, and whether it has to fail for every node.
-fn test(comparison: &str, value: &str, subject: &Subject) -> Result<(Test, bool), AssertionError> {
-    let bad_value = || AssertionError::Value(value.to_owned());
+fn compile_test(
+    comparison: &str,
+    value: &str,
+    subject: &AssertionSubject,
+) -> Result<(AssertionTest, bool), AssertionError> {
+    let bad_value = || AssertionError::InvalidValue(value.to_owned());
     Ok(match comparison {
-        "equals" => (Test::Equals, false),
-        "does not equal" => (Test::Equals, true),
-        "contains" => (Test::Contains, false),
-        "does not contain" => (Test::Contains, true),
-        "exists" => (Test::Exists, false),
-        "does not exist" => (Test::Exists, true),
-        "count" => (Test::Count(value.trim().parse().map_err(|_| bad_value())?), false),
+        "equals" => (AssertionTest::Equals, false),
+        "does not equal" => (AssertionTest::Equals, true),
+        "contains" => (AssertionTest::Contains, false),
+        "does not contain" => (AssertionTest::Contains, true),
+        "exists" => (AssertionTest::Exists, false),
+        "does not exist" => (AssertionTest::Exists, true),
+        "count" => (AssertionTest::Count(value.trim().parse().map_err(|_| bad_value())?), false),
         "less than or equal" => {
-            let fine = matches!(subject, Subject::Timeout(_)) || compare::number(value).is_some();
+            let fine =
+                matches!(subject, AssertionSubject::Timeout(_)) || compare::parse_number(value).is_some();
             if !fine {
                 return Err(bad_value());
             }
-            (Test::AtMost, false)
+            (AssertionTest::AtMost, false)
         }
-        _ => (Test::Matches(compiled(value)?), comparison == "regular expression excludes"),
+        _ => (AssertionTest::Matches(compile_regex(value)?), comparison == "regular expression excludes"),
     })
 }
 

@@ -23,10 +23,10 @@ fn headers() -> Vec<(String, String)> {
 
 fn judged(document: &Value, text: &str) -> Option<Failure> {
     let headers = headers();
-    let answer = Answer::new(204, Duration::from_millis(1500), &headers, text);
+    let answer = ParsedResponse::new(204, Duration::from_millis(1500), &headers, text);
     Assertion::new(&serde_json::from_value(document.clone()).unwrap())
         .unwrap_or_else(|error| panic!("{document}: {error}"))
-        .judge(&answer)
+        .evaluate(&answer)
 }
 
 const JS: &str = "JSON Response";
@@ -205,8 +205,8 @@ fn every_failure_is_told_without_bodies_and_secrets() {
         .map(|document| Assertion::new(&serde_json::from_value(document.clone()).unwrap()).unwrap())
         .collect();
     let headers = headers();
-    let answer = Answer::new(204, Duration::from_millis(1500), &headers, JSON);
-    let failures = judge_all(&all, &answer);
+    let answer = ParsedResponse::new(204, Duration::from_millis(1500), &headers, JSON);
+    let failures = evaluate_all(&all, &answer);
     assert!(failures.iter().all(|failure| failure.kind == FailureKind::AssertionFailed));
     assert!(failures.iter().all(|failure| failure.phase == Phase::Validate));
     let details: Vec<_> = failures.iter().map(|failure| failure.detail.as_str()).collect();
@@ -224,7 +224,7 @@ fn every_failure_is_told_without_bodies_and_secrets() {
             "JSON Response `gone` exists: found nothing",
         ]
     );
-    assert!(all[0].is_on_status() && !all[1].is_on_status());
+    assert!(all[0].checks_status() && !all[1].checks_status());
     let long = judged(&assertion(JS, "x", "equals", "y"), &format!(r#"{{"x":"{}"}}"#, "ä\\n".repeat(9000)));
     assert!(long.unwrap().detail.chars().count() < 120);
 }

@@ -15,10 +15,10 @@ pub struct AssertionSettings {
     #[serde(default)]
     pub comparison: String,
     /// What it compares with.
-    #[serde(default = "one")]
+    #[serde(default = "default_value")]
     pub value: String,
 }
 
-fn one() -> String {
+fn default_value() -> String {
     "1".to_owned()
 }

@@ -3,35 +3,35 @@
 /// A goal in thousandths of a percent: 99.95 % is 99,950. Whole numbers, so that nothing is met or missed by
 /// rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Goal(u32);
+pub struct SlaObjective(u32);
 
 /// How a goal stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Standing {
+pub struct ObjectiveStatus {
     /// Percent that was reached, three decimals, rounded down; `None` when nothing was counted.
-    pub reached: Option<f64>,
+    pub achieved_percent: Option<f64>,
     /// Whether that is enough. Nothing counted is nothing missed.
     pub met: bool,
 }
 
 /// What may fail before the goal is missed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Budget {
+pub struct ErrorBudget {
     /// How many of those that were counted may fail.
     pub allowed: f64,
     /// How many did.
     pub used: u64,
     /// What is left, in percent of what is allowed; below 0 when the goal is missed. `None` when nothing is
     /// allowed at all.
-    pub left_percent: Option<f64>,
+    pub remaining_percent: Option<f64>,
 }
 
-const WHOLE: u64 = 100_000;
+const HUNDRED_PERCENT: u64 = 100_000;
 
-impl Goal {
+impl SlaObjective {
     /// A goal of so many percent, to three decimals.
     #[must_use]
-    pub fn of(percent: f64) -> Option<Self> {
+    pub fn from_percent(percent: f64) -> Option<Self> {
         let thousandths = (percent * 1000.0).round();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within 0 to 100,000")]
         (0.0..=100_000.0).contains(&thousandths).then_some(Self(thousandths as u32))
@@ -39,42 +39,42 @@ impl Goal {
 
     /// In percent.
     #[must_use]
-    pub fn percent(self) -> f64 {
+    pub fn as_percent(self) -> f64 {
         f64::from(self.0) / 1000.0
     }
 
     /// How it stands when `good` of `all` passed.
     #[must_use]
-    pub fn standing(self, (good, all): (u64, u64)) -> Standing {
-        let met = u128::from(good) * u128::from(WHOLE) >= u128::from(self.0) * u128::from(all);
-        Standing { reached: percent((good, all)), met }
+    pub fn status(self, (good, all): (u64, u64)) -> ObjectiveStatus {
+        let met = u128::from(good) * u128::from(HUNDRED_PERCENT) >= u128::from(self.0) * u128::from(all);
+        ObjectiveStatus { achieved_percent: ratio_percent((good, all)), met }
     }
 
     /// How much of what may fail did.
     #[must_use]
-    pub fn budget(self, (good, all): (u64, u64)) -> Budget {
-        let allowed = all as f64 * self.may_fail();
+    pub fn error_budget(self, (good, all): (u64, u64)) -> ErrorBudget {
+        let allowed = all as f64 * self.allowed_failure_ratio();
         let used = all - good;
         let left_percent = (self.0 < 100_000 && all > 0).then(|| 100.0 * (1.0 - used as f64 / allowed));
-        Budget { allowed, used, left_percent }
+        ErrorBudget { allowed, used, remaining_percent: left_percent }
     }
 
     /// How many times faster than the goal allows failures come: at 1, exactly what is allowed is used up at
     /// the end. `None` when nothing was counted or nothing may fail.
     #[must_use]
     pub fn burn_rate(self, (good, all): (u64, u64)) -> Option<f64> {
-        (self.0 < 100_000 && all > 0).then(|| (all - good) as f64 / all as f64 / self.may_fail())
+        (self.0 < 100_000 && all > 0).then(|| (all - good) as f64 / all as f64 / self.allowed_failure_ratio())
     }
 
-    fn may_fail(self) -> f64 {
+    fn allowed_failure_ratio(self) -> f64 {
         f64::from(100_000 - self.0) / 100_000.0
     }
 }
 
 /// `good` of `all` in percent, three decimals, rounded down: 100 means that nothing failed.
 #[must_use]
-pub fn percent((good, all): (u64, u64)) -> Option<f64> {
-    let thousandths = (u128::from(good) * u128::from(WHOLE)).checked_div(u128::from(all))?;
+pub fn ratio_percent((good, all): (u64, u64)) -> Option<f64> {
+    let thousandths = (u128::from(good) * u128::from(HUNDRED_PERCENT)).checked_div(u128::from(all))?;
     Some(thousandths as f64 / 1000.0)
 }
 
@@ -84,30 +84,33 @@ mod tests {
 
     #[test]
     fn a_goal_is_met_to_the_last_check() {
-        let goal = Goal::of(99.95).unwrap();
-        assert_eq!(goal.standing((1999, 2000)), Standing { reached: Some(99.95), met: true });
-        assert_eq!(goal.standing((1998, 2000)), Standing { reached: Some(99.9), met: false });
-        assert_eq!(goal.standing((0, 0)), Standing { reached: None, met: true });
-        let all = Goal::of(100.0).unwrap();
-        assert_eq!(all.standing((9_999_999, 10_000_000)), Standing { reached: Some(99.999), met: false });
-        assert_eq!(Goal::of(100.001), None);
-        assert_eq!(Goal::of(f64::NAN), None);
+        let goal = SlaObjective::from_percent(99.95).unwrap();
+        assert_eq!(goal.status((1999, 2000)), ObjectiveStatus { achieved_percent: Some(99.95), met: true });
+        assert_eq!(goal.status((1998, 2000)), ObjectiveStatus { achieved_percent: Some(99.9), met: false });
+        assert_eq!(goal.status((0, 0)), ObjectiveStatus { achieved_percent: None, met: true });
+        let all = SlaObjective::from_percent(100.0).unwrap();
+        assert_eq!(
+            all.status((9_999_999, 10_000_000)),
+            ObjectiveStatus { achieved_percent: Some(99.999), met: false }
+        );
+        assert_eq!(SlaObjective::from_percent(100.001), None);
+        assert_eq!(SlaObjective::from_percent(f64::NAN), None);
     }
 
     #[test]
     fn a_budget_is_used_up_by_failures() {
-        let goal = Goal::of(99.0).unwrap();
+        let goal = SlaObjective::from_percent(99.0).unwrap();
         let near = |a: Option<f64>, b: f64| a.is_some_and(|a| (a - b).abs() < 1e-9);
         for (good, left, rate) in [(1000, 100.0, 0.0), (995, 50.0, 0.5), (990, 0.0, 1.0), (970, -200.0, 3.0)]
         {
-            let budget = goal.budget((good, 1000));
+            let budget = goal.error_budget((good, 1000));
             assert!((budget.allowed - 10.0).abs() < 1e-9);
             assert_eq!(budget.used, 1000 - good);
-            assert!(near(budget.left_percent, left), "{budget:?}");
+            assert!(near(budget.remaining_percent, left), "{budget:?}");
             assert!(near(goal.burn_rate((good, 1000)), rate));
         }
-        let all = Goal::of(100.0).unwrap();
-        assert_eq!((all.budget((9, 10)).left_percent, all.burn_rate((9, 10))), (None, None));
+        let all = SlaObjective::from_percent(100.0).unwrap();
+        assert_eq!((all.error_budget((9, 10)).remaining_percent, all.burn_rate((9, 10))), (None, None));
         assert_eq!(goal.burn_rate((0, 0)), None);
     }
 }

@@ -6,7 +6,7 @@ use crate::domain::{LocationId, MeanDuration, Outcome, Sample};
 
 /// What was counted over a time. Only what the agreement lets count stands in it, but for `excluded`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Figures {
+pub struct SlaStats {
     /// Runs in which any location passed.
     pub runs_up: u64,
     /// Runs in which some location failed and none passed. Runs that say nothing of the target are in neither.
@@ -16,10 +16,10 @@ pub struct Figures {
     /// Checks out of operating periods, in exclusions or blackouts.
     pub excluded: u64,
     /// Times of those that passed, by location.
-    pub times: BTreeMap<LocationId, MeanDuration>,
+    pub durations: BTreeMap<LocationId, MeanDuration>,
 }
 
-impl Figures {
+impl SlaStats {
     /// Adds the checks of one run.
     pub(super) fn add(&mut self, run: &[Sample], excluded: u64) {
         self.excluded += excluded;
@@ -31,8 +31,11 @@ impl Figures {
                 Outcome::Ok | Outcome::Warning => {
                     passed = true;
                     let location = check.location;
-                    let mean =
-                        self.times.entry(location).or_insert(MeanDuration { location, checks: 0, sum_us: 0 });
+                    let mean = self.durations.entry(location).or_insert(MeanDuration {
+                        location,
+                        checks: 0,
+                        sum_us: 0,
+                    });
                     mean.checks += 1;
                     mean.sum_us = mean.sum_us.saturating_add(check.total_us);
                 }
@@ -49,15 +52,15 @@ impl Figures {
 
     /// Checks of this outcome.
     #[must_use]
-    pub fn of(&self, outcome: Outcome) -> u64 {
+    pub fn checks_with(&self, outcome: Outcome) -> u64 {
         self.checks[usize::from(outcome.code())]
     }
 
     /// Checks that passed, and those with them that failed.
     #[must_use]
     pub fn availability(&self) -> (u64, u64) {
-        let good = self.of(Outcome::Ok) + self.of(Outcome::Warning);
-        (good, good + self.of(Outcome::Error))
+        let good = self.checks_with(Outcome::Ok) + self.checks_with(Outcome::Warning);
+        (good, good + self.checks_with(Outcome::Error))
     }
 
     /// Runs that were up, and those with them that were down.
@@ -69,8 +72,8 @@ impl Figures {
     /// The mean over locations of their mean times, in microseconds: a location counts as much as another,
     /// however often it checked.
     #[must_use]
-    pub fn response_us(&self) -> Option<u64> {
-        let means: Vec<u64> = self.times.values().filter_map(MeanDuration::mean_us).collect();
+    pub fn mean_response_us(&self) -> Option<u64> {
+        let means: Vec<u64> = self.durations.values().filter_map(MeanDuration::mean_us).collect();
         means.iter().sum::<u64>().checked_div(means.len() as u64)
     }
 }

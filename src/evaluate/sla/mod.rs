@@ -6,7 +6,7 @@ mod figures;
 mod spans;
 mod tally;
 
-pub use budget::{Budget, Goal, Standing, percent};
-pub use figures::Figures;
-pub use spans::Spans;
-pub use tally::{Counted, Scope, Tally};
+pub use budget::{ErrorBudget, ObjectiveStatus, SlaObjective, ratio_percent};
+pub use figures::SlaStats;
+pub use spans::TimeRanges;
+pub use tally::{SlaAggregate, SlaAggregator, SlaScope};

@@ -4,12 +4,12 @@ use crate::domain::Timestamp;
 
 /// Times, each from its start up to its end, which is not in it; in order and apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Spans(Vec<(Timestamp, Timestamp)>);
+pub struct TimeRanges(Vec<(Timestamp, Timestamp)>);
 
-impl Spans {
+impl TimeRanges {
     /// All that lies in any of `parts`, which may overlap and be in any order.
     #[must_use]
-    pub fn of(mut parts: Vec<(Timestamp, Timestamp)>) -> Self {
+    pub fn from_ranges(mut parts: Vec<(Timestamp, Timestamp)>) -> Self {
         parts.retain(|(from, thru)| from < thru);
         parts.sort_unstable();
         let mut apart: Vec<(Timestamp, Timestamp)> = Vec::with_capacity(parts.len());
@@ -31,7 +31,7 @@ impl Spans {
 
     /// Those of these that do not lie in `others`.
     #[must_use]
-    pub fn without(&self, others: &Self) -> Self {
+    pub fn subtract(&self, others: &Self) -> Self {
         let mut left = Vec::with_capacity(self.0.len());
         for &(from, thru) in &self.0 {
             let mut from = from;
@@ -51,13 +51,13 @@ impl Spans {
 
     /// How long they are together, in microseconds.
     #[must_use]
-    pub fn micros(&self) -> u64 {
+    pub fn total_micros(&self) -> u64 {
         self.0.iter().map(|(from, thru)| thru.as_micros().abs_diff(from.as_micros())).sum()
     }
 
     /// The part of them in `from..thru`.
     #[must_use]
-    pub fn within(&self, from: Timestamp, thru: Timestamp) -> Self {
+    pub fn clip(&self, from: Timestamp, thru: Timestamp) -> Self {
         let parts = self.0.iter().map(|(start, end)| ((*start).max(from), (*end).min(thru)));
         Self(parts.filter(|(start, end)| start < end).collect())
     }
@@ -69,9 +69,9 @@ mod tests {
 
     use super::*;
 
-    fn spans(parts: &[(i64, i64)]) -> Spans {
+    fn spans(parts: &[(i64, i64)]) -> TimeRanges {
         let at = Timestamp::from_micros;
-        Spans::of(parts.iter().map(|&(from, thru)| (at(from), at(thru))).collect())
+        TimeRanges::from_ranges(parts.iter().map(|&(from, thru)| (at(from), at(thru))).collect())
     }
 
     fn parts() -> impl Strategy<Value = Vec<(i64, i64)>> {
@@ -82,7 +82,7 @@ mod tests {
         #[test]
         fn they_hold_what_their_parts_hold(a in parts(), b in parts(), from in 0_i64..60, thru in 0_i64..60) {
             let (all, others) = (spans(&a), spans(&b));
-            let (left, cut) = (all.without(&others), all.within(Timestamp::from_micros(from), Timestamp::from_micros(thru)));
+            let (left, cut) = (all.subtract(&others), all.clip(Timestamp::from_micros(from), Timestamp::from_micros(thru)));
             let inside = |parts: &[(i64, i64)], at: i64| parts.iter().any(|&(from, thru)| from <= at && at < thru);
             for at in -1..61 {
                 let moment = Timestamp::from_micros(at);
@@ -90,7 +90,7 @@ mod tests {
                 prop_assert_eq!(left.contains(moment), inside(&a, at) && !inside(&b, at), "{}", at);
                 prop_assert_eq!(cut.contains(moment), inside(&a, at) && from <= at && at < thru, "{}", at);
             }
-            prop_assert_eq!(all.micros(), (0..60).filter(|&at| inside(&a, at)).count() as u64);
+            prop_assert_eq!(all.total_micros(), (0..60).filter(|&at| inside(&a, at)).count() as u64);
             prop_assert!(all.0.windows(2).all(|two| two[0].1 < two[1].0));
         }
     }

@@ -9,10 +9,10 @@ fn at(minute: i64) -> Timestamp {
 
 /// Runs a minute apart, a letter a check: `k` ok, `w` warning, `e` error, `u` unknown, `m` missed, `b`
 /// blackout, `.` none. Words are runs, letters locations from 1 on. A check takes its location in seconds.
-fn counted(runs: &str, scope: Scope, starts: &[i64], tails: &[i64]) -> Counted {
+fn counted(runs: &str, scope: SlaScope, starts: &[i64], tails: &[i64]) -> SlaAggregate {
     let starts = starts.iter().copied().map(at).collect();
     let tails: Vec<Timestamp> = tails.iter().copied().map(at).collect();
-    let mut tally = Tally::new(scope, starts, at(1000), &tails);
+    let mut tally = SlaAggregator::new(scope, starts, at(1000), &tails);
     for (minute, run) in (0..).zip(runs.split(' ')) {
         for (location, letter) in (1_i64..).zip(run.chars()).filter(|(_, letter)| *letter != '.') {
             let outcome = match letter {
@@ -24,7 +24,7 @@ fn counted(runs: &str, scope: Scope, starts: &[i64], tails: &[i64]) -> Counted {
                 _ => Outcome::Blackout,
             };
             let total_us = location.unsigned_abs() * 1_000_000;
-            tally.take(Sample {
+            tally.add(Sample {
                 planned_at: at(minute),
                 location: LocationId(location),
                 outcome,
@@ -34,11 +34,11 @@ fn counted(runs: &str, scope: Scope, starts: &[i64], tails: &[i64]) -> Counted {
             });
         }
     }
-    tally.counted()
+    tally.finish()
 }
 
-fn always() -> Scope {
-    Scope { counts: Spans::of(vec![(at(-1000), at(1000))]), ..Scope::default() }
+fn always() -> SlaScope {
+    SlaScope { included: TimeRanges::from_ranges(vec![(at(-1000), at(1000))]), ..SlaScope::default() }
 }
 
 #[test]
@@ -61,16 +61,16 @@ fn a_run_is_up_when_any_location_passes_and_every_check_counts_for_availability(
 fn the_response_time_is_the_mean_over_locations_and_not_over_checks() {
     // Location 1 takes 1 s and checks four times, location 3 takes 3 s and checks once; 2 never passes.
     let counted = counted("kek ke k k", always(), &[0], &[]);
-    assert_eq!(counted.total.response_us(), Some(2_000_000));
-    assert_eq!(counted.locations[&LocationId(2)].response_us(), None);
+    assert_eq!(counted.total.mean_response_us(), Some(2_000_000));
+    assert_eq!(counted.locations[&LocationId(2)].mean_response_us(), None);
     assert_eq!(counted.locations[&LocationId(1)].uptime(), (4, 4));
 }
 
 #[test]
 fn only_what_the_agreement_names_counts() {
     let mut scope = always();
-    scope.counts = scope.counts.without(&Spans::of(vec![(at(1), at(3))]));
-    scope.excluded_at.insert(LocationId(2), Spans::of(vec![(at(3), at(4))]));
+    scope.included = scope.included.subtract(&TimeRanges::from_ranges(vec![(at(1), at(3))]));
+    scope.excluded_by_location.insert(LocationId(2), TimeRanges::from_ranges(vec![(at(3), at(4))]));
     // Minutes:                 0  1  2  3  4
     let counted = counted("kk ee ee ke ke", scope, &[0], &[]);
     assert_eq!(counted.total.uptime(), (3, 3));
@@ -81,9 +81,9 @@ fn only_what_the_agreement_names_counts() {
 #[test]
 fn pieces_and_tails_of_the_time_are_counted_on_their_own() {
     let counted = counted("k e k e e", always(), &[0, 2, 4, 9], &[0, 3, 8]);
-    let up: Vec<_> = counted.pieces.iter().map(Figures::uptime).collect();
+    let up: Vec<_> = counted.buckets.iter().map(SlaStats::uptime).collect();
     assert_eq!(up, [(1, 2), (1, 2), (0, 1), (0, 0)]);
-    let tails: Vec<_> = counted.tails.iter().map(Figures::uptime).collect();
+    let tails: Vec<_> = counted.trailing.iter().map(SlaStats::uptime).collect();
     assert_eq!(tails, [(2, 5), (0, 2), (0, 0)]);
     // Before the first piece and after the end there is nothing.
     let counted = self::counted("k e", always(), &[1], &[]);

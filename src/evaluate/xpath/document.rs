@@ -4,74 +4,78 @@ use std::cell::Cell;
 
 use roxmltree::{Document, Node, ParsingOptions};
 
-use super::nodes::XNode;
-use super::scope::Scope;
-use super::value::Value;
+use super::nodes::XPathNode;
+use super::scope::Evaluator;
+use super::value::XPathValue;
 use crate::syntax::path::XPath;
 
 /// Bytes of a document.
-const MOST_BYTES: usize = 8 * 1024 * 1024;
+const MAX_BYTES: usize = 8 * 1024 * 1024;
 
 /// Nodes of a document.
-const MOST_NODES: u32 = 200_000;
+const MAX_NODES: u32 = 200_000;
 
 /// Attributes of an element: the parser compares each with all others.
-const MOST_ATTRIBUTES: usize = 256;
+const MAX_ATTRIBUTES: usize = 256;
 
 /// Elements inside each other.
-const DEEPEST: usize = 256;
+const MAX_DEPTH: usize = 256;
 
 /// What an expression gave.
-pub(in crate::evaluate) enum Found<'d> {
+pub(in crate::evaluate) enum XPathResult<'d> {
     /// Nodes in the order of the document.
-    Nodes(Vec<XNode<'d>>),
+    Nodes(Vec<XPathNode<'d>>),
     /// A number, a text or a truth value, as text.
     Text(String),
 }
 
 /// A parsed document.
-pub(in crate::evaluate) struct Tree<'i> {
+pub(in crate::evaluate) struct XmlDocument<'i> {
     document: Document<'i>,
 }
 
-impl<'i> Tree<'i> {
+impl<'i> XmlDocument<'i> {
     /// Parses `text`.
     pub(in crate::evaluate) fn parse(text: &'i str) -> Result<Self, String> {
-        if text.len() > MOST_BYTES {
-            return Err(format!("the body has more than {MOST_BYTES} bytes, too many for XML"));
+        if text.len() > MAX_BYTES {
+            return Err(format!("the body has more than {MAX_BYTES} bytes, too many for XML"));
         }
         let text = text.trim_start_matches('\u{feff}');
         // Entities can multiply a text a thousandfold, and external ones are never fetched anyway.
         if text.find("<!DOCTYPE").is_some_and(|at| text[at..].contains("<!ENTITY")) {
             return Err("the XML declares entities, which are not read".to_owned());
         }
-        if has_crowded_tag(text) {
-            return Err(format!("the XML has an element with more than {MOST_ATTRIBUTES} attributes"));
+        if has_too_many_attributes(text) {
+            return Err(format!("the XML has an element with more than {MAX_ATTRIBUTES} attributes"));
         }
-        let options = ParsingOptions { allow_dtd: true, nodes_limit: MOST_NODES, entity_resolver: None };
+        let options = ParsingOptions { allow_dtd: true, nodes_limit: MAX_NODES, entity_resolver: None };
         let document = Document::parse_with_options(text, options)
             .map_err(|error| format!("the body is no XML: {error}"))?;
         // The root and what the deepest element holds are counted too.
-        let too_deep = |node: Node<'_, '_>| node.ancestors().nth(DEEPEST + 2).is_some();
+        let too_deep = |node: Node<'_, '_>| node.ancestors().nth(MAX_DEPTH + 2).is_some();
         if document.descendants().any(|node| !node.has_children() && too_deep(node)) {
-            return Err(format!("the XML is nested deeper than {DEEPEST} elements"));
+            return Err(format!("the XML is nested deeper than {MAX_DEPTH} elements"));
         }
         Ok(Self { document })
     }
 
     /// What `path` selects. Each node that is looked at takes one of `fuel`.
-    pub(in crate::evaluate) fn find(&self, path: &XPath, fuel: &Cell<u64>) -> Result<Found<'_>, String> {
-        let scope = Scope::new(&self.document, fuel);
+    pub(in crate::evaluate) fn select(
+        &self,
+        path: &XPath,
+        fuel: &Cell<u64>,
+    ) -> Result<XPathResult<'_>, String> {
+        let scope = Evaluator::new(&self.document, fuel);
         scope.check_prefixes(&path.prefixes)?;
         match scope.evaluate(&path.expr)? {
-            Value::Nodes(nodes) => Ok(Found::Nodes(nodes)),
-            other => Ok(Found::Text(other.text(fuel)?)),
+            XPathValue::Nodes(nodes) => Ok(XPathResult::Nodes(nodes)),
+            other => Ok(XPathResult::Text(other.to_text(fuel)?)),
         }
     }
 }
 
 /// Whether a tag of `text` has too many attributes, before any of it is parsed.
-fn has_crowded_tag(text: &str) -> bool {
+fn has_too_many_attributes(text: &str) -> bool {
     let mut rest = text;
     while let Some(open) = rest.find('<') {
         rest = &rest[open + 1..];
@@ -85,7 +89,7 @@ fn has_crowded_tag(text: &str) -> bool {
         let blanks = [' ', '\t', '\r', '\n'];
         let values = tag.split('=').skip(1);
         let values = values.filter(|value| value.trim_start_matches(blanks).starts_with(['"', '\'']));
-        if values.take(MOST_ATTRIBUTES + 1).count() > MOST_ATTRIBUTES {
+        if values.take(MAX_ATTRIBUTES + 1).count() > MAX_ATTRIBUTES {
             return true;
         }
         rest = behind;

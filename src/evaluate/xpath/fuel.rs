@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 /// Takes `amount` of `fuel`.
-pub(super) fn spend(fuel: &Cell<u64>, amount: u64) -> Result<(), String> {
+pub(super) fn consume_fuel(fuel: &Cell<u64>, amount: u64) -> Result<(), String> {
     let left = fuel.get().checked_sub(amount);
     fuel.set(left.unwrap_or(0));
     left.map(drop).ok_or_else(|| "the XPath looks at too many nodes of this body".to_owned())

@@ -11,5 +11,5 @@ mod nodes;
 mod scope;
 mod value;
 
-pub(super) use document::{Found, Tree};
-pub(super) use nodes::XNode;
+pub(super) use document::{XPathResult, XmlDocument};
+pub(super) use nodes::XPathNode;

@@ -5,15 +5,15 @@ use std::cell::Cell;
 
 use roxmltree::{NS_XML_URI, Node};
 
-use super::fuel::spend;
+use super::fuel::consume_fuel;
 use crate::syntax::xpath::Axis;
 
 /// The namespace node of `xml`, which is bound without a declaration (Namespaces in XML 3).
-const XML: u32 = u32::MAX;
+const XML_NAMESPACE_INDEX: u32 = u32::MAX;
 
 /// A node.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum XNode<'d> {
+pub(crate) enum XPathNode<'d> {
     /// The root, an element, a text, a comment, a processing instruction.
     Tree(Node<'d, 'd>),
     /// An attribute of an element, by its place.
@@ -22,9 +22,9 @@ pub(crate) enum XNode<'d> {
     Namespace(Node<'d, 'd>, u32),
 }
 
-impl<'d> XNode<'d> {
+impl<'d> XPathNode<'d> {
     /// By which nodes stand in the order of the document (5).
-    pub(super) fn order(&self) -> (u32, u8, u32) {
+    pub(super) fn document_order(&self) -> (u32, u8, u32) {
         match *self {
             Self::Tree(node) => (node.id().get(), 0, 0),
             Self::Namespace(node, at) => (node.id().get(), 1, at),
@@ -33,15 +33,15 @@ impl<'d> XNode<'d> {
     }
 
     /// What one look at it takes: a namespace is counted off from the first one of its element.
-    pub(super) const fn price(&self) -> u64 {
+    pub(super) const fn cost(&self) -> u64 {
         match *self {
-            Self::Namespace(_, at) if at != XML => 16 + at as u64,
+            Self::Namespace(_, at) if at != XML_NAMESPACE_INDEX => 16 + at as u64,
             Self::Tree(_) | Self::Attribute(..) | Self::Namespace(..) => 1,
         }
     }
 
     /// The element that an attribute or namespace belongs to, else the node.
-    pub(super) const fn tree(&self) -> Node<'d, 'd> {
+    pub(super) const fn owner_node(&self) -> Node<'d, 'd> {
         match *self {
             Self::Tree(node) | Self::Attribute(node, _) | Self::Namespace(node, _) => node,
         }
@@ -57,7 +57,7 @@ impl<'d> XNode<'d> {
             Self::Attribute(node, at) => {
                 attribute(node, at).map_or((None, ""), |attribute| (attribute.namespace(), attribute.name()))
             }
-            Self::Namespace(_, XML) => (None, "xml"),
+            Self::Namespace(_, XML_NAMESPACE_INDEX) => (None, "xml"),
             Self::Namespace(node, at) => {
                 (None, namespace(node, at).and_then(|(name, _)| name).unwrap_or_default())
             }
@@ -65,9 +65,9 @@ impl<'d> XNode<'d> {
     }
 
     /// The name with its prefix.
-    pub(super) fn qualified(&self) -> String {
+    pub(super) fn qualified_name(&self) -> String {
         let (uri, local) = self.name();
-        match uri.and_then(|uri| self.tree().lookup_prefix(uri)).filter(|prefix| !prefix.is_empty()) {
+        match uri.and_then(|uri| self.owner_node().lookup_prefix(uri)).filter(|prefix| !prefix.is_empty()) {
             Some(prefix) => format!("{prefix}:{local}"),
             None => local.to_owned(),
         }
@@ -93,32 +93,32 @@ impl<'d> XNode<'d> {
             Self::Attribute(node, at) => {
                 Cow::Borrowed(attribute(node, at).map_or("", |attribute| attribute.value()))
             }
-            Self::Namespace(_, XML) => Cow::Borrowed(NS_XML_URI),
+            Self::Namespace(_, XML_NAMESPACE_INDEX) => Cow::Borrowed(NS_XML_URI),
             Self::Namespace(node, at) => Cow::Borrowed(namespace(node, at).map_or("", |(_, uri)| uri)),
         }
     }
 
-    /// As [`XNode::text`], paid for by what is looked at.
-    pub(super) fn text_paid(&self, fuel: &Cell<u64>) -> Result<Cow<'d, str>, String> {
+    /// As [`XPathNode::text`], paid for by what is looked at.
+    pub(super) fn text_metered(&self, fuel: &Cell<u64>) -> Result<Cow<'d, str>, String> {
         if let Self::Tree(node) = self
             && node.has_children()
         {
             for _ in node.descendants() {
-                spend(fuel, 1)?;
+                consume_fuel(fuel, 1)?;
             }
         }
         let text = self.text();
-        spend(fuel, self.price() + text.len() as u64 / 64)?;
+        consume_fuel(fuel, self.cost() + text.len() as u64 / 64)?;
         Ok(text)
     }
 
     /// Gives `each` the nodes of `axis`, nearest first.
-    pub(super) fn walk(
+    pub(super) fn walk_axis(
         &self,
         axis: Axis,
-        each: &mut impl FnMut(XNode<'d>) -> Result<(), String>,
+        each: &mut impl FnMut(XPathNode<'d>) -> Result<(), String>,
     ) -> Result<(), String> {
-        let node = self.tree();
+        let node = self.owner_node();
         let is_tree = matches!(self, Self::Tree(_));
         let mut all =
             |nodes: &mut dyn Iterator<Item = Node<'d, 'd>>| nodes.map(Self::Tree).try_for_each(&mut *each);
@@ -158,16 +158,15 @@ impl<'d> XNode<'d> {
                 }
                 Ok(())
             }
-            Axis::Attribute if is_tree => {
-                (0..node.attributes().len() as u64).try_for_each(|at| each(Self::Attribute(node, place(at))))
-            }
+            Axis::Attribute if is_tree => (0..node.attributes().len() as u64)
+                .try_for_each(|at| each(Self::Attribute(node, index_u32(at)))),
             Axis::Namespace if is_tree && node.is_element() => {
                 let declared = node.namespaces().enumerate().filter(|(_, space)| space.name() != Some("xml"));
                 let declared = declared.filter(|(_, space)| !space.uri().is_empty());
                 declared
                     .map(|(at, _)| at as u64)
-                    .try_for_each(|at| each(Self::Namespace(node, place(at))))?;
-                each(Self::Namespace(node, XML))
+                    .try_for_each(|at| each(Self::Namespace(node, index_u32(at))))?;
+                each(Self::Namespace(node, XML_NAMESPACE_INDEX))
             }
             Axis::Child
             | Axis::Descendant
@@ -180,8 +179,8 @@ impl<'d> XNode<'d> {
 }
 
 /// A document has less than 2^32 of anything, since it has less than 2^23 bytes.
-fn place(at: u64) -> u32 {
-    u32::try_from(at).unwrap_or(XML - 1)
+fn index_u32(at: u64) -> u32 {
+    u32::try_from(at).unwrap_or(XML_NAMESPACE_INDEX - 1)
 }
 
 fn attribute<'d>(node: Node<'d, 'd>, at: u32) -> Option<roxmltree::Attribute<'d, 'd>> {

@@ -3,53 +3,53 @@
 use std::cell::Cell;
 use std::collections::HashSet;
 
-use super::nodes::XNode;
+use super::nodes::XPathNode;
 use crate::syntax::xpath::ComparisonOperator;
 
 /// What an expression comes to.
 #[derive(Debug)]
-pub(super) enum Value<'d> {
+pub(super) enum XPathValue<'d> {
     /// Nodes in the order of the document, each once.
-    Nodes(Vec<XNode<'d>>),
+    Nodes(Vec<XPathNode<'d>>),
     Number(f64),
     Text(String),
-    Truth(bool),
+    Boolean(bool),
 }
 
-impl Value<'_> {
-    pub(super) fn text(&self, fuel: &Cell<u64>) -> Result<String, String> {
+impl XPathValue<'_> {
+    pub(super) fn to_text(&self, fuel: &Cell<u64>) -> Result<String, String> {
         Ok(match self {
             Self::Nodes(nodes) => match nodes.first() {
-                Some(first) => first.text_paid(fuel)?.into_owned(),
+                Some(first) => first.text_metered(fuel)?.into_owned(),
                 None => String::new(),
             },
-            Self::Number(number) => number_text(*number),
+            Self::Number(number) => format_number(*number),
             Self::Text(text) => text.clone(),
-            Self::Truth(truth) => truth.to_string(),
+            Self::Boolean(truth) => truth.to_string(),
         })
     }
 
-    pub(super) fn number(&self, fuel: &Cell<u64>) -> Result<f64, String> {
+    pub(super) fn to_number(&self, fuel: &Cell<u64>) -> Result<f64, String> {
         Ok(match self {
-            Self::Nodes(_) => number_of(&self.text(fuel)?),
+            Self::Nodes(_) => parse_number(&self.to_text(fuel)?),
             Self::Number(number) => *number,
-            Self::Text(text) => number_of(text),
-            Self::Truth(truth) => f64::from(*truth),
+            Self::Text(text) => parse_number(text),
+            Self::Boolean(truth) => f64::from(*truth),
         })
     }
 
-    pub(super) fn truth(&self) -> bool {
+    pub(super) fn to_bool(&self) -> bool {
         match self {
             Self::Nodes(nodes) => !nodes.is_empty(),
             Self::Number(number) => *number != 0.0 && !number.is_nan(),
             Self::Text(text) => !text.is_empty(),
-            Self::Truth(truth) => *truth,
+            Self::Boolean(truth) => *truth,
         }
     }
 }
 
 /// A number as text (4.2): never with an exponent.
-pub(super) fn number_text(number: f64) -> String {
+pub(super) fn format_number(number: f64) -> String {
     if number.is_nan() {
         "NaN".to_owned()
     } else if number.is_infinite() {
@@ -62,7 +62,7 @@ pub(super) fn number_text(number: f64) -> String {
 }
 
 /// A text as number (4.4): digits, at most one point, at most one `-` before them.
-pub(super) fn number_of(text: &str) -> f64 {
+pub(super) fn parse_number(text: &str) -> f64 {
     let text = text.trim_matches([' ', '\t', '\r', '\n']);
     let digits = text.strip_prefix('-').unwrap_or(text);
     let plain = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
@@ -72,16 +72,18 @@ pub(super) fn number_of(text: &str) -> f64 {
 /// Whether `left` and `right` compare so (3.4). Of nodes any has to fit, also for `!=`.
 pub(super) fn compare(
     how: ComparisonOperator,
-    left: &Value<'_>,
-    right: &Value<'_>,
+    left: &XPathValue<'_>,
+    right: &XPathValue<'_>,
     fuel: &Cell<u64>,
 ) -> Result<bool, String> {
-    use Value::{Nodes, Truth};
+    use XPathValue::{Boolean, Nodes};
     let equality = matches!(how, ComparisonOperator::Equal | ComparisonOperator::NotEqual);
     match (left, right) {
-        (Truth(_), _) | (_, Truth(_)) => Ok(numbers(how, f64::from(left.truth()), f64::from(right.truth()))),
+        (Boolean(_), _) | (_, Boolean(_)) => {
+            Ok(compare_numbers(how, f64::from(left.to_bool()), f64::from(right.to_bool())))
+        }
         (Nodes(left), Nodes(right)) if equality => {
-            let (left, right) = (texts(left, fuel)?, texts(right, fuel)?);
+            let (left, right) = (node_texts(left, fuel)?, node_texts(right, fuel)?);
             Ok(match how {
                 ComparisonOperator::Equal => !left.is_disjoint(&right),
                 // Two different ones exist, unless both sides say one and the same.
@@ -89,36 +91,36 @@ pub(super) fn compare(
             })
         }
         (Nodes(left), Nodes(right)) => {
-            let (left, right) = (all_numbers(left, fuel)?, all_numbers(right, fuel)?);
+            let (left, right) = (node_numbers(left, fuel)?, node_numbers(right, fuel)?);
             let least = |all: &[f64]| all.iter().copied().reduce(f64::min);
             let most = |all: &[f64]| all.iter().copied().reduce(f64::max);
             let ends = match how {
                 ComparisonOperator::Less | ComparisonOperator::LessOrEqual => least(&left).zip(most(&right)),
                 _ => most(&left).zip(least(&right)),
             };
-            Ok(ends.is_some_and(|(left, right)| numbers(how, left, right)))
+            Ok(ends.is_some_and(|(left, right)| compare_numbers(how, left, right)))
         }
-        (Nodes(nodes), other) => any(nodes, other, how, fuel),
-        (other, Nodes(nodes)) => any(nodes, other, turned(how), fuel),
-        (Value::Text(left), Value::Text(right)) if equality => {
+        (Nodes(nodes), other) => any_node_compares(nodes, other, how, fuel),
+        (other, Nodes(nodes)) => any_node_compares(nodes, other, swap_sides(how), fuel),
+        (XPathValue::Text(left), XPathValue::Text(right)) if equality => {
             Ok((left == right) == (how == ComparisonOperator::Equal))
         }
-        _ => Ok(numbers(how, left.number(fuel)?, right.number(fuel)?)),
+        _ => Ok(compare_numbers(how, left.to_number(fuel)?, right.to_number(fuel)?)),
     }
 }
 
-fn any(
-    nodes: &[XNode<'_>],
-    other: &Value<'_>,
+fn any_node_compares(
+    nodes: &[XPathNode<'_>],
+    other: &XPathValue<'_>,
     how: ComparisonOperator,
     fuel: &Cell<u64>,
 ) -> Result<bool, String> {
     let as_text = matches!(how, ComparisonOperator::Equal | ComparisonOperator::NotEqual).then_some(other);
     for node in nodes {
-        let text = node.text_paid(fuel)?;
+        let text = node.text_metered(fuel)?;
         let fits = match as_text {
-            Some(Value::Text(wanted)) => (text == *wanted) == (how == ComparisonOperator::Equal),
-            _ => numbers(how, number_of(&text), other.number(fuel)?),
+            Some(XPathValue::Text(wanted)) => (text == *wanted) == (how == ComparisonOperator::Equal),
+            _ => compare_numbers(how, parse_number(&text), other.to_number(fuel)?),
         };
         if fits {
             return Ok(true);
@@ -128,7 +130,7 @@ fn any(
 }
 
 /// The same comparison with its sides exchanged.
-const fn turned(how: ComparisonOperator) -> ComparisonOperator {
+const fn swap_sides(how: ComparisonOperator) -> ComparisonOperator {
     match how {
         ComparisonOperator::Less => ComparisonOperator::Greater,
         ComparisonOperator::LessOrEqual => ComparisonOperator::GreaterOrEqual,
@@ -139,7 +141,7 @@ const fn turned(how: ComparisonOperator) -> ComparisonOperator {
 }
 
 #[expect(clippy::float_cmp, reason = "XPath compares numbers by IEEE 754 (3.5)")]
-fn numbers(how: ComparisonOperator, left: f64, right: f64) -> bool {
+fn compare_numbers(how: ComparisonOperator, left: f64, right: f64) -> bool {
     match how {
         ComparisonOperator::Equal => left == right,
         ComparisonOperator::NotEqual => left != right,
@@ -150,12 +152,12 @@ fn numbers(how: ComparisonOperator, left: f64, right: f64) -> bool {
     }
 }
 
-fn texts(nodes: &[XNode<'_>], fuel: &Cell<u64>) -> Result<HashSet<String>, String> {
-    nodes.iter().map(|node| node.text_paid(fuel).map(std::borrow::Cow::into_owned)).collect()
+fn node_texts(nodes: &[XPathNode<'_>], fuel: &Cell<u64>) -> Result<HashSet<String>, String> {
+    nodes.iter().map(|node| node.text_metered(fuel).map(std::borrow::Cow::into_owned)).collect()
 }
 
 /// Those that are numbers.
-fn all_numbers(nodes: &[XNode<'_>], fuel: &Cell<u64>) -> Result<Vec<f64>, String> {
-    let numbers = nodes.iter().map(|node| node.text_paid(fuel).map(|text| number_of(&text)));
+fn node_numbers(nodes: &[XPathNode<'_>], fuel: &Cell<u64>) -> Result<Vec<f64>, String> {
+    let numbers = nodes.iter().map(|node| node.text_metered(fuel).map(|text| parse_number(&text)));
     numbers.filter(|number| number.as_ref().map_or(true, |number| !number.is_nan())).collect()
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::domain::{CheckResult, LocationId, MonitorId, Outcome};
-use crate::evaluate::page::KnownObjects;
+use crate::evaluate::page::PageBaseline;
 use crate::store::{Pagination, ResultFilter, ResultStore, StoreError};
 
 use super::hear::seen_page;
@@ -48,7 +48,7 @@ pub(super) async fn last_objects(
     results: &dyn ResultStore,
     monitor: MonitorId,
     location: LocationId,
-) -> Option<KnownObjects> {
+) -> Option<PageBaseline> {
     let states = told(monitor, results.states_for(vec![monitor]).await)?;
     let state = states.iter().find(|state| state.location_id == location)?;
     // The run that was planned last before it began: the one that it was.
@@ -61,5 +61,5 @@ pub(super) async fn last_objects(
     };
     let page = told(monitor, results.results(filter, Pagination { limit: 1, offset: 0 }).await)?;
     let full = page.results.first()?.details.page.as_deref()?;
-    KnownObjects::of(full, None)
+    PageBaseline::from_page(full, None)
 }

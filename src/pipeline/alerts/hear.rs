@@ -3,7 +3,7 @@
 use crate::alerting::{CertificateNews, Heard, PageNews};
 use crate::domain::{CheckResult, Outcome, Status, Warning};
 use crate::evaluate::page;
-use crate::evaluate::page::{KnownObjects, PageRule};
+use crate::evaluate::page::{PageBaseline, PageComparisonRule};
 
 use super::policy::Rules;
 use super::watched::{Seen, Watched};
@@ -60,7 +60,11 @@ impl Watched {
 
     /// Compares the objects of its page with those of the run before at this location, and makes it an error or
     /// a warning when they differ (fields.md 3). A warning is told as a change of the page.
-    pub(super) fn compare_objects(&mut self, result: &mut CheckResult, rule: PageRule) -> Option<PageNews> {
+    pub(super) fn compare_objects(
+        &mut self,
+        result: &mut CheckResult,
+        rule: PageComparisonRule,
+    ) -> Option<PageNews> {
         let is_good = matches!(result.outcome, Outcome::Ok | Outcome::Warning);
         let full = result.details.page.as_deref_mut()?;
         let place = self.objects.iter_mut().find(|(location, _)| *location == result.location_id);
@@ -69,12 +73,12 @@ impl Watched {
             Some(before) if is_good => page::compare(before, full, &rule),
             _ => Vec::new(),
         };
-        let bytes_before = known.as_ref().map_or(0, KnownObjects::bytes);
-        if let Some(now) = KnownObjects::of(full, known.as_ref()) {
+        let bytes_before = known.as_ref().map_or(0, PageBaseline::bytes);
+        if let Some(now) = PageBaseline::from_page(full, known.as_ref()) {
             *known = Some(now);
         }
-        let failure = page::failure(&changes)?;
-        full.changes = page::listed(changes);
+        let failure = page::changes_failure(&changes)?;
+        full.changes = page::truncate_changes(changes);
         let news = PageNews { before: bytes_before, now: full.bytes, objects: Some(failure.detail.clone()) };
         let status = failure.status();
         result.reasons.insert(0, failure.to_string());
@@ -108,6 +112,6 @@ pub(super) fn seen_page(result: &CheckResult) -> Option<Seen> {
 }
 
 fn certificate_news(result: &CheckResult, rules: &Rules) -> Option<CertificateNews> {
-    let certificate = rules.expiry.told(result.facts.tls.as_deref()?, result.started_at)?;
+    let certificate = rules.expiry.reported_certificate(result.facts.tls.as_deref()?, result.started_at)?;
     Some(CertificateNews { subject: certificate.subject.clone(), not_after: certificate.not_after })
 }

@@ -7,7 +7,7 @@ use crate::evaluate::certificate::ExpiryRule;
 use crate::schema::Monitor;
 
 use super::settings::AlarmSettings;
-use crate::evaluate::page::PageRule;
+use crate::evaluate::page::PageComparisonRule;
 
 /// What a version of a monitor says, ready for use.
 pub(super) struct Rules {
@@ -16,7 +16,7 @@ pub(super) struct Rules {
     /// Of certificates.
     pub(super) expiry: ExpiryRule,
     /// Of the objects of its page, where they are compared.
-    pub(super) page: Option<PageRule>,
+    pub(super) page: Option<PageComparisonRule>,
 }
 
 /// The rules of this version of `monitor`.

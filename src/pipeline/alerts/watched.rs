@@ -7,7 +7,7 @@ use super::settings::AlarmSettings;
 use crate::alerting::{Effect, Health, Heard, Terms, Watch};
 use crate::catalog::AccountFacts;
 use crate::domain::{LocationId, Timestamp, Verification};
-use crate::evaluate::page::KnownObjects;
+use crate::evaluate::page::PageBaseline;
 use crate::schema::Monitor;
 
 /// A monitor that is watched.
@@ -27,7 +27,7 @@ pub(super) struct Watched {
     /// The last good page at each location, where a change is told.
     pub(super) pages: Vec<(LocationId, Option<Seen>)>,
     /// The objects of the last page at each location, where they are compared; none where there was no page yet.
-    pub(super) objects: Vec<(LocationId, Option<KnownObjects>)>,
+    pub(super) objects: Vec<(LocationId, Option<PageBaseline>)>,
     /// What was told last of how it is.
     pub(super) health: Option<Health>,
 }

@@ -7,9 +7,9 @@ use http::StatusCode;
 
 use super::plan::Plan;
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::evaluate::assertion::{Answer, Assertion};
+use crate::evaluate::assertion::{Assertion, ParsedResponse};
 use crate::evaluate::template::Variables;
-use crate::evaluate::{Patience, charset};
+use crate::evaluate::{SearchBudget, charset};
 use crate::net::Deadline;
 use crate::probe::apart::apart;
 
@@ -47,18 +47,19 @@ impl Case {
         let plan = &self.steps[self.index];
         if self.body.len() <= LONG_BODY && !plan.has_regex(&self.content_type) {
             let text = charset::decode(&self.body, Some(&self.content_type));
-            let answer = self.answer(&text).in_passing();
+            let answer = self.answer(&text).with_inline_fuel();
             let ruling = self.rule(&answer);
-            if !answer.is_spent() {
+            if !answer.is_fuel_exhausted() {
                 return ruling;
             }
         }
         let internal = |failure| Ruling { failures: vec![failure], ..Ruling::default() };
         let judge = move || {
             let text = charset::decode(&self.body, Some(&self.content_type));
-            let answer = self.answer(&text).within(Patience::of(|| deadline.left()));
+            let answer =
+                self.answer(&text).with_search_budget(SearchBudget::with_remaining(|| deadline.left()));
             let ruling = self.rule(&answer);
-            if answer.is_overdue() {
+            if answer.is_search_budget_exhausted() {
                 let words = format!(
                     "searching {} bytes would take longer than the timeout; simplify the regular expressions",
                     text.len()
@@ -70,22 +71,23 @@ impl Case {
         apart("judging the assertions", deadline, judge).await.unwrap_or_else(internal)
     }
 
-    fn answer<'a>(&'a self, text: &'a str) -> Answer<'a> {
-        Answer::new(self.status.as_u16(), self.elapsed, &self.headers, text)
+    fn answer<'a>(&'a self, text: &'a str) -> ParsedResponse<'a> {
+        ParsedResponse::new(self.status.as_u16(), self.elapsed, &self.headers, text)
     }
 
-    fn rule(&self, answer: &Answer<'_>) -> Ruling {
+    fn rule(&self, answer: &ParsedResponse<'_>) -> Ruling {
         let plan = &self.steps[self.index];
         let mut ruling = Ruling::default();
         for draft in &plan.assertions {
-            let judged = draft.ready(&self.variables).map(|assertion| Assertion::judge(&assertion, answer));
+            let judged =
+                draft.resolve(&self.variables).map(|assertion| Assertion::evaluate(&assertion, answer));
             ruling.failures.extend(judged.unwrap_or_else(Some));
         }
         if self.failed || !ruling.failures.is_empty() {
             return ruling;
         }
         for variable in &plan.variables {
-            match variable.value(answer, &self.content_type) {
+            match variable.extract(answer, &self.content_type) {
                 Ok(value) => ruling.set.push((variable.name().to_owned(), value)),
                 Err(failure) => ruling.failures.push(failure),
             }

@@ -11,9 +11,9 @@ use http::{HeaderMap, Method, Version};
 use url::Url;
 
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::evaluate::assertion::Draft;
-use crate::evaluate::template::{Place, Template, Variables};
-use crate::evaluate::variable::Variable;
+use crate::evaluate::assertion::AssertionTemplate;
+use crate::evaluate::template::{EscapeContext, Template, Variables};
+use crate::evaluate::variable::VariableExtractor;
 use crate::protocol::http as wire;
 use crate::protocol::http::client::{Login, Request};
 use crate::redaction::names::is_telling;
@@ -37,8 +37,8 @@ pub(super) struct Plan {
     bearer: Option<Template>,
     preemptive: bool,
     pub(super) follows: bool,
-    pub(super) assertions: Box<[Draft]>,
-    pub(super) variables: Box<[Variable]>,
+    pub(super) assertions: Box<[AssertionTemplate]>,
+    pub(super) variables: Box<[VariableExtractor]>,
 }
 
 /// Where the request goes.
@@ -49,14 +49,14 @@ enum Target {
 
 impl Target {
     fn of(text: &str) -> Result<Self, String> {
-        let template = Template::new(text, Place::Url);
-        if template.has_names() { Ok(Self::Open(template)) } else { parsed(text).map(Self::Known) }
+        let template = Template::new(text, EscapeContext::Url);
+        if template.has_placeholders() { Ok(Self::Open(template)) } else { parsed(text).map(Self::Known) }
     }
 
     fn url(&self, variables: &Variables) -> Result<Url, Failure> {
         match self {
             Self::Known(url) => Ok(url.clone()),
-            Self::Open(template) => parsed(&template.filled(variables)?)
+            Self::Open(template) => parsed(&template.render(variables)?)
                 .map_err(|why| invalid(format!("the URL with its variables cannot be used: {why}"))),
         }
     }
@@ -81,10 +81,10 @@ impl Plan {
             StepMethod::Custom => step.custom_method.unwrap_or_default(),
         };
         let post = step.post.as_ref().map(Post::new);
-        let login = |text: Option<&str>| Template::new(text.unwrap_or_default(), Place::Login);
+        let login = |text: Option<&str>| Template::new(text.unwrap_or_default(), EscapeContext::Login);
         let bearer = head.bearer_token.filter(|token| !token.is_empty());
-        let assertions = step.assertions.iter().map(Draft::new).collect::<Result<_, _>>();
-        let variables = step.variables.iter().map(Variable::new).collect::<Result<_, _>>();
+        let assertions = step.assertions.iter().map(AssertionTemplate::new).collect::<Result<_, _>>();
+        let variables = step.variables.iter().map(VariableExtractor::new).collect::<Result<_, _>>();
         let content_type = post.as_ref().map(|post| HeaderValue::from_str(&post.content_type)).transpose();
         Ok(Self {
             number,
@@ -93,10 +93,11 @@ impl Plan {
             method: Method::from_bytes(method.as_bytes()).map_err(|error| unusable("http_method", &error))?,
             headers: headers(&head.headers).map_err(|why| unusable("head.headers", &why))?,
             content_type: content_type.map_err(|error| unusable("post.content_type", &error))?,
-            body: post.map(|post| Template::new(&post.body, Place::of_body(&post.content_type))),
+            body: post
+                .map(|post| Template::new(&post.body, EscapeContext::from_content_type(&post.content_type))),
             user: login(head.http_basic_auth_username),
             password: login(head.http_basic_auth_password),
-            bearer: bearer.map(|token| Template::new(&format!("Bearer {token}"), Place::Header)),
+            bearer: bearer.map(|token| Template::new(&format!("Bearer {token}"), EscapeContext::Header)),
             preemptive: head.preemptive_authentication,
             follows: step.follow_redirects,
             assertions: assertions.map_err(|error| unusable("assertions", &error))?,
@@ -114,17 +115,19 @@ impl Plan {
 
     /// Whether anything looks at the body of the answer.
     pub(super) fn reads_body(&self) -> bool {
-        self.assertions.iter().any(Draft::reads_body) || self.variables.iter().any(Variable::reads_body)
+        self.assertions.iter().any(AssertionTemplate::reads_body)
+            || self.variables.iter().any(VariableExtractor::reads_body)
     }
 
     /// Whether anything looks at its header fields.
     pub(super) fn reads_headers(&self) -> bool {
-        self.assertions.iter().any(Draft::reads_headers) || self.variables.iter().any(Variable::reads_headers)
+        self.assertions.iter().any(AssertionTemplate::reads_headers)
+            || self.variables.iter().any(VariableExtractor::reads_headers)
     }
 
     /// Whether regular expressions are among what looks at an answer of this media type.
     pub(super) fn has_regex(&self, content_type: &str) -> bool {
-        self.assertions.iter().any(Draft::is_regex)
+        self.assertions.iter().any(AssertionTemplate::is_regex)
             || self.variables.iter().any(|variable| variable.is_regex(content_type))
     }
 
@@ -138,7 +141,7 @@ impl Plan {
         variables: &Variables,
     ) -> Result<(Request, Vec<String>), Failure> {
         let mut url = self.url.url(variables)?;
-        let (user, password) = (self.user.filled(variables)?, self.password.filled(variables)?);
+        let (user, password) = (self.user.render(variables)?, self.password.render(variables)?);
         let login = Login::of(&user, &password, &url).map(Arc::new);
         // Neither has a setter that can fail on an http URL with a host.
         let _ = url.set_username("");
@@ -148,7 +151,7 @@ impl Plan {
         if !password.is_empty() {
             secrets.push(password);
         }
-        let body = self.body.as_ref().map(|body| body.filled(variables)).transpose()?;
+        let body = self.body.as_ref().map(|body| body.render(variables)).transpose()?;
         // A POST without a body says that it has none.
         let body = body.map(Bytes::from).or((self.method == Method::POST).then(Bytes::new));
         let request = Request {
@@ -183,12 +186,12 @@ impl Plan {
             headers.insert(CONTENT_TYPE, kind.clone());
         }
         if let Some(bearer) = &self.bearer {
-            let token = bearer.filled(variables)?;
+            let token = bearer.render(variables)?;
             secrets.push(token.clone());
             headers.insert(AUTHORIZATION, value(token)?);
         }
         for (at, (name, template)) in self.headers.iter().enumerate() {
-            let text = template.filled(variables)?;
+            let text = template.render(variables)?;
             if is_telling(name.as_str()) {
                 secrets.push(text.clone());
             }
@@ -238,7 +241,7 @@ fn headers(listed: &[HeaderSettings<'_>]) -> Result<Box<[(HeaderName, Template)]
     let header = |entry: &HeaderSettings<'_>| {
         let name = HeaderName::from_bytes(entry.name.as_bytes())
             .map_err(|_| format!("`{}` cannot be set", entry.name))?;
-        Ok((name, Template::new(entry.value, Place::Header)))
+        Ok((name, Template::new(entry.value, EscapeContext::Header)))
     };
     listed.iter().map(header).collect()
 }

@@ -239,7 +239,7 @@ impl<'a> Run<'a> {
 
     /// The texts that let somebody in.
     fn telling(&self) -> impl Iterator<Item = &str> {
-        self.secrets.iter().map(String::as_str).chain(self.variables.secrets())
+        self.secrets.iter().map(String::as_str).chain(self.variables.secret_values())
     }
 
     /// Takes the texts that let somebody in out of all that is kept of the step.
@@ -313,7 +313,7 @@ impl Step {
 
     /// Why the status alone fails the step; an assertion on it decides in place of this rule (fields.md 4).
     fn refused(&mut self, plan: &Plan, journey: &Journey<'_>, head: &Head) -> Option<Failure> {
-        if plan.assertions.iter().any(crate::evaluate::assertion::Draft::is_on_status) {
+        if plan.assertions.iter().any(crate::evaluate::assertion::AssertionTemplate::checks_status) {
             return None;
         }
         let line = match &head.reason {

@@ -15,7 +15,7 @@ use super::stopped::{Stopped, stopped};
 use super::window::WindowContext;
 use crate::browser::Trouble;
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::evaluate::template::{Place, Variables};
+use crate::evaluate::template::{EscapeContext, Variables};
 use crate::script::dialect::{Action, ActionKind, DialogResponse, ElementTarget, KeyChord, OptionSelector};
 use crate::syntax::template::{TemplatePart, parse};
 
@@ -74,8 +74,8 @@ pub(super) async fn open(
 /// How an option is picked, and by what.
 pub(super) fn picked(page: PageAccess<'_>, pick: &OptionSelector) -> Result<(&'static str, Value), Failure> {
     Ok(match pick {
-        OptionSelector::Value(text) => ("value", Value::String(page.filled(text, Place::Value)?)),
-        OptionSelector::Label(text) => ("label", Value::String(page.filled(text, Place::Value)?)),
+        OptionSelector::Value(text) => ("value", Value::String(page.filled(text, EscapeContext::Value)?)),
+        OptionSelector::Label(text) => ("label", Value::String(page.filled(text, EscapeContext::Value)?)),
         OptionSelector::Index(index) => ("index", json!(index)),
     })
 }
@@ -132,7 +132,7 @@ pub(super) async fn answer(
 ) -> Result<(), Stopped> {
     let time = page.budget.time(act.timeout, Some(PATIENCE));
     let text = match answer {
-        DialogResponse::AcceptWithText(text) => Some(page.filled(text, Place::Value)?),
+        DialogResponse::AcceptWithText(text) => Some(page.filled(text, EscapeContext::Value)?),
         DialogResponse::Accept | DialogResponse::Dismiss => None,
     };
     let ok = *answer != DialogResponse::Dismiss;
@@ -168,7 +168,7 @@ fn filled_code(variables: &Variables, code: &str) -> Result<String, Failure> {
                     let detail = format!("`{{{{{name}}}}}` was set by no act before");
                     Failure::new(Phase::Play, FailureKind::VariableUnknown, detail)
                 };
-                script.push_str(&json!(variables.value(name).ok_or_else(unknown)?).to_string());
+                script.push_str(&json!(variables.get(name).ok_or_else(unknown)?).to_string());
             }
         }
     }

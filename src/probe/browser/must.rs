@@ -6,8 +6,8 @@ use regex::Regex;
 
 use super::page::PageAccess;
 use crate::domain::{Failure, FailureKind, Phase, truncate};
-use crate::evaluate::Patience;
-use crate::evaluate::template::Place;
+use crate::evaluate::SearchBudget;
+use crate::evaluate::template::EscapeContext;
 use crate::net::Deadline;
 use crate::probe::apart::{LONG_TEXT, apart};
 use crate::script::dialect::{Matcher, Pattern};
@@ -47,9 +47,9 @@ impl Must {
     }
 
     fn judge(&self, text: &str, deadline: Deadline) -> Result<bool, Failure> {
-        let patience = Patience::of(|| deadline.left());
+        let patience = SearchBudget::with_remaining(|| deadline.left());
         let fits = self.fits(text, &patience);
-        if patience.is_over() {
+        if patience.is_exhausted() {
             let bytes = text.len();
             let why = format!("searching {bytes} bytes of the page would take longer than the script may");
             return Err(Failure::new(Phase::Play, FailureKind::Internal, why));
@@ -57,12 +57,12 @@ impl Must {
         Ok(fits)
     }
 
-    fn fits(&self, text: &str, patience: &Patience<'_>) -> bool {
+    fn fits(&self, text: &str, patience: &SearchBudget<'_>) -> bool {
         match self {
             Self::Anything => true,
             Self::Equals(wanted) => spaces(wanted) == spaces(text),
             Self::Contains(wanted) => spaces(text).contains(&spaces(wanted)),
-            Self::Matches(regex) => patience.finds(regex, text),
+            Self::Matches(regex) => patience.is_match(regex, text),
             Self::Not(of) => !of.fits(text, patience),
             Self::AtLeast(least) => text.parse::<u64>().is_ok_and(|count| count >= *least),
             Self::AtMost(most) => text.parse::<u64>().is_ok_and(|count| count <= *most),
@@ -85,8 +85,8 @@ impl Must {
 /// What must hold, with its texts filled in.
 pub(super) fn prepared(page: PageAccess<'_>, must: &Matcher) -> Result<Must, Failure> {
     Ok(match must {
-        Matcher::Equals(text) => Must::Equals(page.filled(text, Place::Value)?),
-        Matcher::Contains(text) => Must::Contains(page.filled(text, Place::Value)?),
+        Matcher::Equals(text) => Must::Equals(page.filled(text, EscapeContext::Value)?),
+        Matcher::Contains(text) => Must::Contains(page.filled(text, EscapeContext::Value)?),
         Matcher::Matches(Pattern(regex)) => Must::Matches(regex.clone()),
         Matcher::Not(of) => Must::Not(Box::new(prepared(page, of)?)),
         Matcher::AtLeast(count) => Must::AtLeast(*count),

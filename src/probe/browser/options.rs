@@ -14,7 +14,7 @@ use super::views::View;
 use crate::browser::{BrowserKind, Device, Guise, Wish};
 use crate::domain::{Failure, FailureKind, Phase, Timestamp, truncate};
 use crate::evaluate::keyword::KeywordRule;
-use crate::evaluate::template::{Place, Template, Variables};
+use crate::evaluate::template::{EscapeContext, Template, Variables};
 use crate::forward_proxy::TraceId;
 use crate::probe::full_page::FullPageRule;
 use crate::probe::settings::ProbeSettings;
@@ -94,16 +94,16 @@ impl Options {
         let wanted: BrowserSettings<'_> = document.read().map_err(|error| unusable(&error))?;
         let url = wanted.url.filter(|url| !url.is_empty());
         let script = script(&wanted, url)?;
-        let base = script.base.as_deref().or(url).map(|base| Template::new(base, Place::Url));
+        let base = script.base.as_deref().or(url).map(|base| Template::new(base, EscapeContext::Url));
         let opened = script.steps.iter().flat_map(|step| &step.actions).find_map(|act| match &act.kind {
             ActionKind::Open { url } => Some(url.as_str()),
             _ => None,
         });
         let declared = variables(&script, &settings.variables, Timestamp::from_seconds(0), 0);
-        let filled = |template: &Template| Url::parse(&template.filled(&declared).ok()?).ok();
+        let filled = |template: &Template| Url::parse(&template.render(&declared).ok()?).ok();
         let below = base.as_ref().and_then(filled);
         let first = opened.and_then(|url| {
-            let url = Template::new(url, Place::Url).filled(&declared).ok()?;
+            let url = Template::new(url, EscapeContext::Url).render(&declared).ok()?;
             Url::options().base_url(below.as_ref()).parse(&url).ok()
         });
         let monitor = document.settings();
@@ -170,7 +170,7 @@ impl Options {
     /// What relative addresses stand on, with the values that `variables` have now.
     fn base(&self, variables: &Variables) -> Result<Option<Url>, Failure> {
         let Some(base) = &self.base else { return Ok(None) };
-        let text = base.filled(variables)?;
+        let text = base.render(variables)?;
         let why = match Url::parse(&text) {
             Ok(url) if matches!(url.scheme(), "http" | "https") => return Ok(Some(url)),
             Ok(_) => "it is no http or https URL".to_owned(),

@@ -9,7 +9,7 @@ use super::stopped::{Stopped, stopped};
 use super::window::WindowContext;
 use crate::browser::{Session, Trouble};
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::evaluate::template::{Place, Template, Variables};
+use crate::evaluate::template::{EscapeContext, Template, Variables};
 use crate::script::dialect::ElementTarget;
 
 /// The page that a script is at, the time that is left for it, and the values of variables.
@@ -43,15 +43,15 @@ impl<'p> PageAccess<'p> {
     }
 
     /// `text` with the values of its placeholders.
-    pub(super) fn filled(&self, text: &str, place: Place) -> Result<String, Failure> {
-        Template::new(text, place).filled(self.variables)
+    pub(super) fn filled(&self, text: &str, place: EscapeContext) -> Result<String, Failure> {
+        Template::new(text, place).render(self.variables)
     }
 
     /// The locators of `target`, filled in.
     pub(super) fn located(&self, target: &ElementTarget) -> Result<Located, Failure> {
         let one = |locator| {
             let (by, text) = naming::parts(locator);
-            Ok(json!({ "by": by, "value": self.filled(text, Place::Value)? }))
+            Ok(json!({ "by": by, "value": self.filled(text, EscapeContext::Value)? }))
         };
         target.locators.iter().map(one).collect()
     }

@@ -13,8 +13,8 @@ use super::naming;
 use super::page::PageAccess;
 use super::stopped::Stopped;
 use crate::domain::{Failure, FailureKind, Phase, truncate};
-use crate::evaluate::keyword::{KeywordRule, Matching};
-use crate::evaluate::template::Place;
+use crate::evaluate::keyword::{KeywordMatching, KeywordRule};
+use crate::evaluate::template::EscapeContext;
 use crate::probe::search::search;
 use crate::script::dialect::{Action, ElementState, ElementTarget, Matcher, PageProperty, Pattern};
 
@@ -90,10 +90,10 @@ pub(super) async fn keyword(
     wait: bool,
     act: &Action,
 ) -> Result<(), Stopped> {
-    let place = if regex { Place::Regex } else { Place::Value };
+    let place = if regex { EscapeContext::Regex } else { EscapeContext::Value };
     let rule = KeywordRule {
         pattern: page.filled(text, place)?,
-        matching: if regex { Matching::RegularExpression } else { Matching::PlainText },
+        matching: if regex { KeywordMatching::RegularExpression } else { KeywordMatching::PlainText },
         invert,
         match_case: true,
         whole_word: false,

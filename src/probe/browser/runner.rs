@@ -15,7 +15,7 @@ use super::stopped::Stopped;
 use super::window::WindowContext;
 use super::{acts, naming, places, read, wait};
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::evaluate::template::{Place, Variables};
+use crate::evaluate::template::{EscapeContext, Variables};
 use crate::redaction::telling::Masks;
 use crate::script::dialect::{Action, ActionKind, ElementTarget, Script, ScriptStep};
 
@@ -208,7 +208,7 @@ impl<'a> ScriptRunner<'a> {
             ActionKind::Click { target: on, double: true } => self.with(on, Deed::Point(2), act).await,
             ActionKind::Hover { target: over } => self.with(over, Deed::Point(0), act).await,
             ActionKind::Type { target: into, text } => {
-                let text = self.page().filled(text, Place::Value)?;
+                let text = self.page().filled(text, EscapeContext::Value)?;
                 self.with(into, Deed::Type(text), act).await
             }
             ActionKind::Clear { target: field } => self.with(field, Deed::Clear, act).await,
@@ -262,7 +262,7 @@ impl<'a> ScriptRunner<'a> {
     }
 
     async fn open(&mut self, url: &str, act: &Action) -> Result<(), Stopped> {
-        let url = self.options.address(&self.page().filled(url, Place::Url)?, &self.variables)?;
+        let url = self.options.address(&self.page().filled(url, EscapeContext::Url)?, &self.variables)?;
         self.window.go_to(&url);
         if let Some(site) = self.options.site(&url, &self.variables) {
             self.window.set_traced_site(&site);
@@ -307,7 +307,7 @@ impl<'a> ScriptRunner<'a> {
 
     /// What hides the values of protected variables.
     fn masks(&self) -> Masks {
-        Masks::of(self.variables.secrets())
+        Masks::of(self.variables.secret_values())
     }
 }
 

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::full_page::Page;
 use super::options::Options;
 use crate::domain::{Failure, FailureKind, HttpFacts, Observation, Phase, WarningKind};
-use crate::evaluate::certificate::Expiry;
+use crate::evaluate::certificate::ExpiryFinding;
 use crate::probe::contract::Context;
 use crate::probe::search;
 use crate::protocol::http::client::{
@@ -129,11 +129,11 @@ impl<'a> Visit<'a> {
 
     fn judge_dates(&mut self) {
         let Some(tls) = &self.journey.trace.tls else { return };
-        match self.options.expiry.judge(tls, self.cx.clock.now()) {
+        match self.options.expiry.evaluate(tls, self.cx.clock.now()) {
             None => {}
-            Some(Expiry::Expired(failure)) => self.observation.record_failure(failure),
-            Some(Expiry::Expiring { sha256, .. }) if self.warned.contains(&sha256) => {}
-            Some(Expiry::Expiring { sha256, line }) => {
+            Some(ExpiryFinding::Expired(failure)) => self.observation.record_failure(failure),
+            Some(ExpiryFinding::Expiring { sha256, .. }) if self.warned.contains(&sha256) => {}
+            Some(ExpiryFinding::Expiring { sha256, message: line }) => {
                 self.warned.push(sha256);
                 self.observation.record_warning(WarningKind::CertificateExpiring, line);
             }

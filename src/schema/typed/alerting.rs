@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::evaluate::certificate::ExpiryRule;
-use crate::evaluate::page::PageRule;
+use crate::evaluate::page::PageComparisonRule;
 
 /// What is sent when a check fails: of every type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -34,10 +34,10 @@ pub struct FullPageSettings {
 impl FullPageSettings {
     /// What is compared between full pages; `None` when nothing is.
     #[must_use]
-    pub fn rule(&self, tolerance_percent: u32) -> Option<PageRule> {
+    pub fn rule(&self, tolerance_percent: u32) -> Option<PageComparisonRule> {
         let (objects, sizes) = (self.check_fullpage_missing_objects, self.check_fullpage_object_sizes);
         let is_error = self.notify_on_fullpage_errors;
-        (objects || sizes).then_some(PageRule { objects, sizes, tolerance_percent, is_error })
+        (objects || sizes).then_some(PageComparisonRule { objects, sizes, tolerance_percent, is_error })
     }
 }
 

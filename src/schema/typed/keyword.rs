@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::evaluate::keyword::{KeywordRule, Matching};
+use crate::evaluate::keyword::{KeywordMatching, KeywordRule};
 
 /// What has to be in the page, and how it is read.
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -41,8 +41,8 @@ impl KeywordSettings<'_> {
         (!self.keyword_string.is_empty()).then(|| KeywordRule {
             pattern: self.keyword_string.to_owned(),
             matching: match self.keyword_match_type {
-                KeywordMatchType::PlainText => Matching::PlainText,
-                KeywordMatchType::RegularExpression => Matching::RegularExpression,
+                KeywordMatchType::PlainText => KeywordMatching::PlainText,
+                KeywordMatchType::RegularExpression => KeywordMatching::RegularExpression,
             },
             invert: self.keyword_match_invert,
             match_case: self.keyword_match_case,

@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 
 use crate::catalog::stored::{listed, usable};
 use crate::domain::{LocationId, MonitorId, Record, Sample, Timestamp};
-use crate::evaluate::sla::{Goal, Scope, Spans};
+use crate::evaluate::sla::{SlaObjective, SlaScope, TimeRanges};
 use crate::schedule::{Calendar, Rests, When};
 use crate::schema::typed::record::{AgreementSettings, ExclusionSettings, OperatingPeriodSettings};
 
@@ -16,8 +16,8 @@ pub(super) struct Agreement {
     pub(super) id: i64,
     pub(super) name: String,
     pub(super) monitor: MonitorId,
-    pub(super) availability: Option<Goal>,
-    pub(super) uptime: Option<Goal>,
+    pub(super) availability: Option<SlaObjective>,
+    pub(super) uptime: Option<SlaObjective>,
     /// Mean seconds of a check.
     pub(super) response_time: Option<f64>,
     /// Whether the time of the full page counts, where there is one.
@@ -41,8 +41,8 @@ impl Agreement {
             id: record.id,
             name: settings.name.to_owned(),
             monitor: MonitorId(record.parent_id?),
-            availability: settings.availability.and_then(Goal::of),
-            uptime: settings.uptime.and_then(Goal::of),
+            availability: settings.availability.and_then(SlaObjective::from_percent),
+            uptime: settings.uptime.and_then(SlaObjective::from_percent),
             response_time: settings.response_time,
             full_page: settings.use_fullpage_time,
             periods: settings.operating_periods.iter().filter_map(period).collect(),
@@ -58,7 +58,7 @@ impl Agreement {
     }
 
     /// What counts in `from..thru`: operating periods, without exclusions and blackouts of the monitor.
-    pub(super) fn scope(&self, calendar: &Calendar, from: Timestamp, thru: Timestamp) -> Scope {
+    pub(super) fn scope(&self, calendar: &Calendar, from: Timestamp, thru: Timestamp) -> SlaScope {
         let zone = calendar.zone();
         let of = |when: &When| all(when, zone, from, thru);
         let periods = |excluded: bool| -> Vec<_> {
@@ -69,7 +69,11 @@ impl Agreement {
                 .collect()
         };
         let only = self.periods.iter().any(|(exclude, _)| !exclude);
-        let operating = if only { Spans::of(periods(false)) } else { Spans::of(vec![(from, thru)]) };
+        let operating = if only {
+            TimeRanges::from_ranges(periods(false))
+        } else {
+            TimeRanges::from_ranges(vec![(from, thru)])
+        };
         let mut out = periods(true);
         let mut at_location: HashMap<LocationId, Vec<_>> = HashMap::new();
         for (when, location) in &self.exclusions {
@@ -81,9 +85,12 @@ impl Agreement {
         for rests in [Rests::Monitor(self.monitor), Rests::Alert(self.monitor)] {
             out.extend(calendar.rests(rests, from, thru));
         }
-        Scope {
-            counts: operating.within(from, thru).without(&Spans::of(out)),
-            excluded_at: at_location.into_iter().map(|(at, spans)| (at, Spans::of(spans))).collect(),
+        SlaScope {
+            included: operating.clip(from, thru).subtract(&TimeRanges::from_ranges(out)),
+            excluded_by_location: at_location
+                .into_iter()
+                .map(|(at, spans)| (at, TimeRanges::from_ranges(spans)))
+                .collect(),
         }
     }
 }

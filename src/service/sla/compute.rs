@@ -8,7 +8,7 @@ use super::query::{NoReport, SlaQuery};
 use super::report::{BlackoutRow, GoalReport, LocationRow, PieceRow, Row, SlaReport};
 use crate::catalog::AccountFacts;
 use crate::domain::{LocationId, Record, Timestamp};
-use crate::evaluate::sla::{Counted, Figures, Tally};
+use crate::evaluate::sla::{SlaAggregate, SlaAggregator, SlaStats};
 use crate::schedule::Rests;
 use crate::schema::Monitor;
 use crate::service::view::View;
@@ -41,11 +41,11 @@ pub(in crate::service) async fn report(
         return Err(NoReport::TooLong);
     }
     let scope = agreement.scope(&facts.calendar, from, thru);
-    let counted_s = scope.counts.micros() / 1_000_000;
+    let counted_s = scope.included.total_micros() / 1_000_000;
     let tails = TAILS.map(|length| thru - length);
-    let mut tally = Tally::new(scope, starts.clone(), thru, &tails);
+    let mut tally = SlaAggregator::new(scope, starts.clone(), thru, &tails);
     count(view, &agreement, from, thru, &mut tally).await?;
-    let counted = tally.counted();
+    let counted = tally.finish();
     let data_from = view.samples().oldest_planned_at(agreement.monitor).await?;
     let monitor = view.monitor(agreement.monitor);
     // What is older than the monitor was never there.
@@ -69,7 +69,7 @@ pub(in crate::service) async fn report(
         goals: goals(&agreement, &counted, from, &tails),
         total: Row::of(&counted.total),
         locations: counted.locations.iter().map(|(id, figures)| location(*id, figures, facts)).collect(),
-        pieces: piece_rows(query.by, facts, &starts, thru, &counted.pieces),
+        pieces: piece_rows(query.by, facts, &starts, thru, &counted.buckets),
         blackouts: blackouts(&agreement, facts, from, thru),
     })
 }
@@ -80,7 +80,7 @@ async fn count(
     agreement: &Agreement,
     from: Timestamp,
     thru: Timestamp,
-    tally: &mut Tally,
+    tally: &mut SlaAggregator,
 ) -> Result<(), StoreError> {
     let mut at = from;
     loop {
@@ -93,7 +93,7 @@ async fn count(
             some.retain(|sample| sample.planned_at < last);
         }
         for sample in some {
-            tally.take(agreement.timed(sample));
+            tally.add(agreement.timed(sample));
         }
         match again {
             Some(last) => at = last,
@@ -104,11 +104,11 @@ async fn count(
 
 fn goals(
     agreement: &Agreement,
-    counted: &Counted,
+    counted: &SlaAggregate,
     from: Timestamp,
     tails: &[Timestamp; 4],
 ) -> Vec<GoalReport> {
-    let mut reached = tails.iter().zip(&counted.tails);
+    let mut reached = tails.iter().zip(&counted.trailing);
     let tails = [(); 4].map(|()| {
         let (start, figures) = reached.next()?;
         (*start >= from).then(|| figures.clone())
@@ -116,13 +116,13 @@ fn goals(
     let total = &counted.total;
     let availability = agreement
         .availability
-        .map(|goal| GoalReport::of("availability", goal, Figures::availability, total, &tails));
-    let uptime = agreement.uptime.map(|goal| GoalReport::of("uptime", goal, Figures::uptime, total, &tails));
+        .map(|goal| GoalReport::of("availability", goal, SlaStats::availability, total, &tails));
+    let uptime = agreement.uptime.map(|goal| GoalReport::of("uptime", goal, SlaStats::uptime, total, &tails));
     let response = agreement.response_time.map(|wanted| GoalReport::of_response(wanted, total));
     [availability, uptime, response].into_iter().flatten().collect()
 }
 
-fn location(id: LocationId, figures: &Figures, facts: &AccountFacts) -> LocationRow {
+fn location(id: LocationId, figures: &SlaStats, facts: &AccountFacts) -> LocationRow {
     let name = facts.locations.get(&id.0).map(|location| location.name.clone()).unwrap_or_default();
     LocationRow { location_id: id, name, row: Row::of(figures) }
 }
@@ -132,10 +132,10 @@ fn piece_rows(
     facts: &AccountFacts,
     starts: &[Timestamp],
     thru: Timestamp,
-    pieces: &[Figures],
+    pieces: &[SlaStats],
 ) -> Vec<PieceRow> {
     let ends = starts.iter().skip(1).copied().chain([thru]);
-    let row = |((from, thru), figures): ((&Timestamp, Timestamp), &Figures)| PieceRow {
+    let row = |((from, thru), figures): ((&Timestamp, Timestamp), &SlaStats)| PieceRow {
         period: by.name(&facts.time_zone, *from),
         from: *from,
         thru,

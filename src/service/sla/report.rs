@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use crate::domain::{LocationId, MonitorId, Outcome, Timestamp};
-use crate::evaluate::sla::{Figures, Goal, percent};
+use crate::evaluate::sla::{SlaObjective, SlaStats, ratio_percent};
 
 /// The report of an agreement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -150,19 +150,19 @@ pub struct BlackoutRow {
 }
 
 impl Row {
-    pub(super) fn of(figures: &Figures) -> Self {
+    pub(super) fn of(figures: &SlaStats) -> Self {
         Self {
-            uptime_percent: percent(figures.uptime()),
-            availability_percent: percent(figures.availability()),
-            response_time: figures.response_us().map(seconds),
+            uptime_percent: ratio_percent(figures.uptime()),
+            availability_percent: ratio_percent(figures.availability()),
+            response_time: figures.mean_response_us().map(seconds),
             runs_up: figures.runs_up,
             runs_down: figures.runs_down,
-            ok: figures.of(Outcome::Ok),
-            warning: figures.of(Outcome::Warning),
-            error: figures.of(Outcome::Error),
-            unknown: figures.of(Outcome::Unknown),
-            missed: figures.of(Outcome::Missed),
-            blackout: figures.of(Outcome::Blackout),
+            ok: figures.checks_with(Outcome::Ok),
+            warning: figures.checks_with(Outcome::Warning),
+            error: figures.checks_with(Outcome::Error),
+            unknown: figures.checks_with(Outcome::Unknown),
+            missed: figures.checks_with(Outcome::Missed),
+            blackout: figures.checks_with(Outcome::Blackout),
             excluded: figures.excluded,
         }
     }
@@ -173,24 +173,24 @@ impl GoalReport {
     /// hours, day and three days, as far as the report reaches back so long.
     pub(super) fn of(
         name: &'static str,
-        goal: Goal,
-        counted: impl Fn(&Figures) -> (u64, u64),
-        total: &Figures,
-        tails: &[Option<Figures>; 4],
+        goal: SlaObjective,
+        counted: impl Fn(&SlaStats) -> (u64, u64),
+        total: &SlaStats,
+        tails: &[Option<SlaStats>; 4],
     ) -> Self {
-        let standing = goal.standing(counted(total));
-        let budget = goal.budget(counted(total));
-        let burned = |tail: &Option<Figures>| goal.burn_rate(counted(tail.as_ref()?)).map(thousandths);
+        let standing = goal.status(counted(total));
+        let budget = goal.error_budget(counted(total));
+        let burned = |tail: &Option<SlaStats>| goal.burn_rate(counted(tail.as_ref()?)).map(thousandths);
         let [burn_rate_1h, burn_rate_6h, burn_rate_24h, burn_rate_72h] = tails.each_ref().map(burned);
         Self {
             goal: name,
-            wanted: goal.percent(),
-            reached: standing.reached,
+            wanted: goal.as_percent(),
+            reached: standing.achieved_percent,
             met: standing.met,
             budget: Some(BudgetReport {
                 allowed: thousandths(budget.allowed),
                 used: budget.used,
-                left_percent: budget.left_percent.map(thousandths),
+                left_percent: budget.remaining_percent.map(thousandths),
                 burn_rate: goal.burn_rate(counted(total)).map(thousandths),
                 burn_rate_1h,
                 burn_rate_6h,
@@ -201,8 +201,8 @@ impl GoalReport {
     }
 
     /// The goal of a mean time.
-    pub(super) fn of_response(wanted: f64, total: &Figures) -> Self {
-        let reached = total.response_us().map(seconds);
+    pub(super) fn of_response(wanted: f64, total: &SlaStats) -> Self {
+        let reached = total.mean_response_us().map(seconds);
         let met = reached.is_none_or(|reached| reached <= wanted);
         Self { goal: "response_time", wanted, reached, met, budget: None }
     }

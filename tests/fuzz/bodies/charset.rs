@@ -1,6 +1,6 @@
 //! Any body under any declared type, which is the first line here: it decodes, and ASCII stays as it is.
 
-use vigie::evaluate::charset::{decode, encoding};
+use vigie::evaluate::charset::{decode, detect_encoding};
 
 pub fn run(data: &[u8]) {
     let Some(end) = data.iter().position(|&byte| byte == b'\n') else { return };
@@ -8,7 +8,7 @@ pub fn run(data: &[u8]) {
     let text = decode(body, content_type);
     // Each byte makes at most one replacement character, of three bytes.
     assert!(text.len() <= body.len() * 3 + 3);
-    let other_form = encoding(body, content_type).filter(|found| !found.is_ascii_compatible());
+    let other_form = detect_encoding(body, content_type).filter(|found| !found.is_ascii_compatible());
     if body.is_ascii() && other_form.is_none() {
         assert_eq!(text.as_bytes(), body);
     }

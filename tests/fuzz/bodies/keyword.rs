@@ -1,7 +1,7 @@
 //! Any keyword rule over any text: a rule compiles or says why not, and a plain keyword without switches is
 //! found exactly where it stands.
 
-use vigie::evaluate::keyword::{KeywordRule, Matching};
+use vigie::evaluate::keyword::{KeywordRule, KeywordMatching};
 
 // The switches, then the keyword up to a line feed, then the text.
 pub fn run(data: &[u8]) {
@@ -15,7 +15,7 @@ pub fn run(data: &[u8]) {
     }
     let rule = KeywordRule {
         pattern: pattern.to_owned(),
-        matching: if is_set(0) { Matching::RegularExpression } else { Matching::PlainText },
+        matching: if is_set(0) { KeywordMatching::RegularExpression } else { KeywordMatching::PlainText },
         invert: is_set(1),
         match_case: is_set(2),
         whole_word: is_set(3),
@@ -30,8 +30,8 @@ pub fn run(data: &[u8]) {
             return;
         }
     };
-    let found = keyword.is_in(text);
-    assert_eq!(keyword.judge(text).is_some(), found == is_set(1));
+    let found = keyword.matches(text);
+    assert_eq!(keyword.evaluate(text).is_some(), found == is_set(1));
     let plain = !is_set(0) && !is_set(3) && !is_set(4) && !is_set(5);
     if plain && is_set(2) {
         assert_eq!(found, text.contains(pattern));

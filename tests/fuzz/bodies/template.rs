@@ -3,21 +3,21 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use vigie::evaluate::assertion::{Answer, Assertion};
-use vigie::evaluate::template::{Place, Template, Variables};
-use vigie::evaluate::variable::Variable;
+use vigie::evaluate::assertion::{ParsedResponse, Assertion};
+use vigie::evaluate::template::{EscapeContext, Template, Variables};
+use vigie::evaluate::variable::VariableExtractor;
 use vigie::domain::Timestamp;
 
-const PLACES: [Place; 9] = [
-    Place::Url,
-    Place::Header,
-    Place::Login,
-    Place::Json,
-    Place::Form,
-    Place::Xml,
-    Place::Body,
-    Place::Value,
-    Place::Regex,
+const PLACES: [EscapeContext; 9] = [
+    EscapeContext::Url,
+    EscapeContext::Header,
+    EscapeContext::Login,
+    EscapeContext::Json,
+    EscapeContext::Form,
+    EscapeContext::Xml,
+    EscapeContext::Body,
+    EscapeContext::Value,
+    EscapeContext::Regex,
 ];
 
 // The value of `v` up to a line feed, then a text for every place.
@@ -28,26 +28,26 @@ pub fn run(data: &[u8]) {
     variables.set("v", value.to_owned());
     for place in PLACES {
         let template = Template::new(text, place);
-        match template.filled(&variables) {
-            Ok(filled) => assert!(template.has_names() || filled == text, "{place:?} changes `{text}`"),
-            Err(failure) => assert!(template.has_names() && !failure.detail.is_empty(), "{failure}"),
+        match template.render(&variables) {
+            Ok(filled) => assert!(template.has_placeholders() || filled == text, "{place:?} changes `{text}`"),
+            Err(failure) => assert!(template.has_placeholders() && !failure.detail.is_empty(), "{failure}"),
         }
     }
-    let filled = |text: &str, place: Place| Template::new(text, place).filled(&variables).ok();
-    in_a_url(filled("http://a.test/x/{{v}}/y?q={{v}}&r=1#f", Place::Url), value);
-    in_a_header(filled("Bearer {{v}}", Place::Header));
-    let document = filled(r#"{"a":"{{v}}","b":1}"#, Place::Json).expect("a string takes any value");
+    let filled = |text: &str, place: EscapeContext| Template::new(text, place).render(&variables).ok();
+    in_a_url(filled("http://a.test/x/{{v}}/y?q={{v}}&r=1#f", EscapeContext::Url), value);
+    in_a_header(filled("Bearer {{v}}", EscapeContext::Header));
+    let document = filled(r#"{"a":"{{v}}","b":1}"#, EscapeContext::Json).expect("a string takes any value");
     let document: Value = serde_json::from_str(&document).unwrap_or_else(|error| panic!("{document}: {error}"));
     assert_eq!(document, json!({"a": value, "b": 1}));
-    let form = filled("a={{v}}&b=1", Place::Form).expect("a form takes any value");
+    let form = filled("a={{v}}&b=1", EscapeContext::Form).expect("a form takes any value");
     let pairs: Vec<(String, String)> = url::form_urlencoded::parse(form.as_bytes()).into_owned().collect();
     assert_eq!(pairs, [("a".to_owned(), value.to_owned()), ("b".to_owned(), "1".to_owned())], "{form}");
     // XML has no way to write most control characters, and two that are neither characters.
     if !value.contains(|c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}')) {
-        in_xml(&filled("<r a='{{v}}' b=\"{{v}}\">{{v}}</r>", Place::Xml).expect("so does XML"), value);
+        in_xml(&filled("<r a='{{v}}' b=\"{{v}}\">{{v}}</r>", EscapeContext::Xml).expect("so does XML"), value);
     }
     if value.len() < 1000 {
-        in_an_expression(&filled("^{{v}}$", Place::Regex).expect("so does an expression"), value);
+        in_an_expression(&filled("^{{v}}$", EscapeContext::Regex).expect("so does an expression"), value);
     }
 }
 
@@ -71,10 +71,10 @@ fn in_a_header(filled: Option<String>) {
 }
 
 fn in_xml(filled: &str, value: &str) {
-    let answer = Answer::new(200, Duration::ZERO, &[], filled);
+    let answer = ParsedResponse::new(200, Duration::ZERO, &[], filled);
     for path in ["string(/r)", "string(/r/@a)", "string(/r/@b)"] {
         let variable = json!({"name": "w", "property": path, "source": "XML Response"});
-        let found = Variable::new(&serde_json::from_value(variable.clone()).unwrap()).expect("a path").value(&answer, "text/xml");
+        let found = VariableExtractor::new(&serde_json::from_value(variable.clone()).unwrap()).expect("a path").extract(&answer, "text/xml");
         assert_eq!(found.as_deref().ok(), Some(value), "{path} of {filled}");
     }
 }
@@ -83,6 +83,6 @@ fn in_xml(filled: &str, value: &str) {
 fn in_an_expression(filled: &str, value: &str) {
     let document = json!({"source": "Response", "comparison": "regular expression includes", "value": filled});
     let assertion = Assertion::new(&serde_json::from_value(document.clone()).unwrap()).unwrap_or_else(|error| panic!("{filled}: {error}"));
-    let judged = assertion.judge(&Answer::new(200, Duration::ZERO, &[], value));
+    let judged = assertion.evaluate(&ParsedResponse::new(200, Duration::ZERO, &[], value));
     assert!(judged.is_none(), "{filled}: {judged:?}");
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use vigie::evaluate::assertion::{Answer, Assertion, AssertionSettings};
+use vigie::evaluate::assertion::{ParsedResponse, Assertion, AssertionSettings};
 
 /// Bytes that a failure tells at most: a path and a value, each in some sixty characters, and words around them.
 const TOLD: usize = 2048;
@@ -28,9 +28,9 @@ pub fn run(data: &[u8]) {
         }
         (one, other) => panic!("`{path}` is refused for one comparison: {one:?} {other:?}"),
     };
-    let answer = || Answer::new(200, Duration::ZERO, &[], document);
-    let judge = |assertion: &Assertion, answer: &Answer<'_>| {
-        let failure = assertion.judge(answer)?;
+    let answer = || ParsedResponse::new(200, Duration::ZERO, &[], document);
+    let judge = |assertion: &Assertion, answer: &ParsedResponse<'_>| {
+        let failure = assertion.evaluate(answer)?;
         assert!(failure.detail.len() <= TOLD, "{} bytes: {}", failure.detail.len(), failure.detail);
         Some(failure.detail)
     };
@@ -39,9 +39,9 @@ pub fn run(data: &[u8]) {
     assert!(one.is_some() || other.is_some(), "`{path}` is there and is not");
     assert_eq!(one, judge(&there, &answer()), "`{path}` says something else the second time");
     // Where nothing may be held up, it says the same or that it was given too little.
-    let passing = answer().in_passing();
+    let passing = answer().with_inline_fuel();
     let said = judge(&there, &passing);
-    assert!(passing.is_spent() || said == one, "`{path}` in passing: {said:?}, else {one:?}");
+    assert!(passing.is_fuel_exhausted() || said == one, "`{path}` in passing: {said:?}, else {one:?}");
     if let Ok(count) = assertion("count", "0") {
         let none = judge(&count, &answer());
         assert!(none.is_some() || one.is_some(), "`{path}` is there and counts none");
