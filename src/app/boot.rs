@@ -18,7 +18,7 @@ use super::server::ServerTls;
 use super::signals::{Signals, Wish};
 use super::watch::{self, Watch};
 use super::{browsers, delivery, server, service};
-use crate::settings::{Settings, Sources};
+use crate::settings::{SettingSources, Settings};
 use crate::store::ResultStore;
 use crate::syntax::ValidationError;
 use crate::telemetry::Vitals;
@@ -63,7 +63,7 @@ pub fn serve(options: ServeOptions) -> anyhow::Result<()> {
 }
 
 impl ServeOptions {
-    fn sources(&self) -> Sources {
+    fn sources(&self) -> SettingSources {
         let text = |path: &PathBuf| path.display().to_string();
         let mut flags = Vec::new();
         flags.extend(self.data.as_ref().map(|path| ("data", text(path))));
@@ -72,13 +72,13 @@ impl ServeOptions {
             let all: Vec<_> = self.monitors.iter().map(text).collect();
             flags.push(("monitors", all.join(",")));
         }
-        Sources { file: self.config.clone(), environment: Vec::new(), flags }.with_environment()
+        SettingSources { file: self.config.clone(), environment: Vec::new(), flags }.with_environment()
     }
 }
 
 /// Where settings come from, with what the demo adds.
 struct Origin {
-    sources: Sources,
+    sources: SettingSources,
     demo: Option<Demo>,
 }
 
@@ -95,7 +95,7 @@ impl Origin {
     }
 }
 
-async fn run(sources: Sources, settings: Settings, options: ServeOptions) -> anyhow::Result<()> {
+async fn run(sources: SettingSources, settings: Settings, options: ServeOptions) -> anyhow::Result<()> {
     let mut signals = Signals::take()?;
     let demo = if options.demo { Some(Demo::start().await?) } else { None };
     let origin = Origin { sources, demo };
@@ -109,7 +109,7 @@ async fn run(sources: Sources, settings: Settings, options: ServeOptions) -> any
     let outcome = match Parts::start(&settings).await {
         Ok(parts) => {
             let mut tasks = Tasks::default();
-            let (drain, data) = (settings.engine.drain, settings.data.clone());
+            let (drain, data) = (settings.concurrency.drain_timeout, settings.data_dir.clone());
             let service = Served { listeners, tls, admin_password_file: options.admin_password_file };
             let lived = live(&origin, &parts, settings, service, &mut tasks, &mut signals).await;
             let lost = shut_down(parts, tasks, signals, drain, &data).await;
@@ -152,8 +152,8 @@ async fn live(
 ) -> anyhow::Result<()> {
     let Served { listeners, tls, admin_password_file } = served;
     let addresses = listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
-    parts.desk.first_admin(admin_password_file.as_deref(), &settings.data).await?;
-    let data = settings.data.clone();
+    parts.desk.first_admin(admin_password_file.as_deref(), &settings.data_dir).await?;
+    let data = settings.data_dir.clone();
     let certificate = tls.as_ref().map(|tls| tls.fingerprint());
     let token = parts.desk.state.accounts.host_token();
     let host = HostToken { token, addresses: addresses.clone(), certificate };
@@ -162,7 +162,7 @@ async fn live(
     let stop = &tasks.stop;
     tasks.set.spawn(Arc::clone(&parts.desk).tick(stop.clone()));
     let router = parts.router(&settings.server);
-    let service = server::Service { router, tls: tls.clone(), request_time: settings.server.request_time };
+    let service = server::Service { router, tls: tls.clone(), request_time: settings.server.request_timeout };
     tasks.set.spawn(server::serve(listeners, service, stop.clone()));
     if let Some(tls) = tls {
         let stop = stop.clone();
@@ -186,7 +186,7 @@ async fn live(
     let heart = Arc::clone(&parts.heart);
     let works = move || heart.is_loaded() && heart.alive().iter().all(|part| part.fault.is_none());
     delivery::heartbeat(&settings, Arc::clone(&parts.clock), works, stop.clone()).await?;
-    let drain = settings.engine.drain;
+    let drain = settings.concurrency.drain_timeout;
     let scheme = if settings.server.tls.is_some() { "https" } else { "http" };
     let mut set = parts.running_set(settings).await?;
     parts.heart.loaded();
@@ -257,12 +257,12 @@ async fn attend(origin: &Origin, set: &mut RunningSet, signals: &mut Signals) ->
 }
 
 async fn watched(origin: &Origin, set: &RunningSet) -> super::files::Fingerprint {
-    let (file, monitors) = (origin.sources.file.clone(), set.settings().monitors.clone());
+    let (file, monitors) = (origin.sources.file.clone(), set.settings().monitor_paths.clone());
     watch::current(file, monitors, set.secret_files()).await
 }
 
 fn tell(origin: &Origin, settings: &Settings) {
-    for (name, near) in origin.sources.strangers() {
+    for (name, near) in origin.sources.unknown_variables() {
         let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
         tracing::warn!(setting = name, "the environment variable is no setting{hint}");
     }
@@ -274,7 +274,9 @@ fn tell(origin: &Origin, settings: &Settings) {
             tracing::warn!(address = %address, "status page and metrics are open to everybody who reaches this address");
         }
     }
-    for folder in settings.monitors.iter().filter(|folder| !settings.monitors_named && !folder.exists()) {
+    for folder in
+        settings.monitor_paths.iter().filter(|folder| !settings.monitor_paths_are_set && !folder.exists())
+    {
         tracing::warn!(file = %folder.display(), "there is no monitors folder yet; make it, or name another with --monitors");
     }
 }

@@ -17,7 +17,7 @@ const GONE: Duration = Duration::from_secs(10);
 /// The browsers of the server that `settings` describe; nothing of an earlier process is left when this answers.
 pub(super) async fn start(settings: &Settings) -> Arc<House> {
     let mut config = settings.browser.clone();
-    config.folder = config.folder.take().or_else(|| folder(&settings.data, &config));
+    config.folder = config.folder.take().or_else(|| folder(&settings.data_dir, &config));
     let house = Arc::new(House::new(config));
     let swept = Arc::clone(&house);
     let forsaken = tokio::task::spawn_blocking(move || swept.sweep()).await.unwrap_or_default();

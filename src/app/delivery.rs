@@ -54,7 +54,7 @@ pub(super) async fn heartbeat(
     works: impl Fn() -> bool + Send + 'static,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
-    let Some(url) = settings.alerts.heartbeat.clone() else { return Ok(()) };
+    let Some(url) = settings.alerts.heartbeat_url.clone() else { return Ok(()) };
     let http = Http::new(Arc::new(Net::new(&settings.net)?), Arc::clone(&clock));
     tokio::spawn(async move {
         let mut told = false;

@@ -34,13 +34,13 @@ impl Demo {
     /// Lets `settings` watch the targets, beside what they say; the data go with the demo unless somebody
     /// named a folder.
     pub(super) fn adorn(&self, settings: &mut Settings) {
-        if !settings.monitors_named {
-            settings.monitors.clear();
+        if !settings.monitor_paths_are_set {
+            settings.monitor_paths.clear();
         }
-        settings.monitors.push(self.file());
-        settings.monitors_named = true;
-        if !settings.data_named {
-            settings.data = self.folder.join("data");
+        settings.monitor_paths.push(self.file());
+        settings.monitor_paths_are_set = true;
+        if !settings.data_dir_is_set {
+            settings.data_dir = self.folder.join("data");
         }
         let text = self.responder.ca_pem().as_bytes().to_vec();
         let label = "the authority of the demo".to_owned();
@@ -105,12 +105,12 @@ mod tests {
 
     use super::*;
     use crate::app::read_monitors;
-    use crate::settings::Sources;
+    use crate::settings::SettingSources;
 
     #[tokio::test]
     async fn the_demo_watches_all_five_types_and_leaves_nothing_behind() {
         let demo = Demo::start().await.unwrap();
-        let mut settings = Settings::load(&Sources::default()).unwrap();
+        let mut settings = Settings::load(&SettingSources::default()).unwrap();
         demo.adorn(&mut settings);
         let monitors = read_monitors(&settings).unwrap();
         let kinds: BTreeSet<_> = monitors.iter().map(|monitor| monitor.document.kind().name()).collect();
@@ -122,7 +122,7 @@ mod tests {
             monitors.iter().all(|m| m.warnings.is_empty() && m.document.settings().schedule.interval == 1)
         );
         let folder = demo.folder.clone();
-        assert!(settings.data.starts_with(&folder) && folder.exists());
+        assert!(settings.data_dir.starts_with(&folder) && folder.exists());
         drop(demo);
         assert!(!folder.exists());
     }

@@ -70,8 +70,8 @@ pub(super) fn read_with_secrets(
 ) -> (Result<Vec<FileMonitor>, Vec<ValidationError>>, Vec<PathBuf>) {
     let mut faults = Vec::new();
     let mut texts = Vec::new();
-    for place in &settings.monitors {
-        if !settings.monitors_named && !place.exists() {
+    for place in &settings.monitor_paths {
+        if !settings.monitor_paths_are_set && !place.exists() {
             continue;
         }
         match collect(place) {

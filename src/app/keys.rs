@@ -10,5 +10,5 @@ use crate::vault::KeyPlace;
 #[must_use]
 pub fn key_place(settings: &Settings) -> KeyPlace {
     let credentials = std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
-    KeyPlace::of(settings.store.key_file.as_deref(), credentials.as_deref(), &settings.data)
+    KeyPlace::of(settings.store.key_file.as_deref(), credentials.as_deref(), &settings.data_dir)
 }

@@ -12,7 +12,7 @@ use crate::clock::Clock;
 use crate::domain::CheckResult;
 use crate::net::Net;
 use crate::pipeline::Ingestor;
-use crate::settings::{EngineSettings, Hosted, Settings};
+use crate::settings::{ConcurrencySettings, HostedLocation, Settings};
 use crate::telemetry::Metrics;
 
 /// Starts a runner without monitors for each location of `settings`; results go to `ingestor`.
@@ -28,21 +28,29 @@ pub(super) fn start(
 ) -> anyhow::Result<Vec<Outpost>> {
     let sink: Arc<dyn ResultSink> = Arc::new(Sink(Arc::clone(ingestor)));
     // One room for all of them.
-    let hosted = settings.hosted();
+    let hosted = settings.hosted_locations();
     let room = (settings.probe.browser.room() / hosted.len().max(1)).max(1);
     let start = |hosted| outpost(hosted, room, quiet, clock, &sink, metrics);
     hosted.into_iter().map(start).collect()
 }
 
 fn outpost(
-    hosted: Hosted,
+    hosted: HostedLocation,
     room: usize,
     quiet: &Arc<Quiet>,
     clock: &Arc<dyn Clock>,
     sink: &Arc<dyn ResultSink>,
     metrics: &Arc<Metrics>,
 ) -> anyhow::Result<Outpost> {
-    let Hosted { location, net, proxy, proxies, engine, verifies, connectivity } = hosted;
+    let HostedLocation {
+        location,
+        net,
+        proxy,
+        proxies,
+        concurrency: engine,
+        verifies,
+        connectivity_targets: connectivity,
+    } = hosted;
     let unusable = || format!("the network of location `{}` cannot be set up", location.name);
     let net = Net::new(&net).with_context(unusable)?.through(proxy).with_proxies(proxies);
     let net = Arc::new(net);
@@ -58,8 +66,9 @@ fn outpost(
 }
 
 /// Heavy checks wait for the `room` that there is for browsers before they begin: their time is not running there.
-fn limits(engine: &EngineSettings, room: usize) -> Limits {
-    let EngineSettings { total, light, heavy, per_target, queue, drain: _ } = *engine;
+fn limits(engine: &ConcurrencySettings, room: usize) -> Limits {
+    let ConcurrencySettings { total, light, heavy, per_target, queue_capacity: queue, drain_timeout: _ } =
+        *engine;
     let heavy = heavy.min(room);
     Limits { total, light, heavy, per_target, queue }
 }
@@ -81,8 +90,14 @@ mod tests {
 
     #[test]
     fn no_more_heavy_checks_run_than_there_is_room_for_browsers() {
-        let engine =
-            EngineSettings { total: 9, light: 8, heavy: 4, per_target: 3, queue: 2, drain: Duration::ZERO };
+        let engine = ConcurrencySettings {
+            total: 9,
+            light: 8,
+            heavy: 4,
+            per_target: 3,
+            queue_capacity: 2,
+            drain_timeout: Duration::ZERO,
+        };
         for (room, heavy) in [(1, 1), (4, 4), (usize::MAX, 4)] {
             assert_eq!(limits(&engine, room), Limits { total: 9, light: 8, heavy, per_target: 3, queue: 2 });
         }

@@ -104,7 +104,7 @@ impl Parts {
             clock: Arc::clone(&clock),
             bell: bell.clone(),
         };
-        ingestor.watch(lookout, settings.alerts.alarms).await?;
+        ingestor.watch(lookout, settings.alerts.alerting).await?;
         let around = delivery::Around {
             store: Arc::clone(&store),
             addresses: desk.addresses(),
@@ -170,8 +170,8 @@ impl Parts {
             .nest("/api/v3", once_loaded(api::v3::router(state.clone()), Arc::clone(&self.heart)))
             .nest("/legacy-api", once_loaded(api::legacy::router(state), Arc::clone(&self.heart)));
         let bounds = Bounds {
-            body_bytes: server.body_bytes,
-            request_time: server.request_time,
+            body_bytes: server.max_body_bytes,
+            request_time: server.request_timeout,
             tls: server.tls.is_some(),
         };
         web::guarded(apis, bounds)
@@ -232,7 +232,7 @@ async fn loaded(State(heart): State<Arc<Heart>>, request: Request, next: Next) -
 }
 
 async fn open(settings: &Settings) -> anyhow::Result<SqliteStore> {
-    let path = settings.data.join(DATABASE);
+    let path = settings.data_dir.join(DATABASE);
     let synchronous = if settings.store.full_sync { Synchronous::Full } else { Synchronous::Normal };
     let cache_bytes = settings.store.cache_bytes;
     let sqlite = SqliteSettings { synchronous, cache_bytes, ..SqliteSettings::default() };

@@ -122,10 +122,10 @@ impl RunningSet {
     }
 
     async fn try_reload(&mut self, settings: Settings) -> anyhow::Result<Counts> {
-        let different = self.settings.differences(&settings);
+        let different = self.settings.changed_settings(&settings);
         let mut settings = settings;
         // What needs a restart stays as it is, and is told again with the next change.
-        settings.keep_fixed(&self.settings);
+        settings.keep_restart_only(&self.settings);
         let (found, secret_files) = read(&settings).await;
         // Of a refused set as well: a secret that was missing is waited for.
         self.secret_files = secret_files;
@@ -136,8 +136,8 @@ impl RunningSet {
         let _turn = monitors.alone().await;
         let stored = self.doors.monitors.monitors().await.context("the stored monitors cannot be read")?;
         let provision = self.provision(found, &stored).await?;
-        let all_anew = different.iter().any(|setting| setting.live && setting.path != "monitors");
-        for setting in different.iter().filter(|setting| !setting.live) {
+        let all_anew = different.iter().any(|setting| setting.reloadable && setting.path != "monitors");
+        for setting in different.iter().filter(|setting| !setting.reloadable) {
             tracing::warn!(
                 setting = setting.path,
                 "changed, but is taken at the next start only; restart vigie"

@@ -76,7 +76,7 @@ pub(super) fn common(settings: &Settings) -> Common {
     };
     let clients = known.certificates.iter().map(|id| certificate(id, true));
     Common {
-        locations: settings.hosted().into_iter().map(|hosted| hosted.location).collect(),
+        locations: settings.hosted_locations().into_iter().map(|hosted| hosted.location).collect(),
         certificates: known.authorities.iter().map(|id| certificate(id, false)).chain(clients).collect(),
         proxies: known.proxies,
         dns_names: known.dns_names,
@@ -91,7 +91,7 @@ pub(super) fn common(settings: &Settings) -> Common {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::Sources;
+    use crate::settings::SettingSources;
 
     #[test]
     fn a_live_change_of_what_browsers_pretend_to_be_reaches_every_account() {
@@ -99,14 +99,14 @@ mod tests {
         let file = folder.path().join("vigie.yaml");
         let load = |text: &str| {
             std::fs::write(&file, text).unwrap();
-            Settings::load(&Sources { file: Some(file.clone()), ..Sources::default() }).unwrap()
+            Settings::load(&SettingSources { file: Some(file.clone()), ..SettingSources::default() }).unwrap()
         };
         let old = load("");
         let shipped = common(&old).mobile;
         let names: Vec<&str> = shipped.profiles.values().map(String::as_str).collect();
         assert_eq!((shipped.region, names), (None, vec!["small phone", "large phone", "tablet"]));
         let mut new = load("mobile: {region: 40, profiles: [{subtype: 2, name: tablet}]}\n");
-        new.keep_fixed(&old);
+        new.keep_restart_only(&old);
         let mobile = common(&new).mobile;
         assert_eq!((mobile.region, mobile.profiles), (Some(40), [(2, "tablet".to_owned())].into()));
     }

@@ -61,7 +61,7 @@ fn check(args: &CheckArgs) -> Result<Vec<FileMonitor>, Vec<ValidationError>> {
         None => read_monitors(&args.settings.read(None)?),
         Some(path) if path.is_dir() || holds_monitors(path) => {
             let mut settings = args.settings.read(None)?;
-            (settings.monitors, settings.monitors_named) = (vec![path.clone()], true);
+            (settings.monitor_paths, settings.monitor_paths_are_set) = (vec![path.clone()], true);
             read_monitors(&settings)
         }
         Some(path) => read_monitors(&args.settings.read(Some(path))?),

@@ -21,7 +21,7 @@ use crate::clock::SystemClock;
 use crate::domain::{CustomerId, Record, Role};
 use crate::schema::typed::record::{CustomerSettings, UserSettings, read_record};
 use crate::service::{Accounts, Refusal, Via};
-use crate::settings::{Settings, Sources};
+use crate::settings::{SettingSources, Settings};
 use crate::store::{SqliteSettings, SqliteStore, StoreError};
 
 /// Which data folder.
@@ -82,7 +82,7 @@ impl DataArgs {
     pub(super) fn settings(&self) -> anyhow::Result<Settings> {
         let flags = self.data.iter().map(|path| ("data", path.display().to_string())).collect();
         let file = super::settings::config_file(self.config.clone());
-        let sources = Sources { file, flags, ..Sources::default() }.with_environment();
+        let sources = SettingSources { file, flags, ..SettingSources::default() }.with_environment();
         Settings::load(&sources).map_err(|faults| Faults(faults).into())
     }
 }
@@ -108,7 +108,7 @@ impl DeskArgs {
         if self.server.named() {
             return Ok(Desk::Server(Box::new(self.server.open().await?), None));
         }
-        let data = self.data.settings()?.data;
+        let data = self.data.settings()?.data_dir;
         if self.data.data.is_none()
             && !data.join(DATABASE).exists()
             && let Some(host) = token::of_this_host(&self.server.url()?).and_then(Host::new)

@@ -54,7 +54,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     super::process::runtime(false)?.block_on(async {
         let (Action::List { data } | Action::Rotate { data } | Action::Prune { data, .. }) = &args.action;
         let settings = data.settings()?;
-        let store = open_store(&settings.data)?;
+        let store = open_store(&settings.data_dir)?;
         let done = match args.action {
             Action::List { .. } => list(&settings, store.as_ref()).await,
             Action::Rotate { .. } => rotate(&settings, store.as_ref()).await,

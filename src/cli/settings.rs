@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::output::{Faults, WrongUse};
-use crate::settings::{Hosted, Settings, Sources};
+use crate::settings::{HostedLocation, SettingSources, Settings};
 use crate::syntax::ValidationError;
 
 /// Where the settings come from.
@@ -32,10 +32,10 @@ pub(super) fn config_file(flag: Option<PathBuf>) -> Option<PathBuf> {
 
 impl PlaceArgs {
     /// The settings, and the location of them that is named, or the first one.
-    pub(super) fn load(&self) -> anyhow::Result<(Settings, Hosted)> {
+    pub(super) fn load(&self) -> anyhow::Result<(Settings, HostedLocation)> {
         let settings = self.settings.load()?;
         let id = self.location.unwrap_or(settings.location.id.0);
-        let named = settings.hosted().into_iter().find(|hosted| hosted.location.id.0 == id);
+        let named = settings.hosted_locations().into_iter().find(|hosted| hosted.location.id.0 == id);
         let location = named.ok_or_else(|| {
             let known: Vec<_> = settings.location_ids().iter().map(ToString::to_string).collect();
             let hint = format!("those of the settings are {}", known.join(", "));
@@ -54,6 +54,6 @@ impl SettingsArgs {
     /// As [`SettingsArgs::load`], from `file` when there is one; answers with the faults themselves.
     pub(super) fn read(&self, file: Option<&Path>) -> Result<Settings, Vec<ValidationError>> {
         let file = file.map(Path::to_owned).or_else(|| config_file(self.config.clone()));
-        Settings::load(&Sources { file, ..Sources::default() }.with_environment())
+        Settings::load(&SettingSources { file, ..SettingSources::default() }.with_environment())
     }
 }

@@ -14,7 +14,7 @@ use url::Url;
 use crate::app::{HostToken, demo_folders, find_host_token};
 use crate::clock::{Clock, SystemClock};
 use crate::domain::Timestamp;
-use crate::settings::{Settings, Sources};
+use crate::settings::{SettingSources, Settings};
 
 /// What `vigie login` keeps of one server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -128,8 +128,8 @@ pub(super) fn of_this_host(server: &Url) -> Option<HostToken> {
     }
     let file = super::settings::config_file(None);
     // Settings with a fault name no folder; whoever needs them says so.
-    let named = Settings::load(&Sources { file, ..Sources::default() }.with_environment()).ok();
-    let mut folders: Vec<PathBuf> = named.map(|settings| settings.data).into_iter().collect();
+    let named = Settings::load(&SettingSources { file, ..SettingSources::default() }.with_environment()).ok();
+    let mut folders: Vec<PathBuf> = named.map(|settings| settings.data_dir).into_iter().collect();
     folders.push("/var/lib/vigie".into());
     folders.extend(demo_folders());
     find_host_token(&folders, server.port_or_known_default()?)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::reader::Reader;
+use super::reader::SettingsReader;
 use crate::notify::{ChannelSettings, MailSettings, MailTls, SmsSettings, object_identifier};
 use crate::pipeline::{AlarmSettings, DeliverySettings};
 use crate::syntax::ValidationErrorKind;
@@ -12,18 +12,18 @@ use crate::syntax::format::parse_service_address;
 #[derive(Clone, Debug)]
 pub struct AlertSettings {
     /// When alerts are written.
-    pub alarms: AlarmSettings,
+    pub alerting: AlarmSettings,
     /// Limits and retries.
     pub delivery: DeliverySettings,
     /// What channels need.
     pub channels: ChannelSettings,
     /// Called each minute while everything works.
-    pub heartbeat: Option<String>,
+    pub heartbeat_url: Option<String>,
 }
 
 /// The sections `alerts`, `mail`, `sms` and `heartbeat`.
-pub(super) fn alerts(reader: &mut Reader<'_>) -> AlertSettings {
-    let whole = |read: &Reader<'_>, path| read.number(path).unsigned_abs();
+pub(super) fn read_alerts(reader: &mut SettingsReader<'_>) -> AlertSettings {
+    let whole = |read: &SettingsReader<'_>, path| read.number(path).unsigned_abs();
     let standard = DeliverySettings::default();
     let delivery = DeliverySettings {
         per_minute: u32::try_from(reader.number("alerts.per_minute")).unwrap_or(standard.per_minute),
@@ -36,12 +36,12 @@ pub(super) fn alerts(reader: &mut Reader<'_>) -> AlertSettings {
     let enterprise = object_identifier(&reader.text(path));
     if enterprise.is_none() {
         let message = format!("`{path}` must be an object identifier, such as `1.3.6.1.4.1.8072`");
-        reader.fault(ValidationErrorKind::Format, path, reader.node(path).position, message);
+        reader.add_error(ValidationErrorKind::Format, path, reader.node(path).position, message);
     }
     let channels = ChannelSettings {
         try_time: Duration::from_secs(whole(reader, "alerts.try_seconds")),
-        mail: mail(reader),
-        sms: sms(reader),
+        mail: read_mail(reader),
+        sms: read_sms(reader),
         trap_enterprise: enterprise.unwrap_or_default(),
     };
     let usual = AlarmSettings::default();
@@ -49,16 +49,21 @@ pub(super) fn alerts(reader: &mut Reader<'_>) -> AlertSettings {
     let size_tolerance_percent =
         u32::try_from(reader.number("page.size_tolerance_percent")).unwrap_or(usual.size_tolerance_percent);
     let alarms = AlarmSettings { no_data_runs, size_tolerance_percent, ..usual };
-    AlertSettings { alarms, delivery, channels, heartbeat: reader.optional("heartbeat.url") }
+    AlertSettings {
+        alerting: alarms,
+        delivery,
+        channels,
+        heartbeat_url: reader.optional_text("heartbeat.url"),
+    }
 }
 
-fn mail(reader: &mut Reader<'_>) -> Option<MailSettings> {
+fn read_mail(reader: &mut SettingsReader<'_>) -> Option<MailSettings> {
     let path = "mail.server";
-    let text = reader.optional(path)?;
+    let text = reader.optional_text(path)?;
     let Some(server) = parse_service_address(&text, &[]) else {
         let message =
             format!("`{path}` must be a host, with or without a port, such as `mail.example.org:587`");
-        reader.fault(ValidationErrorKind::Format, path, reader.node(path).position, message);
+        reader.add_error(ValidationErrorKind::Format, path, reader.node(path).position, message);
         return None;
     };
     let tls = match reader.text("mail.tls").as_str() {
@@ -73,22 +78,22 @@ fn mail(reader: &mut Reader<'_>) -> Option<MailSettings> {
         port: server.port.unwrap_or(usual),
         tls,
         verify: reader.flag("mail.verify_certificate"),
-        username: reader.optional("mail.username").unwrap_or_default(),
-        password: reader.password("mail.password_file"),
+        username: reader.optional_text("mail.username").unwrap_or_default(),
+        password: reader.read_password("mail.password_file"),
         from: reader.text("mail.from"),
-        hello: reader.optional("mail.hello").unwrap_or_else(|| "localhost".to_owned()),
+        hello: reader.optional_text("mail.hello").unwrap_or_else(|| "localhost".to_owned()),
         try_time: Duration::from_secs(reader.number("mail.try_seconds").unsigned_abs()),
     })
 }
 
-fn sms(reader: &mut Reader<'_>) -> Option<SmsSettings> {
-    let url = reader.optional("sms.url")?;
+fn read_sms(reader: &mut SettingsReader<'_>) -> Option<SmsSettings> {
+    let url = reader.optional_text("sms.url")?;
     Some(SmsSettings {
         url,
         body: reader.text("sms.body"),
         json: reader.text("sms.format") == "json",
-        from: reader.optional("sms.from").unwrap_or_default(),
-        username: reader.optional("sms.username").unwrap_or_default(),
-        password: reader.password("sms.password_file"),
+        from: reader.optional_text("sms.from").unwrap_or_default(),
+        username: reader.optional_text("sms.username").unwrap_or_default(),
+        password: reader.read_password("sms.password_file"),
     })
 }

@@ -4,20 +4,20 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::reader::Reader;
+use super::reader::SettingsReader;
 use crate::browser::{BrowserKind, HouseConfig, Remote};
 use crate::net::Network;
 use crate::syntax::ValidationErrorKind;
 use crate::syntax::source::Node;
 
 /// The settings of `browser`.
-pub(super) fn browser(reader: &mut Reader<'_>) -> HouseConfig {
-    let path = |name: &str| reader.optional(&format!("browser.{name}")).map(PathBuf::from);
+pub(super) fn read_browser(reader: &mut SettingsReader<'_>) -> HouseConfig {
+    let path = |name: &str| reader.optional_text(&format!("browser.{name}")).map(PathBuf::from);
     let bytes = |name: &str| reader.node(&format!("browser.{name}")).to_json().as_u64().map(|mib| mib << 20);
     let standard = HouseConfig::default();
     HouseConfig {
         folder: path("folder"),
-        user: reader.optional("browser.user"),
+        user: reader.optional_text("browser.user"),
         sandbox: reader.node("browser.sandbox").to_json() == true,
         chromium: path("chromium"),
         chromedriver: path("chromedriver"),
@@ -27,22 +27,22 @@ pub(super) fn browser(reader: &mut Reader<'_>) -> HouseConfig {
         total_memory_bytes: bytes("total_memory_mb"),
         nice: u8::try_from(reader.number("browser.nice")).unwrap_or(standard.nice),
         start: Duration::from_secs(reader.number("browser.start_seconds").unsigned_abs()),
-        remotes: remotes(reader),
+        remotes: read_remotes(reader),
     }
 }
 
-fn remotes(reader: &mut Reader<'_>) -> Vec<Remote> {
+fn read_remotes(reader: &mut SettingsReader<'_>) -> Vec<Remote> {
     let entries = reader.entries("browser.remote");
     let mut remotes: Vec<Remote> = Vec::new();
     for (at, entry) in &entries {
         let path = format!("browser.remote[{at}]");
-        let Some(remote) = remote(reader, &path, entry) else { continue };
+        let Some(remote) = read_remote(reader, &path, entry) else { continue };
         remotes.push(remote);
     }
     remotes
 }
 
-fn remote(reader: &mut Reader<'_>, path: &str, entry: &Node) -> Option<Remote> {
+fn read_remote(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Option<Remote> {
     let text = |name: &str| entry.get(name).and_then(Node::as_text);
     let place = |name: &str| entry.get(name).map_or(entry.position, |node| node.position);
     let kind = BrowserKind::of_name(text("browser")?)?;
@@ -52,14 +52,14 @@ fn remote(reader: &mut Reader<'_>, path: &str, entry: &Node) -> Option<Remote> {
     let Some(url) = url::Url::parse(text("url")?).ok().filter(plain) else {
         let path = format!("{path}.url");
         let message = format!("`{path}` must be an address that begins with `http://`, without a login");
-        reader.fault(ValidationErrorKind::Format, &path, place("url"), message);
+        reader.add_error(ValidationErrorKind::Format, &path, place("url"), message);
         return None;
     };
     let forward_host: Option<IpAddr> = match text("forward_host").map(str::parse) {
         Some(Err(_)) => {
             let path = format!("{path}.forward_host");
             let message = format!("`{path}` must be an address of this host, such as `192.0.2.7`");
-            reader.fault(ValidationErrorKind::Format, &path, place("forward_host"), message);
+            reader.add_error(ValidationErrorKind::Format, &path, place("forward_host"), message);
             return None;
         }
         Some(Ok(address)) => Some(address),
@@ -79,7 +79,7 @@ fn remote(reader: &mut Reader<'_>, path: &str, entry: &Node) -> Option<Remote> {
     if from.is_empty() {
         let inner = format!("{path}.from");
         let message = format!("`{inner}` is needed where the host of `{path}.url` is a name");
-        reader.fault(ValidationErrorKind::MissingField, &inner, entry.position, message);
+        reader.add_error(ValidationErrorKind::MissingField, &inner, entry.position, message);
     }
     Some(Remote { kind, url, forward_host, from })
 }

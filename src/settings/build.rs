@@ -5,21 +5,21 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::alerts::alerts;
-use super::browser::browser;
-use super::certificates::certificate_names;
-use super::engine::engine;
-use super::hosted::{others, targets};
-use super::mobile::mobile;
+use super::alerts::read_alerts;
+use super::browser::read_browser;
+use super::certificates::read_certificate_names;
+use super::engine::read_concurrency;
+use super::hosted::{read_endpoints, read_other_locations};
+use super::mobile::read_mobile;
 use super::model::Settings;
-use super::network::{first_proxy, net};
-use super::plans::plans;
-use super::probe::probe;
-use super::proxies::proxies;
-use super::read::Values;
-use super::reader::{Reader, defaults};
-use super::server::{listen, server};
-use super::store::store;
+use super::network::{read_net, read_own_proxy};
+use super::plans::read_plans;
+use super::probe::read_probe;
+use super::proxies::read_proxies;
+use super::read::SettingValues;
+use super::reader::{SettingsReader, default_values};
+use super::server::{read_listen, read_server};
+use super::store::read_store;
 use super::table::SETTINGS;
 use crate::browser::House;
 use crate::domain::{Location, LocationId};
@@ -28,46 +28,55 @@ use crate::syntax::ValidationError;
 use crate::syntax::source::Node;
 use crate::telemetry::{LogFormat, LogOptions};
 
-pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<ValidationError>) -> Settings {
+pub(super) fn build(
+    values: SettingValues,
+    file: Option<&Arc<str>>,
+    faults: &mut Vec<ValidationError>,
+) -> Settings {
     let named = |path: &str| {
-        values.get(path).is_some_and(|value| defaults().get(path).map(Node::to_json) != Some(value.to_json()))
+        values
+            .get(path)
+            .is_some_and(|value| default_values().get(path).map(Node::to_json) != Some(value.to_json()))
     };
     let (data_named, monitors_named) = (named("data"), named("monitors"));
-    let mut read = Reader { values, file, faults };
-    let browser = browser(&mut read);
-    let probe = ProbeSettings { browser: Arc::new(House::new(browser.clone())), ..probe(&mut read) };
-    let mobile = mobile(&read, &probe.devices);
+    let mut read = SettingsReader { values, file, errors: faults };
+    let browser = read_browser(&mut read);
+    let probe = ProbeSettings { browser: Arc::new(House::new(browser.clone())), ..read_probe(&mut read) };
+    let mobile = read_mobile(&read, &probe.devices);
     Settings {
         // Values that were not set are those of the table, which a test holds to their kinds.
-        listen: listen(&read),
-        server: server(&mut read),
-        data: read.text("data").into(),
-        monitors: read.texts("monitors").into_iter().map(PathBuf::from).collect(),
-        data_named,
-        monitors_named,
-        plans: plans(&mut read),
+        listen: read_listen(&read),
+        server: read_server(&mut read),
+        data_dir: read.text("data").into(),
+        monitor_paths: read.text_list("monitors").into_iter().map(PathBuf::from).collect(),
+        data_dir_is_set: data_named,
+        monitor_paths_are_set: monitors_named,
+        plans: read_plans(&mut read),
         log: LogOptions {
             format: read.text("log.format").parse().unwrap_or(LogFormat::Text),
             filter: read.text("log.level"),
         },
-        engine: engine(&read),
-        store: store(&read),
+        concurrency: read_concurrency(&read),
+        store: read_store(&read),
         location: Location {
             id: LocationId(read.number("location.id")),
             name: read.text("location.name"),
             region: read.number("location.region"),
         },
-        net: net(&mut read),
-        proxy: first_proxy(&mut read),
+        net: read_net(&mut read),
+        proxy: read_own_proxy(&mut read),
         verifies: read.node("location.verifies").to_json() == Value::Bool(true),
-        connectivity: targets(read.node("location.connectivity_targets")),
-        others: others(&mut read),
-        proxies: proxies(&mut read),
-        certificate_names: certificate_names(&read),
+        connectivity_targets: read_endpoints(read.node("location.connectivity_targets")),
+        other_locations: read_other_locations(&mut read),
+        proxies: read_proxies(&mut read),
+        certificate_names: read_certificate_names(&read),
         probe,
         browser,
         mobile,
-        alerts: alerts(&mut read),
-        raw: SETTINGS.iter().map(|setting| (setting.path, read.node(setting.path).to_json())).collect(),
+        alerts: read_alerts(&mut read),
+        raw_values: SETTINGS
+            .iter()
+            .map(|setting| (setting.path, read.node(setting.path).to_json()))
+            .collect(),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::reader::{PemCheck, Reader};
+use super::reader::{PemCheck, SettingsReader};
 use crate::net::{Pem, Trust};
 use crate::schema::intake::SecretAt;
 use crate::service::open_pkcs12;
@@ -11,39 +11,39 @@ use crate::syntax::ValidationErrorKind;
 use crate::syntax::source::Node;
 
 /// Bytes of a PKCS#12; those of the API have no more either.
-const PACKED: u64 = 500_000;
+const MAX_PKCS12_BYTES: u64 = 500_000;
 
 /// Reads the files of `certificates` into `trust`.
-pub(super) fn named_certificates(reader: &mut Reader<'_>, trust: &mut Trust) {
+pub(super) fn read_named_certificates(reader: &mut SettingsReader<'_>, trust: &mut Trust) {
     for (at, entry) in reader.entries("certificates") {
         let path = format!("certificates[{at}]");
         let id = entry.get("id").map_or(0, |id| id.to_json().as_i64().unwrap_or_default());
         let has = |name: &str| entry.get(name).is_some();
         match ["ca_file", "cert_file", "key_file", "pkcs12_file", "password_file"].map(has) {
             [true, false, false, false, false] => {
-                let ca = part(reader, &path, &entry, "ca_file", Pem::check_certificates);
+                let ca = read_pem_field(reader, &path, &entry, "ca_file", Pem::check_certificates);
                 trust.named_authorities.extend(ca.map(|ca| (id, ca)));
             }
             [false, true, true, false, false] => {
-                let pair = pair(reader, &path, &entry);
+                let pair = read_key_pair(reader, &path, &entry);
                 trust.client_certificates.extend(pair.map(|pair| (id, pair)));
             }
             [false, false, false, true, _] => {
-                let opened = pkcs12(reader, &path, &entry);
+                let opened = read_pkcs12(reader, &path, &entry);
                 trust.client_certificates.extend(opened.map(|opened| (id, opened)));
             }
             _ => {
                 let message = format!(
                     "`{path}` needs either `ca_file`, or `cert_file` and `key_file`, or `pkcs12_file`"
                 );
-                reader.fault(ValidationErrorKind::Conflict, &path, entry.position, message);
+                reader.add_error(ValidationErrorKind::Conflict, &path, entry.position, message);
             }
         }
     }
 }
 
 /// Names and formats of the client certificates, by id.
-pub(super) fn certificate_names(reader: &Reader<'_>) -> BTreeMap<i64, (String, &'static str)> {
+pub(super) fn read_certificate_names(reader: &SettingsReader<'_>) -> BTreeMap<i64, (String, &'static str)> {
     let name = |entry: &Node| {
         let format = match (entry.get("cert_file"), entry.get("pkcs12_file")) {
             (Some(_), _) => "PEM",
@@ -55,19 +55,25 @@ pub(super) fn certificate_names(reader: &Reader<'_>) -> BTreeMap<i64, (String, &
     reader.node("certificates").items().iter().filter_map(name).collect()
 }
 
-fn part(reader: &mut Reader<'_>, path: &str, entry: &Node, name: &str, check: PemCheck) -> Option<Pem> {
+fn read_pem_field(
+    reader: &mut SettingsReader<'_>,
+    path: &str,
+    entry: &Node,
+    name: &str,
+    check: PemCheck,
+) -> Option<Pem> {
     let node = entry.get(name)?;
-    reader.pem(&format!("{path}.{name}"), node, check)
+    reader.read_pem(&format!("{path}.{name}"), node, check)
 }
 
-fn pair(reader: &mut Reader<'_>, path: &str, entry: &Node) -> Option<Pem> {
-    let certificate = part(reader, path, entry, "cert_file", Pem::check_certificates);
-    let key = part(reader, path, entry, "key_file", |_| Ok(()));
+fn read_key_pair(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Option<Pem> {
+    let certificate = read_pem_field(reader, path, entry, "cert_file", Pem::check_certificates);
+    let key = read_pem_field(reader, path, entry, "key_file", |_| Ok(()));
     let both = certificate?.with_key(&key?);
-    reader.usable(path, entry.position, both.check_client()).then_some(both)
+    reader.record_check(path, entry.position, both.check_client()).then_some(both)
 }
 
-fn pkcs12(reader: &mut Reader<'_>, path: &str, entry: &Node) -> Option<Pem> {
+fn read_pkcs12(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Option<Pem> {
     let node = entry.get("pkcs12_file")?;
     let label = node.as_text()?.to_owned();
     let password = match entry.get("password_file") {
@@ -76,7 +82,7 @@ fn pkcs12(reader: &mut Reader<'_>, path: &str, entry: &Node) -> Option<Pem> {
             let read = super::secrets::read_secret(Path::new(""), SecretAt::File(node.as_text()?));
             let inner = format!("{path}.password_file");
             let fault = |reason| {
-                reader.fault(
+                reader.add_error(
                     ValidationErrorKind::Conflict,
                     &inner,
                     node.position,
@@ -91,7 +97,7 @@ fn pkcs12(reader: &mut Reader<'_>, path: &str, entry: &Node) -> Option<Pem> {
         Ok(text) => Some(Pem { label, text: text.to_vec() }),
         Err(reason) => {
             let inner = format!("{path}.pkcs12_file");
-            reader.fault(
+            reader.add_error(
                 ValidationErrorKind::Conflict,
                 &inner,
                 node.position,
@@ -104,8 +110,8 @@ fn pkcs12(reader: &mut Reader<'_>, path: &str, entry: &Node) -> Option<Pem> {
 
 fn read_bounded(path: &Path) -> Result<Vec<u8>, String> {
     let length = std::fs::metadata(path).map_err(|error| format!("it cannot be read: {error}"))?.len();
-    if length > PACKED {
-        return Err(format!("it has {length} bytes, {PACKED} are possible"));
+    if length > MAX_PKCS12_BYTES {
+        return Err(format!("it has {length} bytes, {MAX_PKCS12_BYTES} are possible"));
     }
     std::fs::read(path).map_err(|error| format!("it cannot be read: {error}"))
 }

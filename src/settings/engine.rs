@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::reader::Reader;
+use super::reader::SettingsReader;
 
 /// How much runs at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EngineSettings {
+pub struct ConcurrencySettings {
     /// Checks at once.
     pub total: usize,
     /// Light ones among them.
@@ -16,18 +16,18 @@ pub struct EngineSettings {
     /// Checks that ask one target at once.
     pub per_target: usize,
     /// Checks that wait.
-    pub queue: usize,
+    pub queue_capacity: usize,
     /// How long running checks get to end at shutdown.
-    pub drain: Duration,
+    pub drain_timeout: Duration,
 }
 
-pub(super) fn engine(reader: &Reader<'_>) -> EngineSettings {
-    EngineSettings {
+pub(super) fn read_concurrency(reader: &SettingsReader<'_>) -> ConcurrencySettings {
+    ConcurrencySettings {
         total: reader.count("engine.total"),
         light: reader.count("engine.light"),
         heavy: reader.count("engine.heavy"),
         per_target: reader.count("engine.per_target"),
-        queue: reader.count("engine.queue"),
-        drain: Duration::from_secs(reader.number("engine.drain_seconds").unsigned_abs()),
+        queue_capacity: reader.count("engine.queue"),
+        drain_timeout: Duration::from_secs(reader.number("engine.drain_seconds").unsigned_abs()),
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::engine::{EngineSettings, engine};
-use super::kind::{server, target};
-use super::reader::{Reader, null};
+use super::engine::{ConcurrencySettings, read_concurrency};
+use super::kind::{parse_endpoint, parse_name_server};
+use super::reader::{SettingsReader, null_node};
 use crate::domain::{Location, LocationId};
 use crate::net::{EgressPolicy, Endpoint, NameServers, NetConfig, Proxy, Source};
 use crate::syntax::ValidationErrorKind;
@@ -12,7 +12,7 @@ use crate::syntax::source::Node;
 
 /// A location that this process hosts.
 #[derive(Clone, Debug)]
-pub struct Hosted {
+pub struct HostedLocation {
     /// What people see of it.
     pub location: Location,
     /// Its network.
@@ -22,15 +22,15 @@ pub struct Hosted {
     /// The proxies that monitors name, by id; the same at every location.
     pub proxies: BTreeMap<i64, Proxy>,
     /// How much runs there at once.
-    pub engine: EngineSettings,
+    pub concurrency: ConcurrencySettings,
     /// Whether it looks at failures of monitors that do not run there.
     pub verifies: bool,
     /// What it should always reach; none leaves every failure as it is.
-    pub connectivity: Vec<Endpoint>,
+    pub connectivity_targets: Vec<Endpoint>,
 }
 
 /// The entries of `locations`.
-pub(super) fn others(reader: &mut Reader<'_>) -> Vec<Hosted> {
+pub(super) fn read_other_locations(reader: &mut SettingsReader<'_>) -> Vec<HostedLocation> {
     let first = reader.number("location.id");
     let mut others = Vec::new();
     for (at, entry) in reader.entries("locations") {
@@ -40,23 +40,27 @@ pub(super) fn others(reader: &mut Reader<'_>) -> Vec<Hosted> {
             let place = entry.get("id").map_or(entry.position, |node| node.position);
             let path = format!("locations[{at}].id");
             let message = format!("`{path}` is the number of the location of `location` already");
-            reader.fault(ValidationErrorKind::DuplicateField, &path, place, message);
+            reader.add_error(ValidationErrorKind::DuplicateField, &path, place, message);
         }
-        let proxy = proxy(reader, &format!("locations[{at}]"), |name| entry.get(name).cloned());
-        others.push(Hosted { proxy, ..other(reader, &entry, LocationId(id)) });
+        let proxy = read_proxy(reader, &format!("locations[{at}]"), |name| entry.get(name).cloned());
+        others.push(HostedLocation { proxy, ..read_location(reader, &entry, LocationId(id)) });
     }
     others
 }
 
 /// The proxy of the location at `path` with its login, out of the values that `of` knows by name.
-pub(super) fn proxy(reader: &mut Reader<'_>, path: &str, of: impl Fn(&str) -> Option<Node>) -> Option<Proxy> {
+pub(super) fn read_proxy(
+    reader: &mut SettingsReader<'_>,
+    path: &str,
+    of: impl Fn(&str) -> Option<Node>,
+) -> Option<Proxy> {
     let text = |name: &str| of(name).as_ref().and_then(Node::as_text).map(str::to_owned);
     let place = |name: &str| of(name).map(|node| node.position).unwrap_or_default();
     let (username, password) = ("proxy_username", "proxy_password_file");
     for (there, missing) in [(username, "proxy"), (password, username)] {
         if text(there).is_some() && text(missing).is_none() {
             let message = format!("`{path}.{there}` needs `{path}.{missing}` as well");
-            reader.fault(
+            reader.add_error(
                 ValidationErrorKind::MissingField,
                 &format!("{path}.{there}"),
                 place(there),
@@ -68,48 +72,53 @@ pub(super) fn proxy(reader: &mut Reader<'_>, path: &str, of: impl Fn(&str) -> Op
     if name.as_ref().is_some_and(|name| name.contains(':')) {
         // Where it ends would not be known (RFC 7617, section 2).
         let message = format!("`{path}.{username}` must be a text without a colon");
-        reader.fault(ValidationErrorKind::Format, &format!("{path}.{username}"), place(username), message);
+        reader.add_error(
+            ValidationErrorKind::Format,
+            &format!("{path}.{username}"),
+            place(username),
+            message,
+        );
     }
-    let secret = of(password).map(|node| reader.secret(&format!("{path}.{password}"), &node));
-    let proxy = Proxy::from(target(&text("proxy")?)?);
+    let secret = of(password).map(|node| reader.read_secret_file(&format!("{path}.{password}"), &node));
+    let proxy = Proxy::from(parse_endpoint(&text("proxy")?)?);
     Some(match name {
         Some(name) => proxy.for_user(&name, &secret.unwrap_or_default().0),
         None => proxy,
     })
 }
 
-fn other(reader: &Reader<'_>, entry: &Node, id: LocationId) -> Hosted {
+fn read_location(reader: &SettingsReader<'_>, entry: &Node, id: LocationId) -> HostedLocation {
     let number = |name: &str| entry.get(name).and_then(|node| node.to_json().as_i64());
     let most =
         |name: &str, own: usize| number(name).and_then(|most| usize::try_from(most).ok()).unwrap_or(own);
-    let engine = engine(reader);
+    let engine = read_concurrency(reader);
     let name = entry.get("name").and_then(Node::as_text).unwrap_or_default().to_owned();
-    Hosted {
+    HostedLocation {
         location: Location { id, name, region: number("region").unwrap_or_default() },
-        net: way_out(|name| entry.get(name).unwrap_or_else(|| null())),
+        net: read_net_config(|name| entry.get(name).unwrap_or_else(|| null_node())),
         proxy: None,
         proxies: BTreeMap::new(),
-        engine: EngineSettings {
+        concurrency: ConcurrencySettings {
             total: most("total", engine.total),
             light: most("light", engine.light),
             heavy: most("heavy", engine.heavy),
             per_target: most("per_target", engine.per_target),
-            queue: most("queue", engine.queue),
-            drain: engine.drain,
+            queue_capacity: most("queue", engine.queue_capacity),
+            drain_timeout: engine.drain_timeout,
         },
         verifies: entry.get("verifies").is_some_and(|node| node.to_json() == true),
-        connectivity: entry.get("connectivity_targets").map(targets).unwrap_or_default(),
+        connectivity_targets: entry.get("connectivity_targets").map(read_endpoints).unwrap_or_default(),
     }
 }
 
 /// The network that the settings `of` one location describe, without whom it trusts. Their values were checked
 /// one by one; together they cannot fail.
-pub(super) fn way_out<'a>(of: impl Fn(&str) -> &'a Node) -> NetConfig {
+pub(super) fn read_net_config<'a>(of: impl Fn(&str) -> &'a Node) -> NetConfig {
     let text = |name: &str| of(name).as_text().map(str::to_owned);
     let texts = |name: &str| -> Vec<String> {
         of(name).items().iter().filter_map(Node::as_text).map(str::to_owned).collect()
     };
-    let servers: Vec<_> = texts("name_servers").iter().filter_map(|text| server(text)).collect();
+    let servers: Vec<_> = texts("name_servers").iter().filter_map(|text| parse_name_server(text)).collect();
     let standard = NetConfig::default();
     NetConfig {
         name_servers: if servers.is_empty() { NameServers::System } else { NameServers::Explicit(servers) },
@@ -125,6 +134,6 @@ pub(super) fn way_out<'a>(of: impl Fn(&str) -> &'a Node) -> NetConfig {
 }
 
 /// The hosts with their ports that `node` lists.
-pub(super) fn targets(node: &Node) -> Vec<Endpoint> {
-    node.items().iter().filter_map(Node::as_text).filter_map(target).collect()
+pub(super) fn read_endpoints(node: &Node) -> Vec<Endpoint> {
+    node.items().iter().filter_map(Node::as_text).filter_map(parse_endpoint).collect()
 }

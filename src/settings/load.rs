@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::model::Settings;
-use super::sources::Sources;
+use super::sources::SettingSources;
 use super::table::SETTINGS;
 use super::{build, read};
 use crate::syntax::source::Position;
@@ -12,13 +12,13 @@ use crate::syntax::{ValidationError, ValidationErrorKind};
 
 impl Settings {
     /// Reads all of `sources`. Answers with every fault when there is any.
-    pub fn load(sources: &Sources) -> Result<Self, Vec<ValidationError>> {
-        let (mut values, mut faults) = (read::Values::new(), Vec::new());
+    pub fn load(sources: &SettingSources) -> Result<Self, Vec<ValidationError>> {
+        let (mut values, mut faults) = (read::SettingValues::new(), Vec::new());
         let mut label: Option<Arc<str>> = None;
         if let Some(path) = &sources.file {
             let name: Arc<str> = path.display().to_string().into();
             match super::text_file::read_text(path) {
-                Ok(text) => read::file(&name, &text, &mut values, &mut faults),
+                Ok(text) => read::read_file(&name, &text, &mut values, &mut faults),
                 Err(message) => {
                     faults.push(
                         ValidationError::new(ValidationErrorKind::Syntax, "", Position::default(), message)
@@ -29,14 +29,14 @@ impl Settings {
             label = Some(name);
         }
         for setting in SETTINGS {
-            let variable = setting.variable();
+            let variable = setting.env_var();
             let set = |(name, _): &&(String, String)| Some(name) == variable.as_ref();
             if let Some((name, text)) = sources.environment.iter().find(set) {
-                read::text(setting, name, text, &mut values, &mut faults);
+                read::read_text(setting, name, text, &mut values, &mut faults);
             }
             if let Some((path, text)) = sources.flags.iter().find(|(path, _)| *path == setting.path) {
                 let flag = format!("--{}", path.replace(['.', '_'], "-"));
-                read::text(setting, &flag, text, &mut values, &mut faults);
+                read::read_text(setting, &flag, text, &mut values, &mut faults);
             }
         }
         let built = build::build(values, label.as_ref(), &mut faults);
@@ -49,8 +49,8 @@ impl Settings {
 
     /// The faults of a settings file alone, as `vigie config check` shows them.
     #[must_use]
-    pub fn check(path: &Path) -> Vec<ValidationError> {
-        let sources = Sources { file: Some(path.to_owned()), ..Sources::default() };
+    pub fn check_file(path: &Path) -> Vec<ValidationError> {
+        let sources = SettingSources { file: Some(path.to_owned()), ..SettingSources::default() };
         Self::load(&sources).err().unwrap_or_default()
     }
 }

@@ -2,27 +2,27 @@
 
 use std::collections::BTreeMap;
 
-use super::reader::Reader;
+use super::reader::SettingsReader;
 use crate::browser::{Device, Guise};
 use crate::catalog::Mobile;
 use crate::forward_proxy::BlockedHosts;
 use crate::syntax::source::Node;
 
 /// The entries of `mobile.profiles`, by `subtype`.
-pub(super) fn devices(reader: &mut Reader<'_>) -> BTreeMap<i64, Device> {
+pub(super) fn read_devices(reader: &mut SettingsReader<'_>) -> BTreeMap<i64, Device> {
     let entries = reader.entries("mobile.profiles");
     let device =
-        |(_, entry): &(usize, Node)| Some((entry.get("subtype")?.to_json().as_i64()?, device(entry)?));
+        |(_, entry): &(usize, Node)| Some((entry.get("subtype")?.to_json().as_i64()?, read_device(entry)?));
     entries.iter().filter_map(device).collect()
 }
 
 /// What accounts know of them, and where the mobile networks are.
-pub(super) fn mobile(reader: &Reader<'_>, devices: &BTreeMap<i64, Device>) -> Mobile {
+pub(super) fn read_mobile(reader: &SettingsReader<'_>, devices: &BTreeMap<i64, Device>) -> Mobile {
     let profiles = devices.iter().map(|(subtype, device)| (*subtype, device.name.clone())).collect();
     Mobile { region: reader.node("mobile.region").to_json().as_i64(), profiles }
 }
 
-fn device(entry: &Node) -> Option<Device> {
+fn read_device(entry: &Node) -> Option<Device> {
     let standard = Guise::default();
     let text = |node: &Node, name: &str| node.get(name).and_then(Node::as_text).map(str::to_owned);
     let side = |name: &str| entry.get(name).and_then(|node| u32::try_from(node.to_json().as_u64()?).ok());

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::alerts::AlertSettings;
-use super::engine::EngineSettings;
-use super::hosted::Hosted;
+use super::engine::ConcurrencySettings;
+use super::hosted::HostedLocation;
 use super::server::ServerSettings;
 use super::store::StoreSettings;
 use super::table::{SETTINGS, Setting};
@@ -28,19 +28,19 @@ pub struct Settings {
     /// How they are served.
     pub server: ServerSettings,
     /// Folder of the database.
-    pub data: PathBuf,
+    pub data_dir: PathBuf,
     /// Whether somebody named another than the default.
-    pub data_named: bool,
+    pub data_dir_is_set: bool,
     /// Folders and files of monitors.
-    pub monitors: Vec<PathBuf>,
+    pub monitor_paths: Vec<PathBuf>,
     /// Whether somebody named others than the default, so that a missing one is a fault.
-    pub monitors_named: bool,
+    pub monitor_paths_are_set: bool,
     /// Billing plans; none means that any code goes.
     pub plans: Vec<Plan>,
     /// Logs.
     pub log: LogOptions,
     /// Checks at once: total, light, heavy, per target, waiting.
-    pub engine: EngineSettings,
+    pub concurrency: ConcurrencySettings,
     /// The database.
     pub store: StoreSettings,
     /// The location of `location.*`.
@@ -52,9 +52,9 @@ pub struct Settings {
     /// The proxy of its checks.
     pub(super) proxy: Option<Proxy>,
     /// What it should always reach.
-    pub(super) connectivity: Vec<Endpoint>,
+    pub(super) connectivity_targets: Vec<Endpoint>,
     /// The locations of `locations`, without whom they trust.
-    pub(super) others: Vec<Hosted>,
+    pub(super) other_locations: Vec<HostedLocation>,
     /// The proxies that monitors name, by id.
     pub proxies: BTreeMap<i64, Proxy>,
     /// Names and formats of the client certificates, by id.
@@ -68,24 +68,24 @@ pub struct Settings {
     /// How alerts leave the process.
     pub alerts: AlertSettings,
     /// Every value, for comparison.
-    pub(super) raw: BTreeMap<&'static str, Value>,
+    pub(super) raw_values: BTreeMap<&'static str, Value>,
 }
 
 impl Settings {
     /// Every location that this process hosts, the default of accounts first.
     #[must_use]
-    pub fn hosted(&self) -> Vec<Hosted> {
-        let first = Hosted {
+    pub fn hosted_locations(&self) -> Vec<HostedLocation> {
+        let first = HostedLocation {
             location: self.location.clone(),
             net: self.net.clone(),
             proxy: self.proxy.clone(),
             proxies: self.proxies.clone(),
-            engine: self.engine,
+            concurrency: self.concurrency,
             verifies: self.verifies,
-            connectivity: self.connectivity.clone(),
+            connectivity_targets: self.connectivity_targets.clone(),
         };
         let mut all = vec![first];
-        all.extend(self.others.iter().cloned());
+        all.extend(self.other_locations.iter().cloned());
         for other in all.iter_mut().skip(1) {
             other.net.trust = self.net.trust.clone();
             other.proxies = self.proxies.clone();
@@ -96,29 +96,32 @@ impl Settings {
     /// Their numbers, in the same order.
     #[must_use]
     pub fn location_ids(&self) -> Vec<i64> {
-        let others = self.others.iter().map(|other| other.location.id.0);
+        let others = self.other_locations.iter().map(|other| other.location.id.0);
         std::iter::once(self.location.id.0).chain(others).collect()
     }
 
     /// Takes everything that a running process cannot change from `old`.
-    pub fn keep_fixed(&mut self, old: &Self) {
+    pub fn keep_restart_only(&mut self, old: &Self) {
         let new = std::mem::replace(self, old.clone());
-        self.monitors = new.monitors;
-        self.monitors_named = new.monitors_named;
+        self.monitor_paths = new.monitor_paths;
+        self.monitor_paths_are_set = new.monitor_paths_are_set;
         self.plans = new.plans;
         self.probe = new.probe;
         self.proxies = new.proxies;
         self.mobile = new.mobile;
-        for setting in SETTINGS.iter().filter(|setting| setting.live) {
-            if let Some(value) = new.raw.get(setting.path) {
-                self.raw.insert(setting.path, value.clone());
+        for setting in SETTINGS.iter().filter(|setting| setting.reloadable) {
+            if let Some(value) = new.raw_values.get(setting.path) {
+                self.raw_values.insert(setting.path, value.clone());
             }
         }
     }
 
     /// Paths of the settings that differ between `self` and `other`.
     #[must_use]
-    pub fn differences(&self, other: &Self) -> Vec<&'static Setting> {
-        SETTINGS.iter().filter(|setting| self.raw.get(setting.path) != other.raw.get(setting.path)).collect()
+    pub fn changed_settings(&self, other: &Self) -> Vec<&'static Setting> {
+        SETTINGS
+            .iter()
+            .filter(|setting| self.raw_values.get(setting.path) != other.raw_values.get(setting.path))
+            .collect()
     }
 }

@@ -4,29 +4,29 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::certificates::named_certificates;
-use super::hosted::{proxy, way_out};
-use super::reader::Reader;
+use super::certificates::read_named_certificates;
+use super::hosted::{read_net_config, read_proxy};
+use super::reader::SettingsReader;
 use crate::net::{NetConfig, Pem, Proxy, Roots, Trust};
 
-pub(super) fn first_proxy(reader: &mut Reader<'_>) -> Option<Proxy> {
+pub(super) fn read_own_proxy(reader: &mut SettingsReader<'_>) -> Option<Proxy> {
     let of = |name: &&str| ((*name).to_owned(), reader.node(&format!("location.{name}")).clone());
     let known: BTreeMap<_, _> = ["proxy", "proxy_username", "proxy_password_file"].iter().map(of).collect();
-    proxy(reader, "location", |name| known.get(name).cloned())
+    read_proxy(reader, "location", |name| known.get(name).cloned())
 }
 
-pub(super) fn net(reader: &mut Reader<'_>) -> NetConfig {
-    let way = way_out(|name| reader.node(&format!("location.{name}")));
-    NetConfig { trust: trust(reader), ..way }
+pub(super) fn read_net(reader: &mut SettingsReader<'_>) -> NetConfig {
+    let way = read_net_config(|name| reader.node(&format!("location.{name}")));
+    NetConfig { trust: read_trust(reader), ..way }
 }
 
-fn trust(reader: &mut Reader<'_>) -> Trust {
+fn read_trust(reader: &mut SettingsReader<'_>) -> Trust {
     let system = reader.node("tls.system_roots").to_json() == Value::Bool(true);
     let mut trust = Trust { roots: if system { Roots::System } else { Roots::None }, ..Trust::default() };
     for (at, item) in reader.node("tls.ca_files").clone().items().iter().enumerate() {
         let path = format!("tls.ca_files[{at}]");
-        trust.authorities.extend(reader.pem(&path, item, Pem::check_certificates));
+        trust.authorities.extend(reader.read_pem(&path, item, Pem::check_certificates));
     }
-    named_certificates(reader, &mut trust);
+    read_named_certificates(reader, &mut trust);
     trust
 }

@@ -1,12 +1,12 @@
 //! The billing plans that monitors are counted under.
 
-use super::reader::Reader;
+use super::reader::SettingsReader;
 use crate::domain::MonitorType;
 use crate::schema::validation_context::Plan;
 use crate::syntax::source::Node;
 use crate::syntax::{ValidationErrorKind, closest_match};
 
-pub(super) fn plans(reader: &mut Reader<'_>) -> Vec<Plan> {
+pub(super) fn read_plans(reader: &mut SettingsReader<'_>) -> Vec<Plan> {
     let mut plans = Vec::new();
     for (at, entry) in reader.entries("plans") {
         let number = |name: &str| entry.get(name).and_then(|node| node.to_json().as_i64());
@@ -20,7 +20,7 @@ pub(super) fn plans(reader: &mut Reader<'_>) -> Vec<Plan> {
             let near = closest_match(word, MonitorType::ALL.iter().map(|kind| kind.name()));
             let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
             let path = format!("plans[{at}].types");
-            reader.fault(
+            reader.add_error(
                 ValidationErrorKind::Choice,
                 &path,
                 item.position,

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::mobile::devices;
-use super::reader::Reader;
+use super::mobile::read_devices;
+use super::reader::SettingsReader;
 use crate::probe::ProbeSettings;
 use crate::syntax::ValidationErrorKind;
 use crate::syntax::source::Node;
 
-pub(super) fn probe(reader: &mut Reader<'_>) -> ProbeSettings {
+pub(super) fn read_probe(reader: &mut SettingsReader<'_>) -> ProbeSettings {
     let mut names = vec![reader.text("dns.default_name")];
     for (at, entry) in reader.entries("dns.names") {
         let Some(id) = entry.get("id").and_then(|id| id.to_json().as_i64()) else { continue };
@@ -20,7 +20,7 @@ pub(super) fn probe(reader: &mut Reader<'_>) -> ProbeSettings {
         }
         let path = format!("dns.names[{at}].id");
         let message = format!("`{path}` must be a whole number from 1 to 1000, not `{id}`");
-        reader.fault(ValidationErrorKind::Range, &path, entry.position, message);
+        reader.add_error(ValidationErrorKind::Range, &path, entry.position, message);
     }
     let standard = ProbeSettings::default();
     ProbeSettings {
@@ -28,13 +28,13 @@ pub(super) fn probe(reader: &mut Reader<'_>) -> ProbeSettings {
         certificate_days: u32::try_from(reader.number("checks.certificate_days"))
             .unwrap_or(standard.certificate_days),
         body_bytes: reader.number("checks.body_bytes").unsigned_abs(),
-        user_agent: reader.optional("checks.user_agent").map_or(standard.user_agent, Into::into),
+        user_agent: reader.optional_text("checks.user_agent").map_or(standard.user_agent, Into::into),
         monitor: standard.monitor,
         variables: standard.variables,
         browser: standard.browser,
         authoring: standard.authoring,
-        devices: Arc::new(devices(reader)),
+        devices: Arc::new(read_devices(reader)),
         keyring: None,
-        hello: reader.optional("mail.hello").map(Into::into),
+        hello: reader.optional_text("mail.hello").map(Into::into),
     }
 }

@@ -2,32 +2,35 @@
 
 use std::collections::BTreeMap;
 
-use super::kind::target;
-use super::reader::Reader;
+use super::kind::parse_endpoint;
+use super::reader::SettingsReader;
 use crate::net::{Proxy, ProxyKind};
 use crate::syntax::ValidationErrorKind;
 use crate::syntax::source::Node;
 
 /// Bytes of a user name or password of SOCKS 5 (RFC 1929 2).
-const SOCKS_LOGIN: std::ops::RangeInclusive<usize> = 1..=255;
+const SOCKS_LOGIN_BYTES: std::ops::RangeInclusive<usize> = 1..=255;
 
 /// The entries of `proxies`, by id.
-pub(super) fn proxies(reader: &mut Reader<'_>) -> BTreeMap<i64, Proxy> {
+pub(super) fn read_proxies(reader: &mut SettingsReader<'_>) -> BTreeMap<i64, Proxy> {
     let entries = reader.entries("proxies");
-    entries.iter().filter_map(|(at, entry)| named_proxy(reader, &format!("proxies[{at}]"), entry)).collect()
+    entries
+        .iter()
+        .filter_map(|(at, entry)| read_proxy_entry(reader, &format!("proxies[{at}]"), entry))
+        .collect()
 }
 
-fn named_proxy(reader: &mut Reader<'_>, path: &str, entry: &Node) -> Option<(i64, Proxy)> {
+fn read_proxy_entry(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Option<(i64, Proxy)> {
     let text = |name: &str| entry.get(name).and_then(Node::as_text).map(str::to_owned);
     let kind = ProxyKind::of_name(&text("kind")?)?;
-    let proxy = Proxy::new(kind, target(&text("server")?)?);
+    let proxy = Proxy::new(kind, parse_endpoint(&text("server")?)?);
     let id = entry.get("id")?.to_json().as_i64()?;
     let (name, file) = (text("username"), entry.get("password_file"));
-    let password = file.map(|node| reader.secret(&format!("{path}.password_file"), node));
+    let password = file.map(|node| reader.read_secret_file(&format!("{path}.password_file"), node));
     let Some(name) = name else {
         if let Some(file) = file {
             let message = format!("`{path}.password_file` needs `{path}.username` as well");
-            reader.fault(
+            reader.add_error(
                 ValidationErrorKind::MissingField,
                 &format!("{path}.password_file"),
                 file.position,
@@ -41,20 +44,20 @@ fn named_proxy(reader: &mut Reader<'_>, path: &str, entry: &Node) -> Option<(i64
     let wrong = match kind {
         // Where the name ends would not be known (RFC 7617 2).
         ProxyKind::Http if name.contains(':') => Some(("username", "must be a text without a colon")),
-        ProxyKind::Socks5 if !SOCKS_LOGIN.contains(&name.len()) => {
+        ProxyKind::Socks5 if !SOCKS_LOGIN_BYTES.contains(&name.len()) => {
             Some(("username", "must have 1 to 255 bytes"))
         }
         ProxyKind::Socks5 if file.is_none() => {
             Some(("username", "needs `password_file` as well: SOCKS 5 has no login without a password"))
         }
-        ProxyKind::Socks5 if !SOCKS_LOGIN.contains(&password.0.len()) => {
+        ProxyKind::Socks5 if !SOCKS_LOGIN_BYTES.contains(&password.0.len()) => {
             Some(("password_file", "must hold a password of 1 to 255 bytes"))
         }
         _ => None,
     };
     if let Some((part, words)) = wrong {
         let path = format!("{path}.{part}");
-        reader.fault(ValidationErrorKind::Format, &path, place, format!("`{path}` {words}"));
+        reader.add_error(ValidationErrorKind::Format, &path, place, format!("`{path}` {words}"));
     }
     Some((id, proxy.for_user(&name, &password.0)))
 }

@@ -3,19 +3,24 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::kind::{Kind, Part};
+use super::kind::{EntryField, SettingType};
 use super::table::{SECTIONS, SETTINGS, Setting};
 use crate::syntax::source::{Key, Node, NodeValue};
 use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, display_value};
 
 /// The value of every setting that somebody set.
-pub(super) type Values = BTreeMap<&'static str, Node>;
+pub(super) type SettingValues = BTreeMap<&'static str, Node>;
 
 /// Reads the text of a settings file; `label` names it in faults.
-pub(super) fn file(label: &Arc<str>, text: &str, values: &mut Values, faults: &mut Vec<ValidationError>) {
+pub(super) fn read_file(
+    label: &Arc<str>,
+    text: &str,
+    values: &mut SettingValues,
+    faults: &mut Vec<ValidationError>,
+) {
     let before = faults.len();
     match Node::from_yaml(text) {
-        Ok(root) => section("", &root, values, faults),
+        Ok(root) => read_section("", &root, values, faults),
         Err(error) => faults.push(error.into()),
     }
     for fault in faults.iter_mut().skip(before) {
@@ -23,7 +28,7 @@ pub(super) fn file(label: &Arc<str>, text: &str, values: &mut Values, faults: &m
     }
 }
 
-fn section(prefix: &str, node: &Node, values: &mut Values, faults: &mut Vec<ValidationError>) {
+fn read_section(prefix: &str, node: &Node, values: &mut SettingValues, faults: &mut Vec<ValidationError>) {
     if node.is_null() {
         return;
     }
@@ -45,72 +50,78 @@ fn section(prefix: &str, node: &Node, values: &mut Values, faults: &mut Vec<Vali
             ));
         } else if prefix.is_empty() && SECTIONS.iter().any(|(name, _)| *name == key.name && !name.is_empty())
         {
-            section(&key.name, value, values, faults);
+            read_section(&key.name, value, values, faults);
         } else if let Some(setting) = SETTINGS.iter().find(|setting| setting.path == path) {
-            take(setting, value, values, faults);
+            read_setting(setting, value, values, faults);
         } else {
-            faults.push(unknown(prefix, key, &path));
+            faults.push(unknown_setting(prefix, key, &path));
         }
     }
 }
 
-fn take(setting: &'static Setting, node: &Node, values: &mut Values, faults: &mut Vec<ValidationError>) {
+fn read_setting(
+    setting: &'static Setting,
+    node: &Node,
+    values: &mut SettingValues,
+    faults: &mut Vec<ValidationError>,
+) {
     let nullable = setting.default == "null";
     if node.is_null() && nullable {
         return;
     }
     let before = faults.len();
-    check(&setting.kind, setting.path, node, faults);
+    check_value(&setting.setting_type, setting.path, node, faults);
     // Lists go on even then: what is wrong with their entries as a whole is told too.
-    if faults.len() == before || matches!(setting.kind, Kind::Entries(_)) {
+    if faults.len() == before || matches!(setting.setting_type, SettingType::MapList(_)) {
         values.insert(setting.path, node.clone());
     }
 }
 
 /// Takes the text of an environment variable or flag, called `source` in faults.
-pub(super) fn text(
+pub(super) fn read_text(
     setting: &'static Setting,
     source: &str,
     text: &str,
-    values: &mut Values,
+    values: &mut SettingValues,
     faults: &mut Vec<ValidationError>,
 ) {
     let before = faults.len();
-    check(&setting.kind, source, &setting.kind.of_text(text), faults);
+    check_value(&setting.setting_type, source, &setting.setting_type.parse(text), faults);
     if faults.len() == before {
-        values.insert(setting.path, setting.kind.of_text(text));
+        values.insert(setting.path, setting.setting_type.parse(text));
     }
 }
 
-fn check(kind: &Kind, path: &str, node: &Node, faults: &mut Vec<ValidationError>) {
+fn check_value(kind: &SettingType, path: &str, node: &Node, faults: &mut Vec<ValidationError>) {
     match kind {
-        Kind::List(of) if matches!(node.value, NodeValue::List(_)) => {
+        SettingType::List(of) if matches!(node.value, NodeValue::List(_)) => {
             for (at, item) in node.items().iter().enumerate() {
-                check(of, &format!("{path}[{at}]"), item, faults);
+                check_value(of, &format!("{path}[{at}]"), item, faults);
             }
         }
         // Addresses stand alone, separated by commas, or in a list.
-        Kind::Listen if !node.items().is_empty() => {
+        SettingType::Listen if !node.items().is_empty() => {
             for (at, item) in node.items().iter().enumerate() {
-                check(kind, &format!("{path}[{at}]"), item, faults);
+                check_value(kind, &format!("{path}[{at}]"), item, faults);
             }
         }
-        Kind::Entries(parts) if matches!(node.value, NodeValue::List(_)) => {
+        SettingType::MapList(parts) if matches!(node.value, NodeValue::List(_)) => {
             for (at, item) in node.items().iter().enumerate() {
-                entry(parts, &format!("{path}[{at}]"), item, faults);
+                check_entry(parts, &format!("{path}[{at}]"), item, faults);
             }
         }
-        _ if kind.fits(node) => {}
+        _ if kind.accepts(node) => {}
         _ => {
             let given = display_value(node);
-            let message = format!("`{path}` must be {}, not `{given}`", kind.wanted());
-            faults
-                .push(ValidationError::new(rule(kind, node), path, node.position, message).with_value(given));
+            let message = format!("`{path}` must be {}, not `{given}`", kind.expected());
+            faults.push(
+                ValidationError::new(error_kind(kind, node), path, node.position, message).with_value(given),
+            );
         }
     }
 }
 
-fn entry(parts: &[Part], path: &str, node: &Node, faults: &mut Vec<ValidationError>) {
+fn check_entry(parts: &[EntryField], path: &str, node: &Node, faults: &mut Vec<ValidationError>) {
     if !matches!(node.value, NodeValue::Map(_)) {
         let message = format!("`{path}` must be a map, not `{}`", display_value(node));
         faults.push(ValidationError::new(ValidationErrorKind::Type, path, node.position, message));
@@ -129,7 +140,7 @@ fn entry(parts: &[Part], path: &str, node: &Node, faults: &mut Vec<ValidationErr
             continue;
         }
         if let Some(part) = parts.iter().find(|part| part.name == key.name) {
-            check(&part.kind, &inner, value, faults);
+            check_value(&part.setting_type, &inner, value, faults);
             continue;
         }
         let fault = ValidationError::new(
@@ -138,7 +149,7 @@ fn entry(parts: &[Part], path: &str, node: &Node, faults: &mut Vec<ValidationErr
             key.position,
             format!("`{inner}` is no setting"),
         );
-        faults.push(hinted(fault, &key.name, parts.iter().map(|part| part.name)));
+        faults.push(with_suggestion(fault, &key.name, parts.iter().map(|part| part.name)));
     }
     for part in parts.iter().filter(|part| part.required && node.get(part.name).is_none()) {
         let inner = format!("{path}.{}", part.name);
@@ -147,7 +158,7 @@ fn entry(parts: &[Part], path: &str, node: &Node, faults: &mut Vec<ValidationErr
     }
 }
 
-fn unknown(prefix: &str, key: &Key, path: &str) -> ValidationError {
+fn unknown_setting(prefix: &str, key: &Key, path: &str) -> ValidationError {
     let fault = ValidationError::new(
         ValidationErrorKind::UnknownField,
         path,
@@ -164,10 +175,10 @@ fn unknown(prefix: &str, key: &Key, path: &str) -> ValidationError {
     if let Some(setting) = SETTINGS.iter().find(|s| s.path.rsplit('.').next() == Some(key.name.as_str())) {
         return fault.with_hint(format!("did you mean `{}`?", setting.path));
     }
-    hinted(fault, &key.name, here.chain(sections))
+    with_suggestion(fault, &key.name, here.chain(sections))
 }
 
-fn hinted<'a>(
+fn with_suggestion<'a>(
     fault: ValidationError,
     name: &str,
     known: impl IntoIterator<Item = &'a str>,
@@ -178,14 +189,19 @@ fn hinted<'a>(
     }
 }
 
-fn rule(kind: &Kind, node: &Node) -> ValidationErrorKind {
+fn error_kind(kind: &SettingType, node: &Node) -> ValidationErrorKind {
     match (kind, &node.value) {
-        (Kind::Int { .. }, NodeValue::Int(_))
-        | (Kind::Number { .. }, NodeValue::Int(_) | NodeValue::Float(_)) => ValidationErrorKind::Range,
-        (Kind::Choice(_), NodeValue::Text(_)) => ValidationErrorKind::Choice,
-        (Kind::Int { .. } | Kind::Number { .. } | Kind::Flag | Kind::List(_) | Kind::Entries(_), _) => {
-            ValidationErrorKind::Type
-        }
+        (SettingType::Int { .. }, NodeValue::Int(_))
+        | (SettingType::Float { .. }, NodeValue::Int(_) | NodeValue::Float(_)) => ValidationErrorKind::Range,
+        (SettingType::Choice(_), NodeValue::Text(_)) => ValidationErrorKind::Choice,
+        (
+            SettingType::Int { .. }
+            | SettingType::Float { .. }
+            | SettingType::Bool
+            | SettingType::List(_)
+            | SettingType::MapList(_),
+            _,
+        ) => ValidationErrorKind::Type,
         (_, NodeValue::Text(_)) => ValidationErrorKind::Format,
         _ => ValidationErrorKind::Type,
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-use super::read::Values;
+use super::read::SettingValues;
 use super::table::SETTINGS;
 use crate::net::{NetError, Pem};
 use crate::notify::Secret;
@@ -18,26 +18,26 @@ use crate::syntax::{ValidationError, ValidationErrorKind};
 pub(super) type PemCheck = fn(&Pem) -> Result<(), NetError>;
 
 /// Every setting has a value here: the one that was set, or its default.
-pub(super) struct Reader<'a> {
-    pub(super) values: Values,
+pub(super) struct SettingsReader<'a> {
+    pub(super) values: SettingValues,
     pub(super) file: Option<&'a Arc<str>>,
-    pub(super) faults: &'a mut Vec<ValidationError>,
+    pub(super) errors: &'a mut Vec<ValidationError>,
 }
 
-impl Reader<'_> {
+impl SettingsReader<'_> {
     pub(super) fn node(&self, path: &str) -> &Node {
-        self.values.get(path).or_else(|| defaults().get(path)).unwrap_or_else(|| null())
+        self.values.get(path).or_else(|| default_values().get(path)).unwrap_or_else(|| null_node())
     }
 
     pub(super) fn text(&self, path: &str) -> String {
         self.node(path).as_text().unwrap_or_default().to_owned()
     }
 
-    pub(super) fn optional(&self, path: &str) -> Option<String> {
+    pub(super) fn optional_text(&self, path: &str) -> Option<String> {
         self.node(path).as_text().map(str::to_owned)
     }
 
-    pub(super) fn texts(&self, path: &str) -> Vec<String> {
+    pub(super) fn text_list(&self, path: &str) -> Vec<String> {
         self.node(path).items().iter().filter_map(Node::as_text).map(str::to_owned).collect()
     }
 
@@ -49,9 +49,15 @@ impl Reader<'_> {
         usize::try_from(self.number(path)).unwrap_or(usize::MAX)
     }
 
-    pub(super) fn fault(&mut self, rule: ValidationErrorKind, path: &str, place: Position, message: String) {
+    pub(super) fn add_error(
+        &mut self,
+        rule: ValidationErrorKind,
+        path: &str,
+        place: Position,
+        message: String,
+    ) {
         let fault = ValidationError::new(rule, path, place, message);
-        self.faults.push(match self.file {
+        self.errors.push(match self.file {
             Some(file) if place.is_known() => fault.with_file(file),
             _ => fault,
         });
@@ -59,21 +65,26 @@ impl Reader<'_> {
 
     /// The file that `node` names; `None` when it says nothing of use, which is a fault then. Values of a
     /// wrong type are faults already.
-    pub(super) fn pem(&mut self, path: &str, node: &Node, check: PemCheck) -> Option<Pem> {
+    pub(super) fn read_pem(&mut self, path: &str, node: &Node, check: PemCheck) -> Option<Pem> {
         let file = node.as_text()?;
         match Pem::read(Path::new(file)) {
-            Ok(pem) => self.usable(path, node.position, check(&pem)).then_some(pem),
+            Ok(pem) => self.record_check(path, node.position, check(&pem)).then_some(pem),
             Err(error) => {
                 let message = format!("`{path}`: the file `{file}` cannot be read: {error}");
-                self.fault(ValidationErrorKind::Conflict, path, node.position, message);
+                self.add_error(ValidationErrorKind::Conflict, path, node.position, message);
                 None
             }
         }
     }
 
-    pub(super) fn usable(&mut self, path: &str, place: Position, checked: Result<(), NetError>) -> bool {
+    pub(super) fn record_check(
+        &mut self,
+        path: &str,
+        place: Position,
+        checked: Result<(), NetError>,
+    ) -> bool {
         if let Err(error) = &checked {
-            self.fault(ValidationErrorKind::Conflict, path, place, format!("`{path}`: {error}"));
+            self.add_error(ValidationErrorKind::Conflict, path, place, format!("`{path}`: {error}"));
         }
         checked.is_ok()
     }
@@ -92,7 +103,7 @@ impl Reader<'_> {
             let Some(key) = item.get(name) else { continue };
             if !seen.insert(key.to_json().to_string()) {
                 let inner = format!("{path}[{at}].{name}");
-                self.fault(
+                self.add_error(
                     ValidationErrorKind::DuplicateField,
                     &inner,
                     key.position,
@@ -107,18 +118,23 @@ impl Reader<'_> {
         self.node(path).to_json() == serde_json::Value::Bool(true)
     }
 
-    pub(super) fn password(&mut self, path: &str) -> Secret {
+    pub(super) fn read_password(&mut self, path: &str) -> Secret {
         let node = self.node(path).clone();
-        self.secret(path, &node)
+        self.read_secret_file(path, &node)
     }
 
     /// What the file holds that `node` at `path` names; empty without one.
-    pub(super) fn secret(&mut self, path: &str, node: &Node) -> Secret {
+    pub(super) fn read_secret_file(&mut self, path: &str, node: &Node) -> Secret {
         let Some(file) = node.as_text() else { return Secret::default() };
         match super::secrets::read_secret(Path::new(""), SecretAt::File(file)) {
             Ok(secret) => Secret(secret),
             Err(reason) => {
-                self.fault(ValidationErrorKind::Conflict, path, node.position, format!("`{path}`: {reason}"));
+                self.add_error(
+                    ValidationErrorKind::Conflict,
+                    path,
+                    node.position,
+                    format!("`{path}`: {reason}"),
+                );
                 Secret::default()
             }
         }
@@ -126,15 +142,15 @@ impl Reader<'_> {
 }
 
 /// The defaults of the table.
-pub(super) fn defaults() -> &'static Values {
-    static DEFAULTS: OnceLock<Values> = OnceLock::new();
+pub(super) fn default_values() -> &'static SettingValues {
+    static DEFAULTS: OnceLock<SettingValues> = OnceLock::new();
     DEFAULTS.get_or_init(|| {
-        let parse = |default: &str| Node::from_yaml(default).unwrap_or_else(|_| null().clone());
+        let parse = |default: &str| Node::from_yaml(default).unwrap_or_else(|_| null_node().clone());
         SETTINGS.iter().map(|setting| (setting.path, parse(setting.default))).collect()
     })
 }
 
-pub(super) fn null() -> &'static Node {
+pub(super) fn null_node() -> &'static Node {
     static NULL: OnceLock<Node> = OnceLock::new();
     NULL.get_or_init(|| Node::from(Value::Null))
 }

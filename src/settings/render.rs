@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::table::{SECTIONS, SETTINGS};
 
-const HEAD: &str = "\
+const HEADER: &str = "\
 # The settings of `vigie serve`, each with its default: leave out what you do not change.
 #
 # A flag (--listen, --data, --monitors) beats an environment variable, which beats this file. The variable of a
@@ -15,8 +15,8 @@ const HEAD: &str = "\
 
 /// The text of config/vigie.yaml.
 #[must_use]
-pub fn render() -> String {
-    let mut out = String::from(HEAD);
+pub fn render_default_file() -> String {
+    let mut out = String::from(HEADER);
     for (section, about) in SECTIONS {
         if !section.is_empty() {
             // Writing into a string cannot fail.
@@ -28,10 +28,10 @@ pub fn render() -> String {
                 continue;
             }
             let indent = if section.is_empty() { "" } else { "  " };
-            let live = if setting.live { " (live)" } else { "" };
+            let live = if setting.reloadable { " (live)" } else { "" };
             out.push('\n');
-            let lines = setting.about.lines().count();
-            for (number, line) in setting.about.lines().enumerate() {
+            let lines = setting.description.lines().count();
+            for (number, line) in setting.description.lines().enumerate() {
                 let mark = if number + 1 == lines { live } else { "" };
                 let _ = writeln!(out, "{indent}# {line}{mark}");
             }

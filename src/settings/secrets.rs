@@ -7,28 +7,28 @@ use std::path::Path;
 use crate::schema::intake::SecretAt;
 
 /// Bytes of one secret.
-const MOST: u64 = 64 * 1024;
+const MAX_SECRET_BYTES: u64 = 64 * 1024;
 
 /// Reads a secret of a file or variable; the line break at the end of a file is not part of it, and a
 /// relative path starts in `folder`. Why it cannot be read is said without a full stop, and without the
 /// secret.
 pub fn read_secret(folder: &Path, at: SecretAt<'_>) -> Result<String, String> {
     let secret = match at {
-        SecretAt::File(path) => from_file(&folder.join(path))?,
+        SecretAt::File(path) => read_secret_file(&folder.join(path))?,
         SecretAt::Env(name) => std::env::var(name)
             .map_err(|_| format!("the environment variable `{name}` is not set, or no text"))?,
     };
     if secret.is_empty() { Err("it is empty".to_owned()) } else { Ok(secret) }
 }
 
-fn from_file(path: &Path) -> Result<String, String> {
+fn read_secret_file(path: &Path) -> Result<String, String> {
     let unreadable =
         |error: &dyn std::fmt::Display| format!("the file `{}` cannot be read: {error}", path.display());
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(|error| unreadable(&error))?;
-    file.take(MOST + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
-    if bytes.len() as u64 > MOST {
-        return Err(unreadable(&format!("it is larger than {} KiB", MOST / 1024)));
+    file.take(MAX_SECRET_BYTES + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
+    if bytes.len() as u64 > MAX_SECRET_BYTES {
+        return Err(unreadable(&format!("it is larger than {} KiB", MAX_SECRET_BYTES / 1024)));
     }
     let text = String::from_utf8(bytes).map_err(|_| unreadable(&"it is no UTF-8 text"))?;
     let line = text.strip_suffix('\n').unwrap_or(&text);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::reader::Reader;
+use super::reader::SettingsReader;
 use crate::net::Pem;
 use crate::syntax::ValidationErrorKind;
 
@@ -16,31 +16,31 @@ pub struct ServerSettings {
     /// Files of certificate and key; plain HTTP without.
     pub tls: Option<(PathBuf, PathBuf)>,
     /// Bytes of a request body.
-    pub body_bytes: usize,
+    pub max_body_bytes: usize,
     /// Time until an answer has to begin.
-    pub request_time: Duration,
+    pub request_timeout: Duration,
     /// Whether everybody may see the pages and the metrics.
     pub public_pages: bool,
 }
 
-pub(super) fn listen(reader: &Reader<'_>) -> Vec<SocketAddr> {
-    let mut texts = reader.texts("listen");
-    texts.extend(reader.optional("listen"));
+pub(super) fn read_listen(reader: &SettingsReader<'_>) -> Vec<SocketAddr> {
+    let mut texts = reader.text_list("listen");
+    texts.extend(reader.optional_text("listen"));
     texts.iter().flat_map(|text| text.split(',')).filter_map(|part| part.trim().parse().ok()).collect()
 }
 
-pub(super) fn server(reader: &mut Reader<'_>) -> ServerSettings {
+pub(super) fn read_server(reader: &mut SettingsReader<'_>) -> ServerSettings {
     let (certificate, key) = ("server.tls_cert_file", "server.tls_key_file");
-    let tls = match (reader.optional(certificate), reader.optional(key)) {
+    let tls = match (reader.optional_text(certificate), reader.optional_text(key)) {
         (Some(certificate), Some(key)) => {
-            server_pair(reader);
+            check_server_certificate(reader);
             Some((certificate.into(), key.into()))
         }
         (None, None) => None,
         (one, _) => {
             let (there, missing) = if one.is_some() { (certificate, key) } else { (key, certificate) };
             let place = reader.node(there).position;
-            reader.fault(
+            reader.add_error(
                 ValidationErrorKind::MissingField,
                 there,
                 place,
@@ -51,19 +51,19 @@ pub(super) fn server(reader: &mut Reader<'_>) -> ServerSettings {
     };
     ServerSettings {
         tls,
-        body_bytes: reader.count("server.body_bytes"),
-        request_time: Duration::from_secs(reader.number("server.request_seconds").unsigned_abs()),
+        max_body_bytes: reader.count("server.body_bytes"),
+        request_timeout: Duration::from_secs(reader.number("server.request_seconds").unsigned_abs()),
         public_pages: reader.node("server.public_pages").to_json() == Value::Bool(true),
     }
 }
 
 /// Finds what is wrong with certificate and key of the server.
-fn server_pair(reader: &mut Reader<'_>) {
+fn check_server_certificate(reader: &mut SettingsReader<'_>) {
     let (certificate, key) =
         (reader.node("server.tls_cert_file").clone(), reader.node("server.tls_key_file").clone());
-    let pem = reader.pem("server.tls_cert_file", &certificate, Pem::check_certificates);
-    let key_pem = reader.pem("server.tls_key_file", &key, |_| Ok(()));
+    let pem = reader.read_pem("server.tls_cert_file", &certificate, Pem::check_certificates);
+    let key_pem = reader.read_pem("server.tls_key_file", &key, |_| Ok(()));
     if let (Some(pem), Some(key_pem)) = (pem, key_pem) {
-        reader.usable("server.tls_key_file", key.position, pem.with_key(&key_pem).check_client());
+        reader.record_check("server.tls_key_file", key.position, pem.with_key(&key_pem).check_client());
     }
 }

@@ -7,7 +7,7 @@ use crate::syntax::closest_match;
 
 /// Where settings come from.
 #[derive(Clone, Debug, Default)]
-pub struct Sources {
+pub struct SettingSources {
     /// The settings file.
     pub file: Option<PathBuf>,
     /// Environment variables that begin with `VIGIE_`.
@@ -19,7 +19,7 @@ pub struct Sources {
 /// Variables of other commands and of what runs before settings are read.
 const OTHER_VARIABLES: [&str; 3] = ["VIGIE_CONFIG", "VIGIE_TOKEN", "VIGIE_SERVER"];
 
-impl Sources {
+impl SettingSources {
     /// The variables of this process.
     #[must_use]
     pub fn with_environment(mut self) -> Self {
@@ -32,8 +32,8 @@ impl Sources {
 
     /// Names of variables that look like settings and are none, each with what may be meant.
     #[must_use]
-    pub fn strangers(&self) -> Vec<(String, Option<String>)> {
-        let known: Vec<String> = SETTINGS.iter().filter_map(Setting::variable).collect();
+    pub fn unknown_variables(&self) -> Vec<(String, Option<String>)> {
+        let known: Vec<String> = SETTINGS.iter().filter_map(Setting::env_var).collect();
         let strange = |name: &&String| !known.contains(name) && !OTHER_VARIABLES.contains(&name.as_str());
         // Nearness is told in lower case.
         let lower: Vec<String> = known.iter().map(|name| name.to_lowercase()).collect();

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::kind::clock_time;
-use super::reader::Reader;
+use super::kind::parse_time_of_day;
+use super::reader::SettingsReader;
 use crate::store::Retention;
 
 /// How the database is kept.
@@ -23,12 +23,12 @@ pub struct StoreSettings {
 }
 
 /// The settings of `store`.
-pub(super) fn store(reader: &Reader<'_>) -> StoreSettings {
+pub(super) fn read_store(reader: &SettingsReader<'_>) -> StoreSettings {
     let days = |path| Duration::from_secs(86_400 * reader.number(path).unsigned_abs());
     StoreSettings {
         full_sync: reader.text("store.synchronous") == "full",
         cache_bytes: reader.number("store.cache_mib").unsigned_abs() * 1024 * 1024,
-        key_file: reader.optional("store.key_file").map(PathBuf::from),
+        key_file: reader.optional_text("store.key_file").map(PathBuf::from),
         retention: Retention {
             results: days("store.keep_results_days"),
             details_ok: days("store.keep_details_ok_days"),
@@ -37,6 +37,6 @@ pub(super) fn store(reader: &Reader<'_>) -> StoreSettings {
             daily: days("store.keep_daily_days"),
             audit: days("store.keep_audit_days"),
         },
-        retention_at: clock_time(&reader.text("store.retention_at")).unwrap_or((3, 17)),
+        retention_at: parse_time_of_day(&reader.text("store.retention_at")).unwrap_or((3, 17)),
     }
 }

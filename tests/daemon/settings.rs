@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use vigie::domain::{LocationId, MonitorType};
 use vigie::net::NameServers;
-use vigie::settings::{SETTINGS, Setting, Settings, Sources, render};
+use vigie::settings::{SETTINGS, Setting, SettingSources, Settings, render_default_file};
 
 const SHIPPED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/config/vigie.yaml");
 
@@ -11,7 +11,7 @@ fn load(text: &str) -> Result<Settings, Vec<String>> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("vigie.yaml");
     std::fs::write(&file, text).unwrap();
-    let sources = Sources { file: Some(file.clone()), ..Sources::default() };
+    let sources = SettingSources { file: Some(file.clone()), ..SettingSources::default() };
     let strip =
         |fault: &vigie::syntax::ValidationError| fault.to_string().replace(&file.display().to_string(), "F");
     Settings::load(&sources).map_err(|faults| faults.iter().map(strip).collect())
@@ -20,31 +20,32 @@ fn load(text: &str) -> Result<Settings, Vec<String>> {
 #[test]
 fn the_shipped_file_is_the_table_with_every_default() {
     if std::env::var_os("VIGIE_RENDER_SETTINGS").is_some() {
-        std::fs::write(SHIPPED, render()).unwrap();
+        std::fs::write(SHIPPED, render_default_file()).unwrap();
     }
     let shipped = std::fs::read_to_string(SHIPPED).unwrap();
     assert!(
-        shipped == render(),
+        shipped == render_default_file(),
         "config/vigie.yaml differs; write it with VIGIE_RENDER_SETTINGS=1 cargo test shipped"
     );
-    let sources = Sources { file: Some(SHIPPED.into()), ..Sources::default() };
-    let (shipped, bare) = (Settings::load(&sources).unwrap(), Settings::load(&Sources::default()).unwrap());
-    assert!(shipped.differences(&bare).is_empty());
+    let sources = SettingSources { file: Some(SHIPPED.into()), ..SettingSources::default() };
+    let (shipped, bare) =
+        (Settings::load(&sources).unwrap(), Settings::load(&SettingSources::default()).unwrap());
+    assert!(shipped.changed_settings(&bare).is_empty());
 }
 
 #[test]
 fn every_setting_is_documented_and_has_a_variable_of_its_own() {
-    let mut variables: Vec<_> = SETTINGS.iter().filter_map(Setting::variable).collect();
+    let mut variables: Vec<_> = SETTINGS.iter().filter_map(Setting::env_var).collect();
     let count = variables.len();
     variables.sort();
     variables.dedup();
     assert_eq!(variables.len(), count);
     for setting in SETTINGS {
-        assert!(setting.about.len() > 15, "{}", setting.path);
-        assert!(setting.about.lines().all(|line| line.len() < 110), "{}", setting.path);
+        assert!(setting.description.len() > 15, "{}", setting.path);
+        assert!(setting.description.lines().all(|line| line.len() < 110), "{}", setting.path);
         let name = setting.path.rsplit('.').next().unwrap();
         assert!(
-            render().contains(&format!("{name}: {}\n", setting.default)),
+            render_default_file().contains(&format!("{name}: {}\n", setting.default)),
             "{} is in no section",
             setting.path
         );
@@ -61,7 +62,10 @@ fn settings_become_what_the_parts_take() {
     )
     .unwrap();
     assert_eq!(settings.listen, ["[::1]:0".parse().unwrap()]);
-    assert_eq!((settings.engine.drain, settings.engine.per_target), (Duration::from_secs(5), 7));
+    assert_eq!(
+        (settings.concurrency.drain_timeout, settings.concurrency.per_target),
+        (Duration::from_secs(5), 7)
+    );
     assert_eq!(settings.store.retention.results, Duration::from_hours(48));
     assert!(settings.store.full_sync);
     assert_eq!((settings.location.id, settings.location.region), (LocationId(4), 9));
@@ -211,8 +215,8 @@ fn a_flag_beats_the_environment_which_beats_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("s.yaml");
     std::fs::write(&file, "listen: 127.0.0.1:1\ndata: from-file\nmonitors: [f]\n").unwrap();
-    let mut sources = Sources { file: Some(file), ..Sources::default() };
-    let listen = |sources: &Sources| Settings::load(sources).unwrap().listen[0].port();
+    let mut sources = SettingSources { file: Some(file), ..SettingSources::default() };
+    let listen = |sources: &SettingSources| Settings::load(sources).unwrap().listen[0].port();
     assert_eq!(listen(&sources), 1);
     sources.environment = vec![
         ("VIGIE_LISTEN".to_owned(), "127.0.0.1:2".to_owned()),
@@ -224,10 +228,10 @@ fn a_flag_beats_the_environment_which_beats_the_file() {
     assert_eq!(listen(&sources), 2);
     sources.flags = vec![("listen", "127.0.0.1:3".to_owned())];
     let settings = Settings::load(&sources).unwrap();
-    assert_eq!((settings.listen[0].port(), settings.engine.total), (3, 9));
-    assert_eq!(settings.data, PathBuf::from("from-file"));
-    assert_eq!(settings.monitors, [PathBuf::from("a"), PathBuf::from("b")]);
-    assert_eq!(sources.strangers(), [("VIGIE_LISTENN".to_owned(), Some("VIGIE_LISTEN".to_owned()))]);
+    assert_eq!((settings.listen[0].port(), settings.concurrency.total), (3, 9));
+    assert_eq!(settings.data_dir, PathBuf::from("from-file"));
+    assert_eq!(settings.monitor_paths, [PathBuf::from("a"), PathBuf::from("b")]);
+    assert_eq!(sources.unknown_variables(), [("VIGIE_LISTENN".to_owned(), Some("VIGIE_LISTEN".to_owned()))]);
     sources.flags = vec![("listen", "nowhere".to_owned())];
     let fault = Settings::load(&sources).unwrap_err()[0].to_string();
     assert!(fault.starts_with("`--listen` must be an address"), "{fault}");
@@ -239,7 +243,8 @@ fn a_flag_beats_the_environment_which_beats_the_file() {
 
 #[test]
 fn a_file_that_is_not_there_or_no_yaml_is_said_with_its_name() {
-    let sources = Sources { file: Some("/nonexistent/vigie.yaml".into()), ..Sources::default() };
+    let sources =
+        SettingSources { file: Some("/nonexistent/vigie.yaml".into()), ..SettingSources::default() };
     let faults = Settings::load(&sources).unwrap_err();
     assert!(faults[0].to_string().starts_with("/nonexistent/vigie.yaml: cannot be read: No such file"));
     let fault = load("listen: [1\n").unwrap_err();
@@ -250,7 +255,7 @@ fn a_file_that_is_not_there_or_no_yaml_is_said_with_its_name() {
 #[test]
 fn only_what_changed_differs_and_says_whether_it_is_taken_live() {
     let (old, new) = (load("").unwrap(), load("listen: 127.0.0.1:1\ndns: {default_name: x.test}\n").unwrap());
-    let found: Vec<_> = old.differences(&new).iter().map(|s| (s.path, s.live)).collect();
+    let found: Vec<_> = old.changed_settings(&new).iter().map(|s| (s.path, s.reloadable)).collect();
     assert_eq!(found, [("listen", false), ("dns.default_name", true)]);
 }
 
@@ -310,7 +315,10 @@ fn several_addresses_stand_in_a_list_or_separated_by_commas() {
     for text in ["listen: '127.0.0.1:1, [::1]:2'\n", "listen: ['127.0.0.1:1', '[::1]:2']\n"] {
         assert_eq!(load(text).unwrap().listen, want, "{text}");
     }
-    let flag = Sources { flags: vec![("listen", "127.0.0.1:1,[::1]:2".to_owned())], ..Sources::default() };
+    let flag = SettingSources {
+        flags: vec![("listen", "127.0.0.1:1,[::1]:2".to_owned())],
+        ..SettingSources::default()
+    };
     assert_eq!(Settings::load(&flag).unwrap().listen, want);
     let faults = load("listen: ['127.0.0.1:1', here]\n").unwrap_err();
     assert!(faults[0].starts_with("F:1:25: `listen[1]` must be an address"), "{faults:?}");
@@ -348,7 +356,7 @@ fn every_location_has_a_network_and_limits_of_its_own() {
          \x20    egress_deny: [10.0.0.0/8], verifies: true, connectivity_targets: ['a.test:443'], total: 7, proxy: 'proxy.test:3128'}\n  - {id: 5, name: plain}\n",
     )
     .unwrap();
-    let hosted = settings.hosted();
+    let hosted = settings.hosted_locations();
     let seen: Vec<_> = hosted.iter().map(|at| (at.location.id.0, at.location.region, at.verifies)).collect();
     assert_eq!(seen, [(4, 0, false), (9, 2, true), (5, 0, false)]);
     assert_eq!(settings.location_ids(), [4, 9, 5]);
@@ -359,9 +367,10 @@ fn every_location_has_a_network_and_limits_of_its_own() {
     let server = "192.0.2.9:53".parse().unwrap();
     assert_eq!(hosted[1].net.name_servers, NameServers::Explicit(vec![server]));
     assert_eq!((&hosted[2].net.name_servers, &*hosted[2].net.control_name), (&NameServers::System, "."));
-    let limits: Vec<_> = hosted.iter().map(|at| (at.engine.total, at.engine.heavy)).collect();
+    let limits: Vec<_> = hosted.iter().map(|at| (at.concurrency.total, at.concurrency.heavy)).collect();
     assert_eq!(limits, [(50, 3), (7, 3), (50, 3)]);
-    let targets: Vec<_> = hosted.iter().map(|at| at.connectivity.first().map(ToString::to_string)).collect();
+    let targets: Vec<_> =
+        hosted.iter().map(|at| at.connectivity_targets.first().map(ToString::to_string)).collect();
     assert_eq!(targets, [Some("[::1]:53".to_owned()), Some("a.test:443".to_owned()), None]);
     let proxies: Vec<_> = hosted.iter().map(|at| at.proxy.as_ref().map(ToString::to_string)).collect();
     assert_eq!(proxies, [None, Some("proxy.test:3128".to_owned()), None]);
@@ -378,7 +387,7 @@ fn a_proxy_has_a_login_whose_password_stands_in_a_file() {
     let settings =
         load(&format!("location: {{{login}}}\nlocations: [{{id: 2, name: b, {login}}}]\n")).unwrap();
     let given = vigie::net::Proxy::from(vigie::net::Endpoint::new("p.test", 1)).for_user("watch", "s3cret");
-    assert!(settings.hosted().iter().all(|at| at.proxy.as_ref() == Some(&given)));
+    assert!(settings.hosted_locations().iter().all(|at| at.proxy.as_ref() == Some(&given)));
     let shown = format!("{settings:?}");
     assert!(!shown.contains("s3cret"), "{shown}");
     let faults = load(
@@ -412,7 +421,7 @@ fn proxies_that_monitors_name_are_the_same_at_every_location() {
     let plain =
         vigie::net::Proxy::new(vigie::net::ProxyKind::Http, vigie::net::Endpoint::new("p.test", 3128));
     let wanted = [(3, plain), (9, socks.for_user("a:b", "s3cret"))].into();
-    for hosted in settings.hosted() {
+    for hosted in settings.hosted_locations() {
         assert_eq!(hosted.proxies, wanted);
     }
     assert!(!format!("{settings:?}").contains("s3cret"));
@@ -464,10 +473,10 @@ fn proxies_are_taken_while_vigie_runs() {
         load(&format!("proxies: [{{id: 1, kind: socks5, server: '127.0.0.1:{port}'}}]\n")).unwrap()
     };
     let (old, mut new) = (with(1080), with(1081));
-    let found: Vec<_> = old.differences(&new).iter().map(|s| (s.path, s.live)).collect();
+    let found: Vec<_> = old.changed_settings(&new).iter().map(|s| (s.path, s.reloadable)).collect();
     assert_eq!(found, [("proxies", true)]);
     let wanted = new.proxies.clone();
-    new.keep_fixed(&old);
+    new.keep_restart_only(&old);
     assert_eq!(new.proxies, wanted);
-    assert_eq!(new.hosted()[0].proxies, wanted);
+    assert_eq!(new.hosted_locations()[0].proxies, wanted);
 }

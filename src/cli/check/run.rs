@@ -14,7 +14,7 @@ use crate::domain::{CheckResult, CustomerId, LocationId, MonitorId, Revision};
 use crate::net::{self, Net};
 use crate::schedule::Part;
 use crate::schema::{Monitor, Origin};
-use crate::settings::{Hosted, Settings};
+use crate::settings::{HostedLocation, Settings};
 use crate::{agent, probe};
 
 /// How many monitors of a file are checked at once.
@@ -27,7 +27,7 @@ const BROWSERS_GONE: Duration = Duration::from_secs(10);
 pub(super) async fn all(
     subjects: &[Subject],
     settings: &Settings,
-    location: &Hosted,
+    location: &HostedLocation,
     record: bool,
 ) -> anyhow::Result<Vec<CheckResult>> {
     // The first random number of a process takes 26 ms: the first handshake must not pay for it.

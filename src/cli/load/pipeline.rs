@@ -149,13 +149,13 @@ impl Pipeline {
 
 /// The limits of the settings, but for the one per target: all monitors watch a few addresses here.
 fn limits(settings: &Settings) -> Limits {
-    let engine = settings.engine;
+    let engine = settings.concurrency;
     Limits {
         total: engine.total,
         light: engine.light,
         heavy: engine.heavy,
         per_target: engine.total,
-        queue: engine.queue,
+        queue: engine.queue_capacity,
     }
 }
 

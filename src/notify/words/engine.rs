@@ -115,7 +115,7 @@ fn join(list: Value, between: Option<String>) -> Result<String, Error> {
     Ok(joined)
 }
 
-/// What comes out, up to [`MAX`] bytes.
+/// What comes out, up to [`MOST`] bytes.
 #[derive(Default)]
 struct Bounded {
     bytes: Vec<u8>,

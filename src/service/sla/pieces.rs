@@ -48,7 +48,7 @@ impl By {
         timestamp(&start.unwrap_or(now))
     }
 
-    /// Starts of the pieces of `from..thru`, the first at `from` itself; one more than [`MAX`] when there are
+    /// Starts of the pieces of `from..thru`, the first at `from` itself; one more than [`MOST`] when there are
     /// too many.
     pub(super) fn starts(self, zone: &TimeZone, from: Timestamp, thru: Timestamp) -> Vec<Timestamp> {
         let mut starts = vec![from];

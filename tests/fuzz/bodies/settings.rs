@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use vigie::settings::{Settings, Sources};
+use vigie::settings::{Settings, SettingSources};
 
 thread_local! {
     static FILE: File =
@@ -21,11 +21,11 @@ impl Drop for File {
 pub fn run(text: &[u8]) {
     let path = FILE.with(|file| file.0.clone());
     std::fs::write(&path, text).expect("the folder for temporary files can be written");
-    match Settings::load(&Sources { file: Some(path.clone()), ..Sources::default() }) {
+    match Settings::load(&SettingSources { file: Some(path.clone()), ..SettingSources::default() }) {
         Ok(settings) => {
             // A settings file that was taken says the same the next time.
-            let again = Settings::load(&Sources { file: Some(path), ..Sources::default() });
-            assert!(settings.differences(&again.expect("it was taken before")).is_empty());
+            let again = Settings::load(&SettingSources { file: Some(path), ..SettingSources::default() });
+            assert!(settings.changed_settings(&again.expect("it was taken before")).is_empty());
         }
         Err(faults) => {
             assert!(!faults.is_empty());
