@@ -40,7 +40,7 @@ pub(super) fn recipient(record: &Record) -> Option<Recipient> {
 pub fn recipient_password(vault: &Keyring, record: &Record) -> Result<Zeroizing<String>, VaultError> {
     let Some(sealed) = record.private_data.as_deref() else { return Ok(Zeroizing::default()) };
     let plain = vault.open(&recipient_context(record.customer), sealed)?;
-    let text = std::str::from_utf8(&plain).map_err(|_| VaultError::Forged)?;
+    let text = std::str::from_utf8(&plain).map_err(|_| VaultError::AuthenticationFailed)?;
     Ok(Zeroizing::new(text.to_owned()))
 }
 

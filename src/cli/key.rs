@@ -69,12 +69,12 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 async fn list(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::Result<String> {
-    let ring = Keyring::read_at(key_place(settings))?;
+    let ring = Keyring::read_from(key_place(settings))?;
     let sealed = match store {
         Some(store) => Some(sealed_by(&**store).await?),
         None => None,
     };
-    let newest = ring.newest();
+    let newest = ring.newest_id();
     let row = |id: &KeyId| {
         let secrets = sealed.as_ref().map(|sealed| sealed.keys.get(id).copied().unwrap_or_default());
         vec![
@@ -92,7 +92,7 @@ async fn list(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::
 
 async fn rotate(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::Result<String> {
     let Some(store) = store else {
-        let newest = Keyring::read_at(key_place(settings))?.rotate()?;
+        let newest = Keyring::read_from(key_place(settings))?.rotate()?;
         return Ok(format!("key {newest} was added; the server that runs seals everything anew with it\n"));
     };
     let ring = Arc::new(open_keyring(&**store, key_place(settings)).await?);
@@ -112,7 +112,7 @@ async fn prune(
         return Err(WrongUse::error("a server works on the data folder", Some(hint.to_owned())));
     };
     let ring = open_keyring(&**store, key_place(settings)).await?;
-    let (have, newest) = (ring.ids(), ring.newest());
+    let (have, newest) = (ring.ids(), ring.newest_id());
     let sealed = sealed_by(&**store).await?;
     if let Some(unknown) = asked.iter().find(|id| !have.contains(id)) {
         return Err(WrongUse::error(format!("there is no key {unknown}"), None));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::store::{ConfigStore, StoreError};
-use crate::vault::{KeyId, KeyPlace, Keyring, VaultError};
+use crate::vault::{KeyFile, KeyId, Keyring, VaultError};
 
 /// How many secrets each key seals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub async fn sealed_by(ledger: &dyn ConfigStore) -> Result<SealedBy, StoreError>
     let seen = Arc::clone(&found);
     let look = move |_: &str, sealed: &[u8]| {
         let mut found = seen.lock();
-        match Keyring::key_of(sealed) {
+        match Keyring::sealing_key_id(sealed) {
             Some(key) => *found.keys.entry(key).or_default() += 1,
             None => found.damaged += 1,
         }
@@ -57,13 +57,13 @@ pub async fn sealed_by(ledger: &dyn ConfigStore) -> Result<SealedBy, StoreError>
 
 /// Opens the keys at `place`. Without a file there, makes one, but only when the store holds no secrets yet:
 /// new keys would open none of them. Refuses as well when the file lacks a key that a secret needs.
-pub async fn open_keyring(ledger: &dyn ConfigStore, place: KeyPlace) -> Result<Keyring, SealingError> {
+pub async fn open_keyring(ledger: &dyn ConfigStore, place: KeyFile) -> Result<Keyring, SealingError> {
     let sealed = sealed_by(ledger).await?;
-    if !place.is_there()? && !sealed.keys.is_empty() {
+    if !place.exists()? && !sealed.keys.is_empty() {
         let path = place.path.display().to_string();
         return Err(SealingError::Missing { path, secrets: sealed.keys.values().sum() });
     }
-    let ring = Keyring::read_or_create_at(place)?;
+    let ring = Keyring::read_or_create_from(place)?;
     let have = ring.ids();
     if let Some(lost) = sealed.keys.keys().find(|key| !have.contains(key)) {
         return Err(VaultError::UnknownKey(*lost).into());

@@ -16,5 +16,5 @@ pub enum VaultError {
     UnknownKey(KeyId),
     /// The bytes are not what was sealed, or were sealed for something else.
     #[error("a sealed secret was changed or belongs elsewhere")]
-    Forged,
+    AuthenticationFailed,
 }

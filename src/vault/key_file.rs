@@ -14,13 +14,13 @@ use zeroize::Zeroizing;
 use super::error::{KeyId, VaultError};
 
 /// One key of XChaCha20-Poly1305.
-pub(super) type Key = Zeroizing<[u8; 32]>;
+pub(super) type SealingKey = Zeroizing<[u8; 32]>;
 /// All keys of a file; the last one seals.
-pub(super) type Keys = BTreeMap<KeyId, Key>;
+pub(super) type KeySet = BTreeMap<KeyId, SealingKey>;
 
 /// A larger file is no key file.
-const MOST: u64 = 64 * 1024;
-const HEAD: &str = "\
+const MAX_BYTES: u64 = 64 * 1024;
+const HEADER: &str = "\
 # The keys that seal the secrets in the database of Vigie: number and key, one a line.
 # The one with the highest number seals, all of them open. Keep a copy of this file apart from the
 # database: without it, the secrets are lost. `vigie key rotate` adds a key, `vigie key prune` removes old ones.
@@ -28,126 +28,126 @@ const HEAD: &str = "\
 
 /// Where the key file is, and whose it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyPlace {
+pub struct KeyFile {
     /// The file.
     pub path: PathBuf,
     /// Whether it is handed in by systemd (`LoadCredential=`): such a file is never made or changed here.
-    pub credential: bool,
+    pub is_credential: bool,
 }
 
-impl KeyPlace {
+impl KeyFile {
     /// A file of its own.
     #[must_use]
-    pub fn file(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), credential: false }
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), is_credential: false }
     }
 
     /// Where it is by the setting `store.key_file`, or else among the credentials of systemd in `credentials`,
     /// or else in the data folder.
     #[must_use]
-    pub fn of(setting: Option<&Path>, credentials: Option<&Path>, data: &Path) -> Self {
+    pub fn locate(setting: Option<&Path>, credentials: Option<&Path>, data: &Path) -> Self {
         const NAME: &str = "vigie.key";
         if let Some(path) = setting {
-            return Self::file(path);
+            return Self::new(path);
         }
         match credentials.map(|folder| folder.join(NAME)).filter(|path| path.exists()) {
-            Some(path) => Self { path, credential: true },
-            None => Self::file(data.join(NAME)),
+            Some(path) => Self { path, is_credential: true },
+            None => Self::new(data.join(NAME)),
         }
     }
 
     /// Whether there is a file.
-    pub fn is_there(&self) -> Result<bool, VaultError> {
-        self.path.try_exists().map_err(|error| self.fault(format!("cannot be looked for: {error}")))
+    pub fn exists(&self) -> Result<bool, VaultError> {
+        self.path.try_exists().map_err(|error| self.error(format!("cannot be looked for: {error}")))
     }
 
-    pub(super) fn read(&self) -> Result<Keys, VaultError> {
-        let unreadable = |error: std::io::Error| self.fault(format!("cannot be read: {error}"));
+    pub(super) fn read(&self) -> Result<KeySet, VaultError> {
+        let unreadable = |error: std::io::Error| self.error(format!("cannot be read: {error}"));
         let file = File::open(&self.path).map_err(unreadable)?;
         let mode = file.metadata().map_err(unreadable)?.mode() & 0o7777;
         // systemd gives the service its right to read by an access list, which shows as rights of the group.
-        let others = if self.credential { 0o007 } else { 0o077 };
+        let others = if self.is_credential { 0o007 } else { 0o077 };
         if mode & others != 0 {
             let path = self.path.display();
             let words = format!("may be read by others (mode {mode:03o})\nhint: `chmod 600 {path}`");
-            return Err(self.fault(words));
+            return Err(self.error(words));
         }
         let mut text = Zeroizing::new(String::new());
-        file.take(MOST + 1).read_to_string(&mut text).map_err(unreadable)?;
-        if text.len() as u64 > MOST {
-            return Err(self.fault("is too large to be one"));
+        file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
+        if text.len() as u64 > MAX_BYTES {
+            return Err(self.error("is too large to be one"));
         }
-        parse(&text).map_err(|fault| self.fault(fault))
+        parse(&text).map_err(|fault| self.error(fault))
     }
 
-    /// As [`KeyPlace::read`]; when there is no file, makes one with the keys that `first` answers.
-    pub(super) fn read_or_create(&self, first: impl FnOnce() -> Keys) -> Result<Keys, VaultError> {
-        if self.is_there()? || self.credential {
+    /// As [`KeyFile::read`]; when there is no file, makes one with the keys that `first` answers.
+    pub(super) fn read_or_create(&self, first: impl FnOnce() -> KeySet) -> Result<KeySet, VaultError> {
+        if self.exists()? || self.is_credential {
             return self.read();
         }
-        let _held = self.hold()?;
+        let _held = self.lock_dir()?;
         // Somebody else may have made it meanwhile.
-        if self.is_there()? {
+        if self.exists()? {
             return self.read();
         }
         let keys = first();
-        self.replace(&keys)?;
+        self.write_atomically(&keys)?;
         Ok(keys)
     }
 
     /// Replaces the keys by what `change` makes of them. A crash leaves either the old or the new file.
-    pub(super) fn update(&self, change: impl FnOnce(&mut Keys)) -> Result<Keys, VaultError> {
-        if self.credential {
+    pub(super) fn update(&self, change: impl FnOnce(&mut KeySet)) -> Result<KeySet, VaultError> {
+        if self.is_credential {
             return Err(
-                self.fault("is a credential of systemd; change it where `LoadCredential=` takes it from")
+                self.error("is a credential of systemd; change it where `LoadCredential=` takes it from")
             );
         }
-        let _held = self.hold()?;
+        let _held = self.lock_dir()?;
         let mut keys = self.read()?;
         change(&mut keys);
-        self.replace(&keys)?;
+        self.write_atomically(&keys)?;
         Ok(keys)
     }
 
-    fn folder(&self) -> &Path {
+    fn dir(&self) -> &Path {
         self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
     }
 
     /// Keeps other processes from changing a key file of the same folder.
-    fn hold(&self) -> Result<Flock<File>, VaultError> {
+    fn lock_dir(&self) -> Result<Flock<File>, VaultError> {
         let fault = |error: &dyn std::fmt::Display| {
-            self.fault(format!("cannot be made or changed in its folder: {error}"))
+            self.error(format!("cannot be made or changed in its folder: {error}"))
         };
-        DirBuilder::new().recursive(true).mode(0o700).create(self.folder()).map_err(|error| fault(&error))?;
-        let folder = File::open(self.folder()).map_err(|error| fault(&error))?;
+        DirBuilder::new().recursive(true).mode(0o700).create(self.dir()).map_err(|error| fault(&error))?;
+        let folder = File::open(self.dir()).map_err(|error| fault(&error))?;
         Flock::lock(folder, FlockArg::LockExclusive).map_err(|(_, errno)| fault(&errno))
     }
 
-    fn replace(&self, keys: &Keys) -> Result<(), VaultError> {
+    fn write_atomically(&self, keys: &KeySet) -> Result<(), VaultError> {
         let mut name = self.path.file_name().unwrap_or_default().to_owned();
         name.push(".new");
-        let next = self.folder().join(name);
-        self.write(&next, keys).map_err(|error| self.fault(format!("cannot be written: {error}")))
+        let next = self.dir().join(name);
+        self.write(&next, keys).map_err(|error| self.error(format!("cannot be written: {error}")))
     }
 
-    fn write(&self, next: &Path, keys: &Keys) -> std::io::Result<()> {
+    fn write(&self, next: &Path, keys: &KeySet) -> std::io::Result<()> {
         // Left over from a crash; it may hold a key that nothing was sealed with.
         match std::fs::remove_file(next) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
             _ => {}
         }
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(next)?;
-        self.keep_owner(&file)?;
+        self.copy_owner(&file)?;
         file.write_all(render(keys).as_bytes())?;
         file.sync_all()?;
         std::fs::rename(next, &self.path)?;
-        File::open(self.folder())?.sync_all()
+        File::open(self.dir())?.sync_all()
     }
 
     /// Gives `file` the owner of the present key file, or else of its folder: root may rotate the keys of a
     /// server that runs as another user.
-    fn keep_owner(&self, file: &File) -> std::io::Result<()> {
-        let owner = std::fs::metadata(&self.path).or_else(|_| std::fs::metadata(self.folder()))?;
+    fn copy_owner(&self, file: &File) -> std::io::Result<()> {
+        let owner = std::fs::metadata(&self.path).or_else(|_| std::fs::metadata(self.dir()))?;
         let own = file.metadata()?;
         if own.uid() == owner.uid() || !nix::unistd::geteuid().is_root() {
             return Ok(());
@@ -155,14 +155,14 @@ impl KeyPlace {
         std::os::unix::fs::fchown(file, Some(owner.uid()), Some(owner.gid()))
     }
 
-    fn fault(&self, words: impl std::fmt::Display) -> VaultError {
+    fn error(&self, words: impl std::fmt::Display) -> VaultError {
         VaultError::KeyFile(format!("the key file `{}` {words}", self.path.display()))
     }
 }
 
-fn render(keys: &Keys) -> Zeroizing<String> {
-    let mut text = Zeroizing::new(String::with_capacity(HEAD.len() + keys.len() * 64));
-    text.push_str(HEAD);
+fn render(keys: &KeySet) -> Zeroizing<String> {
+    let mut text = Zeroizing::new(String::with_capacity(HEADER.len() + keys.len() * 64));
+    text.push_str(HEADER);
     for (id, key) in keys {
         let encoded = Zeroizing::new(STANDARD.encode(key.as_slice()));
         text.push_str(&id.to_string());
@@ -174,8 +174,8 @@ fn render(keys: &Keys) -> Zeroizing<String> {
 }
 
 /// The keys of a file; the fault never repeats what stands in a line.
-fn parse(text: &str) -> Result<Keys, String> {
-    let mut keys = Keys::new();
+fn parse(text: &str) -> Result<KeySet, String> {
+    let mut keys = KeySet::new();
     for (number, line) in text.lines().enumerate().map(|(index, line)| (index + 1, line.trim())) {
         if line.is_empty() || line.starts_with('#') {
             continue;
@@ -189,11 +189,11 @@ fn parse(text: &str) -> Result<Keys, String> {
     if keys.is_empty() { Err("holds no key".to_owned()) } else { Ok(keys) }
 }
 
-fn parse_line(line: &str) -> Option<(KeyId, Key)> {
+fn parse_line(line: &str) -> Option<(KeyId, SealingKey)> {
     let (id, encoded) = line.split_once(char::is_whitespace)?;
     let id = id.parse().ok().filter(|id| *id > 0)?;
     let bytes = Zeroizing::new(STANDARD.decode(encoded.trim()).ok()?);
-    let mut key = Key::default();
+    let mut key = SealingKey::default();
     if bytes.len() != key.len() {
         return None;
     }
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn keys_survive_their_text_and_faults_name_the_line_but_not_the_key() {
-        let keys = Keys::from([(1, Key::new([7; 32])), (12, Key::new([9; 32]))]);
+        let keys = KeySet::from([(1, SealingKey::new([7; 32])), (12, SealingKey::new([9; 32]))]);
         assert_eq!(parse(&render(&keys)).unwrap(), keys);
         let good = STANDARD.encode([7; 32]);
         for (text, fault) in [
@@ -227,12 +227,12 @@ mod tests {
     fn the_setting_beats_the_credential_which_beats_the_data_folder() {
         let folder = tempfile::tempdir().unwrap();
         let data = Path::new("data");
-        let none = KeyPlace::of(None, Some(folder.path()), data);
-        assert_eq!(none, KeyPlace::file("data/vigie.key"));
+        let none = KeyFile::locate(None, Some(folder.path()), data);
+        assert_eq!(none, KeyFile::new("data/vigie.key"));
         std::fs::write(folder.path().join("vigie.key"), "").unwrap();
-        let credential = KeyPlace::of(None, Some(folder.path()), data);
-        assert!(credential.credential && credential.path.starts_with(folder.path()));
-        let named = KeyPlace::of(Some(Path::new("k")), Some(folder.path()), data);
-        assert_eq!(named, KeyPlace::file("k"));
+        let credential = KeyFile::locate(None, Some(folder.path()), data);
+        assert!(credential.is_credential && credential.path.starts_with(folder.path()));
+        let named = KeyFile::locate(Some(Path::new("k")), Some(folder.path()), data);
+        assert_eq!(named, KeyFile::new("k"));
     }
 }

@@ -8,59 +8,59 @@ use chacha20poly1305::{AeadInOut, KeyInit, XChaCha20Poly1305};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::error::{KeyId, VaultError};
-use super::key_file::{Key, KeyPlace, Keys};
+use super::key_file::{KeyFile, KeySet, SealingKey};
 use super::signature;
-use super::signature::{SIGNATURE, Signature};
+use super::signature::{SIGNATURE_BYTES, Signature};
 use crate::sync::RwLock;
 
 /// The form of sealed bytes: this byte, the key's number (4 bytes, big-endian), the nonce, the ciphertext with
 /// its tag.
-const VERSION: u8 = 1;
-const NONCE: usize = 24;
-const TAG: usize = 16;
-const HEAD: usize = 1 + 4;
+const FORMAT_VERSION: u8 = 1;
+const NONCE_BYTES: usize = 24;
+const TAG_BYTES: usize = 16;
+const HEADER_BYTES: usize = 1 + 4;
 
 /// All keys of a file.
 pub struct Keyring {
-    keys: RwLock<Keys>,
+    keys: RwLock<KeySet>,
     /// `None` for keys that are kept nowhere.
-    place: Option<KeyPlace>,
+    key_file: Option<KeyFile>,
 }
 
 impl Keyring {
     /// Reads the key file at `path`.
     pub fn read(path: &Path) -> Result<Self, VaultError> {
-        Self::read_at(KeyPlace::file(path))
+        Self::read_from(KeyFile::new(path))
     }
 
     /// As [`Keyring::read`]; makes the file, with mode 0600 and one new key, when there is none.
     pub fn read_or_create(path: &Path) -> Result<Self, VaultError> {
-        Self::read_or_create_at(KeyPlace::file(path))
+        Self::read_or_create_from(KeyFile::new(path))
     }
 
     /// Reads the key file at `place`.
-    pub fn read_at(place: KeyPlace) -> Result<Self, VaultError> {
-        Ok(Self { keys: RwLock::new(place.read()?), place: Some(place) })
+    pub fn read_from(place: KeyFile) -> Result<Self, VaultError> {
+        Ok(Self { keys: RwLock::new(place.read()?), key_file: Some(place) })
     }
 
-    /// As [`Keyring::read_at`]; makes the file when there is none and it is no credential.
-    pub fn read_or_create_at(place: KeyPlace) -> Result<Self, VaultError> {
-        let keys = place.read_or_create(|| Keys::from([(1, new_key())]))?;
-        Ok(Self { keys: RwLock::new(keys), place: Some(place) })
+    /// As [`Keyring::read_from`]; makes the file when there is none and it is no credential.
+    pub fn read_or_create_from(place: KeyFile) -> Result<Self, VaultError> {
+        let keys = place.read_or_create(|| KeySet::from([(1, new_key())]))?;
+        Ok(Self { keys: RwLock::new(keys), key_file: Some(place) })
     }
 
     /// One new key that is kept nowhere: for tests and for a server that keeps nothing.
     #[must_use]
     pub fn ephemeral() -> Self {
-        Self { keys: RwLock::new(Keys::from([(1, new_key())])), place: None }
+        Self { keys: RwLock::new(KeySet::from([(1, new_key())])), key_file: None }
     }
 
     /// Reads the key file anew, as after `vigie key rotate`; answers whether the keys changed. The old ones
     /// stay when the file cannot be used.
     pub fn reload(&self) -> Result<bool, VaultError> {
-        let Some(place) = &self.place else { return Ok(false) };
+        let Some(place) = &self.key_file else { return Ok(false) };
         let now = place.read()?;
-        let changed = self.with(|keys| *keys != now);
+        let changed = self.with_keys(|keys| *keys != now);
         if changed {
             *self.keys.write() = now;
         }
@@ -69,18 +69,18 @@ impl Keyring {
 
     /// Adds a key to the file, which seals from now on; answers its number.
     pub fn rotate(&self) -> Result<KeyId, VaultError> {
-        let add = |keys: &mut Keys| {
+        let add = |keys: &mut KeySet| {
             let id = keys.last_key_value().map_or(1, |(id, _)| id.saturating_add(1));
             // An exhausted numbering would overwrite the key that everything is sealed with.
             keys.entry(id).or_insert_with(new_key);
         };
-        self.change(add)?;
-        Ok(self.newest())
+        self.update(add)?;
+        Ok(self.newest_id())
     }
 
     /// Removes keys from the file, but never the newest. Whoever calls knows that they seal nothing any more.
     pub fn remove(&self, ids: &[KeyId]) -> Result<(), VaultError> {
-        self.change(|keys| {
+        self.update(|keys| {
             let newest = keys.last_key_value().map(|(id, _)| *id);
             keys.retain(|id, _| Some(*id) == newest || !ids.contains(id));
         })
@@ -89,43 +89,44 @@ impl Keyring {
     /// The numbers of its keys, the newest last.
     #[must_use]
     pub fn ids(&self) -> Vec<KeyId> {
-        self.with(|keys| keys.keys().copied().collect())
+        self.with_keys(|keys| keys.keys().copied().collect())
     }
 
     /// The number of the key that seals.
     #[must_use]
-    pub fn newest(&self) -> KeyId {
-        self.with(|keys| keys.last_key_value().map_or(0, |(id, _)| *id))
+    pub fn newest_id(&self) -> KeyId {
+        self.with_keys(|keys| keys.last_key_value().map_or(0, |(id, _)| *id))
     }
 
     /// The number of the key that `sealed` was sealed with; `None` when it is nothing that was sealed.
     #[must_use]
-    pub fn key_of(sealed: &[u8]) -> Option<KeyId> {
+    pub fn sealing_key_id(sealed: &[u8]) -> Option<KeyId> {
         let (version, rest) = sealed.split_first()?;
         let id = rest.first_chunk::<4>()?;
-        (*version == VERSION && sealed.len() >= HEAD + NONCE + TAG).then(|| KeyId::from_be_bytes(*id))
+        (*version == FORMAT_VERSION && sealed.len() >= HEADER_BYTES + NONCE_BYTES + TAG_BYTES)
+            .then(|| KeyId::from_be_bytes(*id))
     }
 
     /// Seals `plain` under the newest key, bound to `context`: version, key id, nonce, ciphertext, tag.
     #[must_use]
     pub fn seal(&self, context: &str, plain: &[u8]) -> Vec<u8> {
-        self.with(|keys| keys.last_key_value().map(|(id, key)| seal(*id, key, context, plain)))
+        self.with_keys(|keys| keys.last_key_value().map(|(id, key)| seal(*id, key, context, plain)))
             .unwrap_or_default()
     }
 
     /// Opens what [`Keyring::seal`] made for the same `context`.
     pub fn open(&self, context: &str, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, VaultError> {
-        let id = Self::key_of(sealed).ok_or(VaultError::Forged)?;
-        self.with(|keys| {
+        let id = Self::sealing_key_id(sealed).ok_or(VaultError::AuthenticationFailed)?;
+        self.with_keys(|keys| {
             let key = keys.get(&id).ok_or(VaultError::UnknownKey(id))?;
-            open(id, key, context, &sealed[HEAD..]).ok_or(VaultError::Forged)
+            open(id, key, context, &sealed[HEADER_BYTES..]).ok_or(VaultError::AuthenticationFailed)
         })
     }
 
     /// What `sealed` is under the newest key; `None` when it is under that already, or cannot be opened.
     #[must_use]
     pub fn reseal(&self, context: &str, sealed: &[u8]) -> Option<Vec<u8>> {
-        if Self::key_of(sealed)? == self.newest() {
+        if Self::sealing_key_id(sealed)? == self.newest_id() {
             return None;
         }
         self.open(context, sealed).ok().map(|plain| self.seal(context, &plain))
@@ -135,11 +136,11 @@ impl Keyring {
     #[must_use]
     pub fn sign(&self, purpose: &str, text: &[u8]) -> Signature {
         let newest =
-            |keys: &Keys| keys.last_key_value().and_then(|(_, key)| signature::sign(key, purpose, text));
+            |keys: &KeySet| keys.last_key_value().and_then(|(_, key)| signature::sign(key, purpose, text));
         // Chance is never a signature: what cannot be signed is recognised by nobody.
-        self.with(newest).unwrap_or_else(|| {
-            let mut chance = [0; SIGNATURE];
-            fill(&mut chance);
+        self.with_keys(newest).unwrap_or_else(|| {
+            let mut chance = [0; SIGNATURE_BYTES];
+            fill_random(&mut chance);
             chance
         })
     }
@@ -147,20 +148,20 @@ impl Keyring {
     /// Whether one of the keys signed `text` for `purpose` with `signature`; so what was signed before a
     /// rotation is still known, until `vigie key prune` removes the key.
     #[must_use]
-    pub fn has_signed(&self, purpose: &str, text: &[u8], signature: &[u8]) -> bool {
-        self.with(|keys| keys.values().any(|key| signature::is_signed(key, purpose, text, signature)))
+    pub fn verify(&self, purpose: &str, text: &[u8], signature: &[u8]) -> bool {
+        self.with_keys(|keys| keys.values().any(|key| signature::verify(key, purpose, text, signature)))
     }
 
-    fn change(&self, change: impl FnOnce(&mut Keys)) -> Result<(), VaultError> {
+    fn update(&self, change: impl FnOnce(&mut KeySet)) -> Result<(), VaultError> {
         let mut keys = self.keys.write();
-        match &self.place {
+        match &self.key_file {
             Some(place) => *keys = place.update(change)?,
             None => change(&mut keys),
         }
         Ok(())
     }
 
-    fn with<T>(&self, look: impl FnOnce(&Keys) -> T) -> T {
+    fn with_keys<T>(&self, look: impl FnOnce(&KeySet) -> T) -> T {
         look(&self.keys.read())
     }
 }
@@ -172,44 +173,44 @@ impl fmt::Debug for Keyring {
     }
 }
 
-fn new_key() -> Key {
-    let mut key = Key::default();
-    fill(key.as_mut_slice());
+fn new_key() -> SealingKey {
+    let mut key = SealingKey::default();
+    fill_random(key.as_mut_slice());
     key
 }
 
 /// Random bytes. When the system has none, aws-lc ends the process itself: no key or nonce is ever weak.
-fn fill(bytes: &mut [u8]) {
+fn fill_random(bytes: &mut [u8]) {
     while rand::fill(bytes).is_err() {}
 }
 
-fn seal(id: KeyId, key: &Key, context: &str, plain: &[u8]) -> Vec<u8> {
+fn seal(id: KeyId, key: &SealingKey, context: &str, plain: &[u8]) -> Vec<u8> {
     // With room for the tag, so that the plain bytes are not left behind by a move.
-    let mut body = Vec::with_capacity(plain.len() + TAG);
+    let mut body = Vec::with_capacity(plain.len() + TAG_BYTES);
     body.extend_from_slice(plain);
-    let mut nonce = [0; NONCE];
-    fill(&mut nonce);
+    let mut nonce = [0; NONCE_BYTES];
+    fill_random(&mut nonce);
     let cipher = XChaCha20Poly1305::new((&**key).into());
-    if cipher.encrypt_in_place((&nonce).into(), &bound(id, context), &mut body).is_err() {
+    if cipher.encrypt_in_place((&nonce).into(), &associated_data(id, context), &mut body).is_err() {
         // Only for more than 256 GiB. Half-sealed bytes must not leave; what is empty never opens.
         body.zeroize();
         return body;
     }
-    [&[VERSION], id.to_be_bytes().as_slice(), &nonce, &body].concat()
+    [&[FORMAT_VERSION], id.to_be_bytes().as_slice(), &nonce, &body].concat()
 }
 
 /// Opens what stands behind the head of sealed bytes.
-fn open(id: KeyId, key: &Key, context: &str, rest: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
-    let (nonce, body) = rest.split_first_chunk::<NONCE>()?;
+fn open(id: KeyId, key: &SealingKey, context: &str, rest: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    let (nonce, body) = rest.split_first_chunk::<NONCE_BYTES>()?;
     let mut body = Zeroizing::new(body.to_vec());
     let cipher = XChaCha20Poly1305::new((&**key).into());
-    cipher.decrypt_in_place(nonce.into(), &bound(id, context), &mut *body).ok()?;
+    cipher.decrypt_in_place(nonce.into(), &associated_data(id, context), &mut *body).ok()?;
     Some(body)
 }
 
 /// What sealed bytes are bound to: their own head, and what they are for.
-fn bound(id: KeyId, context: &str) -> Vec<u8> {
-    [&[VERSION], id.to_be_bytes().as_slice(), context.as_bytes()].concat()
+fn associated_data(id: KeyId, context: &str) -> Vec<u8> {
+    [&[FORMAT_VERSION], id.to_be_bytes().as_slice(), context.as_bytes()].concat()
 }
 
 #[cfg(test)]
@@ -222,10 +223,13 @@ mod tests {
         for plain in [&b""[..], b"hunter2", &vec![0; 100_000]] {
             let sealed = ring.seal("vigie/monitor/1", plain);
             assert_eq!(ring.open("vigie/monitor/1", &sealed).unwrap().as_slice(), plain);
-            assert_eq!(ring.open("vigie/monitor/2", &sealed), Err(VaultError::Forged));
+            assert_eq!(ring.open("vigie/monitor/2", &sealed), Err(VaultError::AuthenticationFailed));
             assert_ne!(sealed, ring.seal("vigie/monitor/1", plain), "the nonce came twice");
         }
-        assert_eq!(Keyring::ephemeral().open("a", &ring.seal("a", b"x")), Err(VaultError::Forged));
+        assert_eq!(
+            Keyring::ephemeral().open("a", &ring.seal("a", b"x")),
+            Err(VaultError::AuthenticationFailed)
+        );
     }
 
     #[test]
@@ -250,7 +254,7 @@ mod tests {
         assert_eq!(ring.rotate(), Ok(2));
         assert_eq!(ring.open("a", &old).unwrap().as_slice(), b"secret");
         let new = ring.reseal("a", &old).unwrap();
-        assert_eq!((Keyring::key_of(&old), Keyring::key_of(&new)), (Some(1), Some(2)));
+        assert_eq!((Keyring::sealing_key_id(&old), Keyring::sealing_key_id(&new)), (Some(1), Some(2)));
         ring.remove(&[1, 2]).unwrap();
         assert_eq!(ring.ids(), [2], "the newest key was removed");
         assert_eq!(ring.open("a", &old), Err(VaultError::UnknownKey(1)));
@@ -263,21 +267,21 @@ mod tests {
         let ring = Keyring::ephemeral();
         let signature = ring.sign("trip", b"7 1000");
         ring.rotate().unwrap();
-        assert!(ring.has_signed("trip", b"7 1000", &signature));
+        assert!(ring.verify("trip", b"7 1000", &signature));
         assert_ne!(ring.sign("trip", b"7 1000"), signature, "the newest key does not sign");
-        assert!(!ring.has_signed("trip", b"8 1000", &signature));
-        assert!(!ring.has_signed("other", b"7 1000", &signature));
-        assert!(!Keyring::ephemeral().has_signed("trip", b"7 1000", &signature));
+        assert!(!ring.verify("trip", b"8 1000", &signature));
+        assert!(!ring.verify("other", b"7 1000", &signature));
+        assert!(!Keyring::ephemeral().verify("trip", b"7 1000", &signature));
         for bit in 0..signature.len() * 8 {
             let mut forged = signature;
             forged[bit / 8] ^= 1 << (bit % 8);
-            assert!(!ring.has_signed("trip", b"7 1000", &forged), "bit {bit}");
+            assert!(!ring.verify("trip", b"7 1000", &forged), "bit {bit}");
         }
         for length in 0..signature.len() {
-            assert!(!ring.has_signed("trip", b"7 1000", &signature[..length]), "{length} bytes");
+            assert!(!ring.verify("trip", b"7 1000", &signature[..length]), "{length} bytes");
         }
         ring.remove(&[1]).unwrap();
-        assert!(!ring.has_signed("trip", b"7 1000", &signature), "its key was removed");
+        assert!(!ring.verify("trip", b"7 1000", &signature), "its key was removed");
     }
 
     #[test]

@@ -7,6 +7,6 @@ mod keyring;
 mod signature;
 
 pub use error::{KeyId, VaultError};
-pub use key_file::KeyPlace;
+pub use key_file::KeyFile;
 pub use keyring::Keyring;
-pub use signature::{SIGNATURE, Signature};
+pub use signature::{SIGNATURE_BYTES, Signature};

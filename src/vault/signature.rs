@@ -4,24 +4,24 @@
 use aws_lc_rs::hkdf::{HKDF_SHA256, Salt};
 use aws_lc_rs::hmac;
 
-use super::key_file::Key;
+use super::key_file::SealingKey;
 
 /// Bytes of a signature.
-pub const SIGNATURE: usize = 32;
+pub const SIGNATURE_BYTES: usize = 32;
 /// A signature.
-pub type Signature = [u8; SIGNATURE];
+pub type Signature = [u8; SIGNATURE_BYTES];
 
 /// The signature of `text` for `purpose` under `key`; `None` only if the library cannot derive at all.
-pub(super) fn sign(key: &Key, purpose: &str, text: &[u8]) -> Option<Signature> {
-    hmac::sign(&derived(key, purpose)?, text).as_ref().try_into().ok()
+pub(super) fn sign(key: &SealingKey, purpose: &str, text: &[u8]) -> Option<Signature> {
+    hmac::sign(&derive_key(key, purpose)?, text).as_ref().try_into().ok()
 }
 
 /// Whether `signature` is that of `text` for `purpose` under `key`, in a time that tells nothing of it.
-pub(super) fn is_signed(key: &Key, purpose: &str, text: &[u8], signature: &[u8]) -> bool {
-    derived(key, purpose).is_some_and(|key| hmac::verify(&key, text, signature).is_ok())
+pub(super) fn verify(key: &SealingKey, purpose: &str, text: &[u8], signature: &[u8]) -> bool {
+    derive_key(key, purpose).is_some_and(|key| hmac::verify(&key, text, signature).is_ok())
 }
 
-fn derived(key: &Key, purpose: &str) -> Option<hmac::Key> {
+fn derive_key(key: &SealingKey, purpose: &str) -> Option<hmac::Key> {
     let root = Salt::new(HKDF_SHA256, b"vigie/signature/1").extract(key.as_slice());
     let info = [purpose.as_bytes()];
     root.expand(&info, hmac::HMAC_SHA256).ok().map(hmac::Key::from)

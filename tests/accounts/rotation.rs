@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use vigie::service::{SealingError, open_keyring, reseal, sealed_by};
 use vigie::store::ConfigStore;
-use vigie::vault::{KeyPlace, Keyring, VaultError};
+use vigie::vault::{KeyFile, Keyring, VaultError};
 
 use crate::accounts::kit::{House, key_file, open, opened, sealed_monitor, vigie};
 
 /// `count` monitors, sealed with the keys of the folder.
 async fn fill(house: &House, count: usize) -> Keyring {
-    let ring = open_keyring(&*house.store, KeyPlace::file(key_file(house.folder.path()))).await.unwrap();
+    let ring = open_keyring(&*house.store, KeyFile::new(key_file(house.folder.path()))).await.unwrap();
     let writes = (0..count).map(|number| sealed_monitor(&ring, &format!("hunter{number}"))).collect();
     house.store.write_changes(writes, vec![]).await.unwrap();
     ring
@@ -22,7 +22,7 @@ async fn fill(house: &House, count: usize) -> Keyring {
 
 /// What a process that starts now can open.
 async fn openable(house: &House) -> usize {
-    let place = KeyPlace::file(key_file(house.folder.path()));
+    let place = KeyFile::new(key_file(house.folder.path()));
     let ring = open_keyring(&*house.store, place).await.unwrap();
     opened(&house.store, &ring).await.len()
 }
@@ -42,15 +42,15 @@ async fn the_key_file_is_private_and_one_that_others_may_read_is_refused() {
     }
     // systemd's credentials are readable for the service by an access list, which shows as group rights.
     std::fs::set_permissions(&file, PermissionsExt::from_mode(0o440)).unwrap();
-    let credential = Keyring::read_at(KeyPlace { path: file.clone(), credential: true }).unwrap();
+    let credential = Keyring::read_from(KeyFile { path: file.clone(), is_credential: true }).unwrap();
     assert_eq!(credential.open("a", &sealed).unwrap().as_slice(), b"secret");
     let before = std::fs::read(&file).unwrap();
     assert!(
         matches!(credential.rotate(), Err(VaultError::KeyFile(words)) if words.contains("LoadCredential"))
     );
     assert_eq!(std::fs::read(&file).unwrap(), before);
-    let gone = KeyPlace { path: folder.path().join("gone"), credential: true };
-    assert!(Keyring::read_or_create_at(gone).is_err(), "a credential was made");
+    let gone = KeyFile { path: folder.path().join("gone"), is_credential: true };
+    assert!(Keyring::read_or_create_from(gone).is_err(), "a credential was made");
 }
 
 #[tokio::test]
@@ -60,7 +60,7 @@ async fn a_running_ring_takes_up_a_new_key_and_keeps_the_old_ones_when_the_file_
     let ring = Keyring::read_or_create(&file).unwrap();
     assert_eq!(ring.reload(), Ok(false));
     Keyring::read(&file).unwrap().rotate().unwrap();
-    assert_eq!((ring.newest(), ring.reload(), ring.newest()), (1, Ok(true), 2));
+    assert_eq!((ring.newest_id(), ring.reload(), ring.newest_id()), (1, Ok(true), 2));
     let sealed = ring.seal("a", b"secret");
     std::fs::write(&file, "1 rubbish").unwrap();
     assert!(ring.reload().is_err());
@@ -74,7 +74,7 @@ async fn without_its_key_file_a_store_with_secrets_is_refused_and_one_without_ge
     fill(&house, 0).await;
     std::fs::remove_file(&file).unwrap();
     fill(&house, 3).await;
-    let (kept, place) = (std::fs::read(&file).unwrap(), KeyPlace::file(&file));
+    let (kept, place) = (std::fs::read(&file).unwrap(), KeyFile::new(&file));
     std::fs::remove_file(&file).unwrap();
     let error = open_keyring(&*house.store, place.clone()).await.unwrap_err();
     assert!(matches!(error, SealingError::Missing { secrets: 3, .. }), "{error}");
@@ -134,9 +134,9 @@ async fn killed_at_any_moment_vigie_key_rotate_leaves_everything_openable() {
         let _ = child.kill();
         child.wait().unwrap();
         let store = open(folder.path());
-        let ring = open_keyring(&store, KeyPlace::file(key_file(folder.path()))).await.unwrap();
+        let ring = open_keyring(&store, KeyFile::new(key_file(folder.path()))).await.unwrap();
         assert_eq!(opened(&store, &ring).await.len(), 1_000);
-        newest.push(ring.newest());
+        newest.push(ring.newest_id());
         store.close().await;
     }
     assert!(newest.windows(2).all(|two| two[0] <= two[1]), "{newest:?}");

@@ -5,7 +5,7 @@ use std::fs;
 use vigie::domain::Role;
 use vigie::service::open_keyring;
 use vigie::store::{ConfigChange, ConfigStore};
-use vigie::vault::{KeyPlace, Keyring};
+use vigie::vault::{KeyFile, Keyring};
 
 use crate::accounts::kit::{House, PASSWORD, host, ip, key_file, open, opened, sealed_monitor};
 
@@ -26,7 +26,7 @@ async fn no_file_of_the_store_holds_a_plain_secret() {
     const WRONG: &str = "wrong-guess-9921";
     const LATER: &str = "later password 5588";
     let house = House::new().await;
-    let ring = open_keyring(&*house.store, KeyPlace::file(key_file(house.folder.path()))).await.unwrap();
+    let ring = open_keyring(&*house.store, KeyFile::new(key_file(house.folder.path()))).await.unwrap();
     let monitor = sealed_monitor(&ring, REALM);
     let ConfigChange::CreateMonitor(new) = &monitor else { unreachable!() };
     let sealed = new.sealed.clone().unwrap();
@@ -64,7 +64,7 @@ async fn no_file_of_the_store_holds_a_plain_secret() {
 #[tokio::test]
 async fn nothing_that_is_shown_for_debugging_shows_a_secret() {
     let house = House::new().await;
-    let ring = open_keyring(&*house.store, KeyPlace::file(key_file(house.folder.path()))).await.unwrap();
+    let ring = open_keyring(&*house.store, KeyFile::new(key_file(house.folder.path()))).await.unwrap();
     let issued = house.accounts.log_in("admin", PASSWORD, ip(1)).await.unwrap();
     let shown = format!("{issued:?} {ring:?} {:?}", house.record("admin").await);
     assert!(!shown.contains(&issued.token) && !shown.contains("argon2"), "{shown}");

@@ -21,9 +21,10 @@ pub(super) fn open(vault: &Keyring, kept: StoredMonitor) -> Result<Monitor, Vaul
     let StoredMonitor { mut monitor, sealed } = kept;
     let Some(sealed) = sealed else { return Ok(monitor) };
     let plain = vault.open(&seal_context("monitor", monitor.customer), &sealed)?;
-    let secrets: Value = serde_json::from_slice(&plain).map_err(|_| VaultError::Forged)?;
+    let secrets: Value = serde_json::from_slice(&plain).map_err(|_| VaultError::AuthenticationFailed)?;
     let (kind, stored) = (monitor.kind(), monitor.document.stored(Secrets::Omitted));
-    monitor.document =
-        Arc::new(Document::with_secrets(kind, stored, secrets).map_err(|_| VaultError::Forged)?);
+    monitor.document = Arc::new(
+        Document::with_secrets(kind, stored, secrets).map_err(|_| VaultError::AuthenticationFailed)?,
+    );
     Ok(monitor)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use aws_lc_rs::rand;
 
 use crate::domain::{MonitorId, Timestamp};
-use crate::vault::{Keyring, SIGNATURE};
+use crate::vault::{Keyring, SIGNATURE_BYTES};
 
 /// The header that carries it.
 pub(super) const HEADER: &str = "X-Vigie-Trip";
@@ -72,7 +72,7 @@ impl Tokens {
         let (micros, _) = head.split_once('.')?;
         let signature = bytes(signature)?;
         let signed = self.signed(head);
-        let known = self.keyring.has_signed(PURPOSE, signed.as_bytes(), &signature);
+        let known = self.keyring.verify(PURPOSE, signed.as_bytes(), &signature);
         known.then(|| micros.parse().ok().map(Timestamp::from_micros)).flatten()
     }
 
@@ -89,9 +89,9 @@ fn hexadecimal(bytes: &[u8]) -> String {
     })
 }
 
-fn bytes(text: &str) -> Option<[u8; SIGNATURE]> {
-    let mut bytes = [0; SIGNATURE];
-    if text.len() != 2 * SIGNATURE || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+fn bytes(text: &str) -> Option<[u8; SIGNATURE_BYTES]> {
+    let mut bytes = [0; SIGNATURE_BYTES];
+    if text.len() != 2 * SIGNATURE_BYTES || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
     }
     for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
