@@ -20,7 +20,7 @@
 use std::sync::OnceLock;
 
 use crate::domain::{Failure, FailureKind, Phase, Timestamp};
-use crate::redaction::names::is_secret;
+use crate::redaction::names::is_sensitive_variable;
 use crate::syntax::escape::Escape;
 use crate::syntax::template::{TemplatePart, parse};
 
@@ -275,7 +275,7 @@ impl Variables {
     /// The values of variables that are protected, or whose names say that they let somebody in, such as `token`:
     /// those are kept nowhere.
     pub fn secret_values(&self) -> impl Iterator<Item = &str> {
-        let secret = |name: &String| is_secret(name) || self.protected.contains(name);
+        let secret = |name: &String| is_sensitive_variable(name) || self.protected.contains(name);
         self.set.iter().filter(move |(name, _)| secret(name)).map(|(_, value)| value.as_str())
     }
 }

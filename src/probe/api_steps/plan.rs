@@ -16,7 +16,7 @@ use crate::evaluate::template::{EscapeContext, Template, Variables};
 use crate::evaluate::variable::VariableExtractor;
 use crate::protocol::http as wire;
 use crate::protocol::http::client::{Login, Request};
-use crate::redaction::names::is_telling;
+use crate::redaction::names::is_sensitive_header;
 use crate::schema::typed::api_steps::{ApiStepSettings, PostSettings, StepMethod};
 use crate::schema::typed::website::HeaderSettings;
 
@@ -192,7 +192,7 @@ impl Plan {
         }
         for (at, (name, template)) in self.headers.iter().enumerate() {
             let text = template.render(variables)?;
-            if is_telling(name.as_str()) {
+            if is_sensitive_header(name.as_str()) {
                 secrets.push(text.clone());
             }
             let value = value(text)?;

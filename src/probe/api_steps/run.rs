@@ -19,7 +19,7 @@ use crate::protocol::http::client::{
     Client, Jar, Journey, Kept, Request, Travelled, evidence, of_media_type, short, shown, version_name,
 };
 use crate::protocol::http::{Body, Content, Head, Keep};
-use crate::redaction::telling::{Masks, unnamed};
+use crate::redaction::telling::{Redactor, redact_named_values};
 
 /// Bytes of a body that a result tells of each exchange.
 const EXCERPT: usize = 2 * 1024;
@@ -35,7 +35,7 @@ pub(super) struct Run<'a> {
     /// Texts of requests that let somebody in: they are told nowhere.
     secrets: Vec<String>,
     /// These and the secret variables, as they are found in texts; `None` when there are new ones.
-    masks: Option<Masks>,
+    masks: Option<Redactor>,
     observation: Observation,
 }
 
@@ -244,15 +244,15 @@ impl<'a> Run<'a> {
 
     /// Takes the texts that let somebody in out of all that is kept of the step.
     fn mask(&mut self, step: &mut Step) {
-        let masks = self.masks.take().unwrap_or_else(|| Masks::of(self.telling()));
+        let masks = self.masks.take().unwrap_or_else(|| Redactor::from_secrets(self.telling()));
         let hide = |text: &mut String| {
-            if let Cow::Owned(hidden) = masks.masked(text) {
+            if let Cow::Owned(hidden) = masks.redact(text) {
                 *text = hidden;
             }
         };
         // Of URLs and bodies also what their own names say.
         let hide_all = |text: &mut String| {
-            if let Cow::Owned(hidden) = unnamed(text) {
+            if let Cow::Owned(hidden) = redact_named_values(text) {
                 *text = hidden;
             }
             hide(text);
@@ -272,8 +272,8 @@ impl<'a> Run<'a> {
         } in &mut step.result.exchanges
         {
             hide_all(url);
-            request_headers.map_values(|text| masks.masked(text));
-            response_headers.map_values(|text| masks.masked(text));
+            request_headers.map_values(|text| masks.redact(text));
+            response_headers.map_values(|text| masks.redact(text));
             let bodies = request_body.iter_mut().chain(response_body);
             bodies.for_each(|Excerpt { text, .. }| hide_all(text));
             if let Some(failure) = failure {

@@ -13,7 +13,7 @@ use super::recorder::Recorder;
 use super::waterfall;
 use crate::browser::Session;
 use crate::domain::Capture;
-use crate::redaction::telling::Masks;
+use crate::redaction::telling::Redactor;
 
 /// Bytes of the source of one page.
 const SOURCE_BYTES: usize = 1024 * 1024;
@@ -30,7 +30,7 @@ pub(super) async fn capture(
     session: &Session,
     budget: &mut Budget,
     rule: &CaptureRule,
-    masks: &Masks,
+    masks: &Redactor,
     (moment, name): (Moment, &str),
 ) {
     let keep = rule.keeps(moment);
@@ -89,10 +89,10 @@ async fn picture(session: &Session, rule: &CaptureRule, name: &str) -> Option<Ca
     jpeg.map(|jpeg| Capture::new(&format!("{name}.jpg"), "image/jpeg", &jpeg))
 }
 
-async fn source(session: &Session, masks: &Masks, name: &str) -> Option<Capture> {
+async fn source(session: &Session, masks: &Redactor, name: &str) -> Option<Capture> {
     let told = ask::text(session, &Of::Source, None, Time::aside(Instant::now() + PATIENCE)).await;
     let Ok(Told::Text(text, _)) = told else { return None };
-    let masked = masks.masked(&text);
+    let masked = masks.redact(&text);
     let mut end = masked.len().min(SOURCE_BYTES);
     while !masked.is_char_boundary(end) {
         end -= 1;

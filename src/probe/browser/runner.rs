@@ -16,7 +16,7 @@ use super::window::WindowContext;
 use super::{acts, naming, places, read, wait};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::evaluate::template::{EscapeContext, Variables};
-use crate::redaction::telling::Masks;
+use crate::redaction::telling::Redactor;
 use crate::script::dialect::{Action, ActionKind, ElementTarget, Script, ScriptStep};
 
 /// Runs one script.
@@ -85,7 +85,7 @@ impl<'a> ScriptRunner<'a> {
         // Texts of the page and of the script may hold values of protected variables.
         let masks = self.masks();
         let played = played
-            .map_err(|failure| Failure { detail: masks.masked(&failure.detail).into_owned(), ..failure });
+            .map_err(|failure| Failure { detail: masks.redact(&failure.detail).into_owned(), ..failure });
         self.recorder.finish(played.as_ref().err());
         played
     }
@@ -306,8 +306,8 @@ impl<'a> ScriptRunner<'a> {
     }
 
     /// What hides the values of protected variables.
-    fn masks(&self) -> Masks {
-        Masks::of(self.variables.secret_values())
+    fn masks(&self) -> Redactor {
+        Redactor::from_secrets(self.variables.secret_values())
     }
 }
 

@@ -12,7 +12,7 @@ use super::waterfall::gather;
 use super::window::WindowContext;
 use crate::browser::Trouble;
 use crate::domain::{Failure, FailureKind, PageTiming};
-use crate::redaction::telling::Masks;
+use crate::redaction::telling::Redactor;
 
 /// What a monitor wants to know of the pages of its steps.
 #[derive(Clone, Copy)]
@@ -28,7 +28,7 @@ pub(super) async fn end_of_step(
     recorder: &mut Recorder<'_>,
     window: &mut WindowContext<'_>,
     budget: &Budget,
-    masks: &Masks,
+    masks: &Redactor,
     rules: PageRules,
     answers: bool,
 ) -> Result<(), Failure> {
@@ -63,7 +63,7 @@ pub(super) async fn evidence(
     recorder: &mut Recorder<'_>,
     window: &mut WindowContext<'_>,
     budget: &Budget,
-    masks: &Masks,
+    masks: &Redactor,
     rules: PageRules,
     failure: &Failure,
 ) {
@@ -79,10 +79,10 @@ pub(super) async fn evidence(
 }
 
 /// Keeps in the step what was seen of the page, with its `timing` when it is `new` to the step.
-fn note(recorder: &mut Recorder<'_>, masks: &Masks, seen: &Seen, new: bool, timing: PageTiming) {
+fn note(recorder: &mut Recorder<'_>, masks: &Redactor, seen: &Seen, new: bool, timing: PageTiming) {
     let played = recorder.played();
-    played.url = masks.masked(&shown(&seen.url)).into_owned();
-    played.title = masks.masked(&seen.title).into_owned();
+    played.url = masks.redact(&shown(&seen.url)).into_owned();
+    played.title = masks.redact(&seen.title).into_owned();
     if new {
         played.http_status = seen.status;
         played.timing = Some(timing);

@@ -15,8 +15,8 @@ use crate::domain::{
     StepResult, Timestamp, duration_micros,
 };
 use crate::protocol::http::client::evidence;
-use crate::redaction::names::is_telling;
-use crate::redaction::telling::Masks;
+use crate::redaction::names::is_sensitive_header;
+use crate::redaction::telling::Redactor;
 use crate::syntax::MASK;
 use crate::webpage::same_site;
 
@@ -38,7 +38,7 @@ pub(super) async fn gather(
     recorder: &mut Recorder<'_>,
     window: &mut WindowContext<'_>,
     budget: &Budget,
-    masks: &Masks,
+    masks: &Redactor,
     third_party: bool,
 ) -> Result<(), Failure> {
     // A page that computes keeps its driver from telling the log, and one that is not waited for is lost.
@@ -81,7 +81,7 @@ pub(super) async fn gather(
     played.unlisted = pages.unlisted + unlisted + u32::from(!complete);
     played.objects = objects;
     played.objects.truncate(MOST_OBJECTS);
-    let hidden = |entry: ConsoleEntry| ConsoleEntry { text: masks.masked(&entry.text).into_owned(), ..entry };
+    let hidden = |entry: ConsoleEntry| ConsoleEntry { text: masks.redact(&entry.text).into_owned(), ..entry };
     played.console = pages.console.into_iter().map(hidden).collect();
     failure.map_or(Ok(()), Err)
 }
@@ -148,10 +148,10 @@ fn blocked(object: PageObject) -> PageObject {
     }
 }
 
-fn object(exchange: &Exchange, third_party: bool, start: f64, masks: &Masks) -> PageObject {
+fn object(exchange: &Exchange, third_party: bool, start: f64, masks: &Redactor) -> PageObject {
     let time = |seconds: f64| duration_micros(Duration::try_from_secs_f64(seconds).unwrap_or_default());
     PageObject {
-        url: masks.masked(&shown(&exchange.url)).into_owned(),
+        url: masks.redact(&shown(&exchange.url)).into_owned(),
         kind: exchange.kind.unwrap_or(PageObjectKind::Document),
         third_party,
         blocked: false,
@@ -169,10 +169,10 @@ fn object(exchange: &Exchange, third_party: bool, start: f64, masks: &Masks) -> 
 
 /// A request as HAR files show it (`vigie check --har`), from the first one of the step. What the browser read and
 /// sent beyond heads is not known.
-fn recorded(exchange: &Exchange, start: f64, masks: &Masks) -> HttpExchange {
+fn recorded(exchange: &Exchange, start: f64, masks: &Redactor) -> HttpExchange {
     let fields = |fields: &[(String, String)]| -> HeaderList {
         let value = |name: &str, value: &str| {
-            if is_telling(name) { MASK.to_owned() } else { masks.masked(value).into_owned() }
+            if is_sensitive_header(name) { MASK.to_owned() } else { masks.redact(value).into_owned() }
         };
         fields.iter().map(|(name, text)| (name.clone(), value(name, text))).collect()
     };
@@ -180,7 +180,7 @@ fn recorded(exchange: &Exchange, start: f64, masks: &Masks) -> HttpExchange {
     HttpExchange {
         started_us: duration_micros(began),
         method: exchange.method.clone(),
-        url: masks.masked(&shown(&exchange.url)).into_owned(),
+        url: masks.redact(&shown(&exchange.url)).into_owned(),
         phases: exchange.phases,
         request_headers: fields(&exchange.request_headers),
         http_status: exchange.http_status,
@@ -228,7 +228,7 @@ fn failure_of(exchange: &Exchange) -> Option<Failure> {
 }
 
 /// The header fields of an exchange as text; values that let somebody in are masked.
-pub(super) fn headers(exchange: &Exchange, masks: &Masks) -> String {
+pub(super) fn headers(exchange: &Exchange, masks: &Redactor) -> String {
     let lines = |fields: &[(String, String)]| {
         evidence::fields(fields.iter().map(|(name, value)| (&**name, &**value)))
     };
@@ -241,5 +241,5 @@ pub(super) fn headers(exchange: &Exchange, masks: &Masks) -> String {
         exchange.http_status,
         lines(&exchange.response_headers)
     );
-    masks.masked(&text).into_owned()
+    masks.redact(&text).into_owned()
 }

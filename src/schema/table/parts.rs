@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::super::field::{Access, Field, Kind, Preset, Table};
 use super::ids::ID;
-use crate::redaction::names::is_telling;
+use crate::redaction::names::is_sensitive_header;
 use crate::syntax::comparison::{ASSERTION_SOURCES, COMPARISONS};
 use crate::syntax::format::TextFormat;
 
@@ -83,7 +83,7 @@ pub static HEADER: Table = Table::new(
 /// Whether `entries` of `table` are a header whose value is a secret, such as `Authorization`.
 pub(in crate::schema) fn lets_in(table: &Table, entries: &Map<String, Value>) -> bool {
     std::ptr::eq(table, &raw const HEADER)
-        && entries.get("name").and_then(Value::as_str).is_some_and(is_telling)
+        && entries.get("name").and_then(Value::as_str).is_some_and(is_sensitive_header)
 }
 
 /// Assertion.

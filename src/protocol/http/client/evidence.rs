@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::record::version_name;
 use crate::domain::Capture;
 use crate::protocol::http::exchange::Head;
-use crate::redaction::names::is_telling;
+use crate::redaction::names::is_sensitive_header;
 use crate::syntax::MASK;
 
 /// Bytes of a body that are kept, decoded.
@@ -30,7 +30,7 @@ pub fn head(head: &Head) -> Capture {
 pub fn fields<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let mut text = String::new();
     for (name, value) in fields {
-        let _ = write!(text, "{name}: {}\r\n", if is_telling(name) { MASK } else { value });
+        let _ = write!(text, "{name}: {}\r\n", if is_sensitive_header(name) { MASK } else { value });
     }
     text
 }
