@@ -12,7 +12,7 @@ use super::binaries::Binaries;
 use super::commands::Cdp;
 use super::wish::{Guise, Wish};
 use crate::subprocess::group::Program;
-use crate::subprocess::profile::Profile;
+use crate::subprocess::profile::BrowserProfile;
 
 const FLAGS: &[&str] = &[
     "--disable-quic",
@@ -68,7 +68,7 @@ pub(super) fn port_in(line: &str) -> Option<u16> {
 /// Where its programs are, and what is theirs alone.
 pub(super) struct Here<'a> {
     pub(super) binaries: &'a Binaries,
-    pub(super) profile: &'a Profile,
+    pub(super) profile: &'a BrowserProfile,
     pub(super) sandbox: bool,
 }
 
@@ -114,7 +114,7 @@ fn arguments(wish: &Wish, proxy: std::net::SocketAddr, here: Option<&Here<'_>>) 
         all.push(format!("--user-agent={user_agent}"));
     }
     if let Some(here) = here {
-        all.push(format!("--user-data-dir={}", here.profile.data().display()));
+        all.push(format!("--user-data-dir={}", here.profile.data_dir().display()));
         if !here.sandbox {
             all.push("--no-sandbox".to_owned());
         }

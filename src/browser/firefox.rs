@@ -12,7 +12,7 @@ use super::bidi::{Bidi, LONGEST_EVENT, bidi_address};
 use super::binaries::Binaries;
 use super::wish::{Guise, Wish};
 use crate::subprocess::group::Program;
-use crate::subprocess::profile::Profile;
+use crate::subprocess::profile::BrowserProfile;
 
 /// Time for one question over `WebDriver BiDi`.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -84,14 +84,14 @@ const NOWHERE: &[(&str, &str)] = &[
 ];
 
 /// The driver, on ports of its own choice: those of the remote agent and of Marionette too.
-pub(super) fn program<'a>(binaries: &'a Binaries, profile: &Profile, guise: &Guise) -> Program<'a> {
+pub(super) fn program<'a>(binaries: &'a Binaries, profile: &BrowserProfile, guise: &Guise) -> Program<'a> {
     let (width, height) = guise.viewport;
     let mut arguments: Vec<String> =
         ["--host", "127.0.0.1", "--port", "0", "--websocket-port", "0", "--profile-root"]
             .iter()
             .map(ToString::to_string)
             .collect();
-    arguments.push(profile.data().display().to_string());
+    arguments.push(profile.data_dir().display().to_string());
     Program {
         path: &binaries.driver,
         arguments,

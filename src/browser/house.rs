@@ -19,11 +19,11 @@ use super::{addon, binaries, chrome, fault, firefox, remote};
 use crate::domain::{BrowserFacts, Failure, FailureKind, Phase};
 use crate::forward_proxy::{BlockedHosts, Forward, ForwardRules, Peers};
 use crate::net::{Deadline, Net, TlsOptions};
-use crate::subprocess::bounded::Bounded;
-use crate::subprocess::group::Group;
+use crate::subprocess::bounded::BoundedConnector;
+use crate::subprocess::group::ProcessGroup;
 use crate::subprocess::process_table::ProcessTable;
-use crate::subprocess::profile::Profile;
-use crate::subprocess::user::Account;
+use crate::subprocess::profile::BrowserProfile;
+use crate::subprocess::user::OsUser;
 use crate::subprocess::{group, processes, profile};
 
 /// How long a check waits for room among the browsers of this host, beside what its script may take.
@@ -67,7 +67,8 @@ impl House {
     /// Nothing is started or made yet.
     #[must_use]
     pub fn new(config: HouseConfig) -> Self {
-        let total = config.total_memory_bytes.or_else(|| processes::memory_of_host().map(|bytes| bytes / 2));
+        let total =
+            config.total_memory_bytes.or_else(|| processes::host_memory_bytes().map(|bytes| bytes / 2));
         let places = total.unwrap_or(0) / config.memory_bytes.max(1);
         let most = u32::try_from(places.clamp(1, 1000)).unwrap_or(1);
         let own = || std::env::temp_dir().join(format!("vigie-browsers-{}", nix::unistd::geteuid()));
@@ -127,7 +128,7 @@ impl House {
     pub fn rules(&self, wish: &Wish, blocked: BlockedHosts) -> Result<ForwardRules, Failure> {
         let standard = ForwardRules::default();
         let (listen, peers) = match self.remote(wish.kind) {
-            None => (standard.listen, Peers::User(Account::named(self.config.user.as_deref())?.user)),
+            None => (standard.listen, Peers::User(OsUser::lookup(self.config.user.as_deref())?.uid)),
             Some(remote) => {
                 let listen = remote.forward_host.ok_or_else(|| {
                     let detail = "`browser.remote`: without `forward_host` a browser there would not be held to the \
@@ -200,7 +201,7 @@ impl House {
     ) -> Result<(Client, Keeper, Option<SocketAddr>), Failure> {
         self.sweep_once().await;
         let binaries = binaries::find(&self.config, wish.kind)?;
-        let account = Account::named(self.config.user.as_deref())?;
+        let account = OsUser::lookup(self.config.user.as_deref())?;
         let place = self.place(deadline).await?;
         let within = Deadline::within(self.config.start.min(deadline.left()));
         let profile = self.profile(&account)?;
@@ -215,7 +216,7 @@ impl House {
         let mut keeper = Keeper::new(held, Some(tail), self.config.memory_bytes, Arc::clone(&self.processes));
         let session = async {
             let port = start.ready(&mut keeper).await?;
-            let mut builder = ClientBuilder::new(Bounded::new());
+            let mut builder = ClientBuilder::new(BoundedConnector::new());
             builder.capabilities(capabilities);
             let driver = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
             let address = format!("http://{driver}");
@@ -282,9 +283,10 @@ impl House {
         }
     }
 
-    fn profile(&self, account: &Account) -> Result<Profile, Failure> {
+    fn profile(&self, account: &OsUser) -> Result<BrowserProfile, Failure> {
         let folder = &self.folder;
-        let made = profile::house(folder, account).and_then(|()| Profile::make(folder, account));
+        let made =
+            profile::create_root(folder, account).and_then(|()| BrowserProfile::create(folder, account));
         made.map_err(|error| {
             let detail = format!("`browser.folder`: `{}` cannot be used: {error}", folder.display());
             launch(FailureKind::NotConfigured, detail)
@@ -297,7 +299,7 @@ struct Start<'a> {
     house: &'a House,
     wish: &'a Wish,
     binaries: &'a Binaries,
-    account: Account,
+    account: OsUser,
 }
 
 impl Start<'_> {
@@ -305,12 +307,15 @@ impl Start<'_> {
         self.house.config.sandbox && !self.account.is_root()
     }
 
-    fn driver(&self, profile: &Profile) -> Result<(Group, crate::subprocess::tail::Tail), Failure> {
+    fn driver(
+        &self,
+        profile: &BrowserProfile,
+    ) -> Result<(ProcessGroup, crate::subprocess::tail::DriverLog), Failure> {
         let program = match self.wish.kind {
             BrowserKind::Chrome => chrome::program(self.binaries),
             _ => firefox::program(self.binaries, profile, &self.wish.guise),
         };
-        Group::start(&program, profile, &self.account, self.house.config.nice).map_err(|error| {
+        ProcessGroup::spawn(&program, profile, &self.account, self.house.config.nice).map_err(|error| {
             let detail = format!("`{}` cannot be started: {error}", shown(program.path));
             launch(FailureKind::BrowserFailed, detail)
         })
@@ -337,7 +342,7 @@ impl Start<'_> {
             _ => firefox::port_in,
         };
         while let Some(tail) = keeper.tail() {
-            match tail.next().await {
+            match tail.next_line().await {
                 Some(line) => {
                     if let Some(port) = found(&line) {
                         return Ok(port);
@@ -358,11 +363,11 @@ fn late(within: Deadline, printed: &str) -> Failure {
 
 fn sweep(folder: &Path) -> usize {
     // Without the folder there is nothing to look for.
-    let Ok(forsaken) = Profile::forsaken(folder) else { return 0 };
+    let Ok(forsaken) = BrowserProfile::orphaned(folder) else { return 0 };
     let found = forsaken.len();
     for profile in forsaken {
-        let token = profile.token().to_owned();
-        if !group::end_forsaken(&profile) {
+        let token = profile.name().to_owned();
+        if !group::kill_orphans(&profile) {
             tracing::warn!(profile = token, "processes of a browser do not end");
         }
         if let Err(error) = profile.remove() {

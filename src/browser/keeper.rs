@@ -9,17 +9,17 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::fault::with_printed;
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::subprocess::group::Group;
-use crate::subprocess::process_table::{FRESH, Health, ProcessTable};
-use crate::subprocess::profile::Profile;
-use crate::subprocess::tail::Tail;
+use crate::subprocess::group::ProcessGroup;
+use crate::subprocess::process_table::{BrowserHealth, MAX_SCAN_AGE, ProcessTable};
+use crate::subprocess::profile::BrowserProfile;
+use crate::subprocess::tail::DriverLog;
 
 /// Holds the processes of one browser, its profile and its place among the others.
 #[derive(Debug)]
 pub struct Keeper {
     /// `None` for a browser on another host, and when it has been ended.
     held: Option<Held>,
-    tail: Option<Tail>,
+    tail: Option<DriverLog>,
     memory: AtomicU64,
     limit: u64,
     /// Whether the driver has a browser that can be missed.
@@ -32,8 +32,8 @@ pub struct Keeper {
 /// All that has to go. The place is free again when the rest is gone.
 #[derive(Debug)]
 pub(super) struct Held {
-    pub(super) group: Option<Group>,
-    pub(super) profile: Profile,
+    pub(super) group: Option<ProcessGroup>,
+    pub(super) profile: BrowserProfile,
     pub(super) place: OwnedSemaphorePermit,
 }
 
@@ -41,8 +41,8 @@ impl Held {
     /// Ends the processes, waits until they are gone and removes the profile. Blocks for some milliseconds; much
     /// longer when the kernel is slow to free their memory.
     fn end(self) {
-        let token = self.profile.token().to_owned();
-        if self.group.is_some_and(|group| !group.end()) {
+        let token = self.profile.name().to_owned();
+        if self.group.is_some_and(|group| !group.kill_and_wait()) {
             tracing::warn!(profile = token, "processes of a browser do not end");
         }
         if let Err(error) = self.profile.remove() {
@@ -53,7 +53,7 @@ impl Held {
 }
 
 impl Keeper {
-    pub(super) fn new(held: Held, tail: Option<Tail>, limit: u64, processes: Arc<ProcessTable>) -> Self {
+    pub(super) fn new(held: Held, tail: Option<DriverLog>, limit: u64, processes: Arc<ProcessTable>) -> Self {
         Self {
             held: Some(held),
             tail,
@@ -87,12 +87,12 @@ impl Keeper {
     /// Ends the driver, of which no browser has come yet, and has `start` start another in the same profile.
     pub(super) async fn restart(
         &mut self,
-        start: impl FnOnce(&Profile) -> Result<(Group, Tail), Failure>,
+        start: impl FnOnce(&BrowserProfile) -> Result<(ProcessGroup, DriverLog), Failure>,
     ) -> Result<(), Failure> {
         let Some(held) = &mut self.held else { return Ok(()) };
         if let Some(group) = held.group.take() {
             // It runs to its end also when nobody waits for it any more.
-            drop(tokio::task::spawn_blocking(move || group.end()).await);
+            drop(tokio::task::spawn_blocking(move || group.kill_and_wait()).await);
         }
         let (group, tail) = start(&held.profile)?;
         held.group = Some(group);
@@ -100,20 +100,20 @@ impl Keeper {
         Ok(())
     }
 
-    pub(super) fn tail(&mut self) -> Option<&mut Tail> {
+    pub(super) fn tail(&mut self) -> Option<&mut DriverLog> {
         self.tail.as_mut()
     }
 
     /// The last that the driver printed.
     pub(super) fn printed(&self) -> String {
-        self.tail.as_ref().map(Tail::told).unwrap_or_default()
+        self.tail.as_ref().map(DriverLog::last_lines).unwrap_or_default()
     }
 
     /// Waits until the browser is lost: it or its driver ended or was stopped ([`FailureKind::BrowserFailed`]), or it
     /// took more memory than it may ([`FailureKind::BrowserTooLarge`]), and was ended. Stays pending until then. It
     /// also reads what the driver prints, and is to be polled as long as the driver is asked for something.
     pub async fn lost(&mut self) -> Failure {
-        let mut looks = interval(FRESH);
+        let mut looks = interval(MAX_SCAN_AGE);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             match &mut self.tail {
@@ -131,12 +131,17 @@ impl Keeper {
 
     async fn look(&mut self) -> Option<Failure> {
         let group = self.held.as_ref()?.group.as_ref()?;
-        if let Some(how) = group.ended() {
+        if let Some(how) = group.exit_description() {
             let detail = with_printed(&format!("the driver {how}"), &self.printed());
             return Some(Failure::new(Phase::Play, FailureKind::BrowserFailed, detail));
         }
         let seen = self.processes.health(group.leader(), self.since).await?;
-        let Health { memory_bytes: bytes, others, driver_is_stopped, browser_is_stopped } = seen;
+        let BrowserHealth {
+            memory_bytes: bytes,
+            browser_processes: others,
+            driver_is_stopped,
+            browser_is_stopped,
+        } = seen;
         let failed = |what: &str| Some(Failure::new(Phase::Play, FailureKind::BrowserFailed, what));
         if self.is_opened && others == 0 {
             return failed("the browser ended");

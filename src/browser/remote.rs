@@ -12,7 +12,7 @@ use super::{chrome, fault, firefox};
 use crate::domain::{Failure, FailureKind};
 use crate::forward_proxy::Forward;
 use crate::net::{Deadline, Endpoint, Net, Trace};
-use crate::subprocess::bounded::Bounded;
+use crate::subprocess::bounded::BoundedConnector;
 
 /// A session at `remote`, with a browser that goes through `forward`.
 ///
@@ -40,7 +40,7 @@ pub(super) async fn open(
         BrowserKind::Firefox => firefox::capabilities(wish, forward.address(), None),
         BrowserKind::InternetExplorer => explorer(wish, forward.address()),
     };
-    let mut builder = ClientBuilder::new(Bounded::new());
+    let mut builder = ClientBuilder::new(BoundedConnector::new());
     let connecting = builder.capabilities(capabilities).connect(remote.url.as_str()).await;
     connecting.map_err(|error| fault::of_session(&error, ""))
 }

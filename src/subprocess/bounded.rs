@@ -14,20 +14,20 @@ use tokio::net::TcpStream;
 use tower::{BoxError, Service};
 
 /// Bytes of one answer: a log of a busy step and a picture of a large screen have room several times.
-const LONGEST_ANSWER: usize = 64 * 1024 * 1024;
+const MAX_RESPONSE_BYTES: usize = 64 * 1024 * 1024;
 
 /// Connects to a driver.
 #[derive(Clone, Debug)]
-pub(crate) struct Bounded(HttpConnector);
+pub(crate) struct BoundedConnector(HttpConnector);
 
-impl Bounded {
+impl BoundedConnector {
     pub(crate) fn new() -> Self {
         Self(HttpConnector::new())
     }
 }
 
-impl Service<Uri> for Bounded {
-    type Response = TokioIo<Counted<TcpStream>>;
+impl Service<Uri> for BoundedConnector {
+    type Response = TokioIo<ResponseLimitStream<TcpStream>>;
     type Error = BoxError;
     type Future = BoxFuture<'static, Result<Self::Response, BoxError>>;
 
@@ -37,31 +37,31 @@ impl Service<Uri> for Bounded {
 
     fn call(&mut self, to: Uri) -> Self::Future {
         let connecting = self.0.call(to);
-        Box::pin(async move { Ok(TokioIo::new(Counted::new(connecting.await?.into_inner()))) })
+        Box::pin(async move { Ok(TokioIo::new(ResponseLimitStream::new(connecting.await?.into_inner()))) })
     }
 }
 
 /// Counts the bytes that are read since something was written: those of one answer.
 #[derive(Debug)]
-pub(crate) struct Counted<S> {
+pub(crate) struct ResponseLimitStream<S> {
     stream: S,
     read: usize,
-    most: usize,
+    limit: usize,
 }
 
-impl<S> Counted<S> {
+impl<S> ResponseLimitStream<S> {
     const fn new(stream: S) -> Self {
-        Self { stream, read: 0, most: LONGEST_ANSWER }
+        Self { stream, read: 0, limit: MAX_RESPONSE_BYTES }
     }
 }
 
-impl Connection for Counted<TcpStream> {
+impl Connection for ResponseLimitStream<TcpStream> {
     fn connected(&self) -> Connected {
         self.stream.connected()
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for ResponseLimitStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -70,15 +70,15 @@ impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
         let before = into.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(cx, into))?;
         self.read += into.filled().len() - before;
-        if self.read > self.most {
-            let why = format!("the driver's answer has more than {} bytes", self.most);
+        if self.read > self.limit {
+            let why = format!("the driver's answer has more than {} bytes", self.limit);
             return Poll::Ready(Err(io::Error::other(why)));
         }
         Poll::Ready(Ok(()))
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for ResponseLimitStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         self.read = 0;
         Pin::new(&mut self.stream).poll_write(cx, bytes)
@@ -102,7 +102,7 @@ mod tests {
     #[tokio::test]
     async fn each_answer_is_bounded_by_itself() {
         let (here, mut there) = duplex(64);
-        let mut counted = Counted { stream: here, read: 0, most: 10 };
+        let mut counted = ResponseLimitStream { stream: here, read: 0, limit: 10 };
         let mut answer = [0; 10];
         for _ in 0..3 {
             counted.write_all(b"ask").await.unwrap();

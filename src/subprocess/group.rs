@@ -16,14 +16,14 @@ use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::Pid;
 
 use super::processes::{self, Process};
-use super::profile::{MARKER, Profile};
-use super::tail::Tail;
-use super::user::Account;
+use super::profile::{BrowserProfile, MARKER_VARIABLE};
+use super::tail::DriverLog;
+use super::user::OsUser;
 
 /// Time for killed processes to be gone; they cannot refuse, but the kernel may be slow to free their memory.
-const GONE: Duration = Duration::from_secs(10);
+const KILL_TIMEOUT: Duration = Duration::from_secs(10);
 /// Pause between two looks at whether they are.
-const LOOK: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A program with what it is started with.
 pub(crate) struct Program<'a> {
@@ -35,36 +35,36 @@ pub(crate) struct Program<'a> {
 
 /// The processes of one browser.
 #[derive(Debug)]
-pub(crate) struct Group {
+pub(crate) struct ProcessGroup {
     leader: Pid,
     marker: String,
 }
 
-impl Group {
+impl ProcessGroup {
     /// Starts `program` as the leader of a group, with a clean environment whose home is `profile`.
-    pub(crate) fn start(
+    pub(crate) fn spawn(
         program: &Program<'_>,
-        profile: &Profile,
-        account: &Account,
+        profile: &BrowserProfile,
+        account: &OsUser,
         nice: u8,
-    ) -> io::Result<(Self, Tail)> {
-        adopt();
+    ) -> io::Result<(Self, DriverLog)> {
+        become_subreaper();
         let (reader, writer) = io::pipe()?;
-        let tail = Tail::of(reader)?;
-        let mut command = stepping_back(program.path, nice);
+        let tail = DriverLog::new(reader)?;
+        let mut command = nice_command(program.path, nice);
         command
             .args(&program.arguments)
             .env_clear()
-            .envs(environment(profile))
+            .envs(base_environment(profile))
             .envs(program.environment.iter().map(|(name, value)| (name, value)))
-            .current_dir(profile.temporary())
+            .current_dir(profile.temp_dir())
             .stdin(Stdio::from(File::open("/dev/null")?))
             .stdout(writer.try_clone()?)
             .stderr(writer)
             .process_group(0);
-        if !account.is_own {
+        if !account.is_current {
             // That drops the supplementary groups of root too.
-            command.uid(account.user).gid(account.group);
+            command.uid(account.uid).gid(account.gid);
         }
         // The child is waited for below, when all that it started is gone.
         let child = command.spawn()?;
@@ -74,7 +74,7 @@ impl Group {
     }
 
     /// How the driver ended; `None` while it runs. It stays a zombie, so that its number remains the group's.
-    pub(crate) fn ended(&self) -> Option<String> {
+    pub(crate) fn exit_description(&self) -> Option<String> {
         let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
         match waitid(Id::Pid(self.leader), flags) {
             Ok(WaitStatus::Exited(_, code)) => Some(format!("ended with code {code}")),
@@ -95,27 +95,27 @@ impl Group {
     }
 
     /// Kills all of it and waits until it is gone; false when that takes too long.
-    pub(crate) fn end(&self) -> bool {
+    pub(crate) fn kill_and_wait(&self) -> bool {
         self.kill();
-        let gone = end(Some(self.leader), &self.marker);
+        let gone = kill_all(Some(self.leader), &self.marker);
         // Last of all, so that the number of the group was taken until here.
-        gone && waited_for(self.leader)
+        gone && wait_with_timeout(self.leader)
     }
 }
 
 /// Kills what an earlier process of Vigie left behind of the browser with `profile`; false when it stays.
-pub(crate) fn end_forsaken(profile: &Profile) -> bool {
-    end(None, &profile.marker())
+pub(crate) fn kill_orphans(profile: &BrowserProfile) -> bool {
+    kill_all(None, &profile.marker())
 }
 
-fn end(leader: Option<Pid>, marker: &str) -> bool {
-    let until = Instant::now() + GONE;
+fn kill_all(leader: Option<Pid>, marker: &str) -> bool {
+    let until = Instant::now() + KILL_TIMEOUT;
     let own = i32::try_from(std::process::id()).unwrap_or_default();
     // What was seen once belongs to it, also when it has lost its parent since.
     let mut known = BTreeSet::new();
     loop {
-        let all = processes::all();
-        let found = processes::of(&all, leader.map(Pid::as_raw), Some(marker.as_bytes()));
+        let all = processes::list();
+        let found = processes::browser_members(&all, leader.map(Pid::as_raw), Some(marker.as_bytes()));
         known.extend(found.iter().map(|process| process.id));
         let mut left = 0;
         for process in all.iter().filter(|process| known.contains(&process.id)) {
@@ -135,32 +135,32 @@ fn end(leader: Option<Pid>, marker: &str) -> bool {
             }
         }
         if left == 0 {
-            bury(&all);
+            reap_zombies(&all);
             return true;
         }
         if Instant::now() >= until {
             return false;
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 
 /// Waits for a process that was killed; false when that takes too long. It shows as a zombie some time before it
 /// can be waited for: as soon as its first thread has ended.
-fn waited_for(id: Pid) -> bool {
-    let until = Instant::now() + GONE;
+fn wait_with_timeout(id: Pid) -> bool {
+    let until = Instant::now() + KILL_TIMEOUT;
     while matches!(waitpid(id, Some(WaitPidFlag::WNOHANG)), Ok(WaitStatus::StillAlive)) {
         if Instant::now() >= until {
             return false;
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
     true
 }
 
-/// Waits for those that came to this process by [`adopt`] and have ended. What ends on its own together with its
+/// Waits for those that came to this process by [`become_subreaper`] and have ended. What ends on its own together with its
 /// browser, as the watchers for crashes do, cannot be told from others any more: it has no environment then.
-fn bury(all: &[Process]) {
+fn reap_zombies(all: &[Process]) {
     let own = i32::try_from(std::process::id()).unwrap_or_default();
     for process in all.iter().filter(|process| process.is_zombie && process.is_child_of(own)) {
         // Whatever this process starts itself is in its own group, or leads one.
@@ -172,7 +172,7 @@ fn bury(all: &[Process]) {
 
 /// Makes this process the parent of those that lost theirs: somebody has to wait for what a killed driver
 /// leaves, and in a container the first process may not.
-fn adopt() {
+fn become_subreaper() {
     static ONCE: Once = Once::new();
     // Without it zombies are left to the first process of the host.
     ONCE.call_once(|| {
@@ -180,7 +180,7 @@ fn adopt() {
     });
 }
 
-fn stepping_back(program: &Path, nice: u8) -> Command {
+fn nice_command(program: &Path, nice: u8) -> Command {
     let helper = Path::new("/usr/bin/nice");
     if nice == 0 || !helper.exists() {
         return Command::new(program);
@@ -192,18 +192,18 @@ fn stepping_back(program: &Path, nice: u8) -> Command {
 
 /// What a driver and its browser have as their environment: nothing of ours but what names the time zone and, to
 /// show windows, the display.
-fn environment(profile: &Profile) -> Vec<(String, std::ffi::OsString)> {
-    let home = profile.home();
+fn base_environment(profile: &BrowserProfile) -> Vec<(String, std::ffi::OsString)> {
+    let home = profile.home_dir();
     let own = |name: &str, value: &OsStr| (name.to_owned(), value.to_owned());
     let mut all = vec![
-        own(MARKER, OsStr::new(profile.token())),
+        own(MARKER_VARIABLE, OsStr::new(profile.name())),
         own("PATH", OsStr::new("/usr/local/bin:/usr/bin:/bin")),
         own("LANG", OsStr::new("C.UTF-8")),
         own("HOME", home.as_os_str()),
         own("XDG_CONFIG_HOME", home.join(".config").as_os_str()),
         own("XDG_CACHE_HOME", home.join(".cache").as_os_str()),
         own("XDG_DATA_HOME", home.join(".local").as_os_str()),
-        own("TMPDIR", profile.temporary().as_os_str()),
+        own("TMPDIR", profile.temp_dir().as_os_str()),
         own("DBUS_SESSION_BUS_ADDRESS", OsStr::new("disabled:")),
     ];
     for name in ["TZ", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR"] {

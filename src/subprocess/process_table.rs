@@ -7,15 +7,15 @@ use super::processes::{self, Process};
 use crate::sync::Mutex;
 
 /// How old a scan may be that serves another browser.
-pub(crate) const FRESH: Duration = Duration::from_millis(400);
+pub(crate) const MAX_SCAN_AGE: Duration = Duration::from_millis(400);
 
 /// How the processes of one browser are.
 #[derive(Debug)]
-pub(crate) struct Health {
+pub(crate) struct BrowserHealth {
     /// Bytes of memory that they take.
     pub(crate) memory_bytes: u64,
     /// How many there are beside the driver.
-    pub(crate) others: usize,
+    pub(crate) browser_processes: usize,
     /// Whether somebody stopped the driver by a signal, or any of the others: nothing is answered then.
     pub(crate) driver_is_stopped: bool,
     pub(crate) browser_is_stopped: bool,
@@ -24,7 +24,7 @@ pub(crate) struct Health {
 /// The last scan of `/proc`.
 #[derive(Debug, Default)]
 pub(crate) struct ProcessTable {
-    last: Mutex<Option<Scan>>,
+    last_scan: Mutex<Option<Scan>>,
 }
 
 #[derive(Clone, Debug)]
@@ -34,35 +34,35 @@ struct Scan {
 }
 
 impl ProcessTable {
-    /// How the process group of the driver `leader` is, by a scan that is at most [`FRESH`] old and did not begin
+    /// How the process group of the driver `leader` is, by a scan that is at most [`MAX_SCAN_AGE`] old and did not begin
     /// before `not_before`; `None` when the runtime goes down.
-    pub(crate) async fn health(self: &Arc<Self>, leader: i32, not_before: Instant) -> Option<Health> {
+    pub(crate) async fn health(self: &Arc<Self>, leader: i32, not_before: Instant) -> Option<BrowserHealth> {
         let table = Arc::clone(self);
-        tokio::task::spawn_blocking(move || health(&table.recent(not_before), leader)).await.ok()
+        tokio::task::spawn_blocking(move || health(&table.recent_scan(not_before), leader)).await.ok()
     }
 
     /// Blocks: others that ask meanwhile wait for the scan that is under way, and share it.
-    fn recent(&self, not_before: Instant) -> Arc<[Process]> {
-        let mut last = self.last.lock();
+    fn recent_scan(&self, not_before: Instant) -> Arc<[Process]> {
+        let mut last = self.last_scan.lock();
         if let Some(scan) = &*last
             && scan.began >= not_before
-            && scan.began.elapsed() < FRESH
+            && scan.began.elapsed() < MAX_SCAN_AGE
         {
             return Arc::clone(&scan.processes);
         }
         let began = Instant::now();
-        let processes: Arc<[Process]> = processes::all().into();
+        let processes: Arc<[Process]> = processes::list().into();
         *last = Some(Scan { began, processes: Arc::clone(&processes) });
         processes
     }
 }
 
-fn health(all: &[Process], leader: i32) -> Health {
-    let members = processes::of(all, Some(leader), None);
+fn health(all: &[Process], leader: i32) -> BrowserHealth {
+    let members = processes::browser_members(all, Some(leader), None);
     let others = || members.iter().filter(|one| one.id != leader && !one.is_zombie);
-    Health {
-        memory_bytes: processes::memory_of(&members),
-        others: others().count(),
+    BrowserHealth {
+        memory_bytes: processes::memory_bytes(&members),
+        browser_processes: others().count(),
         driver_is_stopped: members.iter().any(|one| one.id == leader && one.is_stopped),
         browser_is_stopped: others().any(|one| one.is_stopped),
     }
@@ -75,15 +75,15 @@ mod tests {
     #[test]
     fn browsers_share_a_scan_until_it_is_too_old_or_too_early() {
         let (table, start) = (ProcessTable::default(), Instant::now());
-        let first = table.recent(start);
+        let first = table.recent_scan(start);
         assert!(!first.is_empty());
-        let shared = (0..20).filter(|_| Arc::ptr_eq(&first, &table.recent(start))).count();
-        assert!(shared == 20 || start.elapsed() >= FRESH, "{shared} of 20 calls shared the scan");
+        let shared = (0..20).filter(|_| Arc::ptr_eq(&first, &table.recent_scan(start))).count();
+        assert!(shared == 20 || start.elapsed() >= MAX_SCAN_AGE, "{shared} of 20 calls shared the scan");
         let later = Instant::now();
-        assert!(!Arc::ptr_eq(&first, &table.recent(later)), "a scan from before `not_before` was used");
-        table.last.lock().as_mut().unwrap().began -= FRESH;
-        let old = table.last.lock().as_ref().map(|scan| Arc::clone(&scan.processes)).unwrap();
-        assert!(!Arc::ptr_eq(&old, &table.recent(start)), "a scan that is too old was used");
+        assert!(!Arc::ptr_eq(&first, &table.recent_scan(later)), "a scan from before `not_before` was used");
+        table.last_scan.lock().as_mut().unwrap().began -= MAX_SCAN_AGE;
+        let old = table.last_scan.lock().as_ref().map(|scan| Arc::clone(&scan.processes)).unwrap();
+        assert!(!Arc::ptr_eq(&old, &table.recent_scan(start)), "a scan that is too old was used");
     }
 
     #[tokio::test(flavor = "current_thread")]
@@ -94,7 +94,7 @@ mod tests {
         let (release, released) = std::sync::mpsc::channel::<()>();
         let held = Arc::clone(&table);
         let scan = std::thread::spawn(move || {
-            let _guard = held.last.lock();
+            let _guard = held.last_scan.lock();
             ready.send(()).unwrap();
             let _ = released.recv();
         });

@@ -28,18 +28,18 @@ impl Process {
 }
 
 /// All processes that can be seen now.
-pub(crate) fn all() -> Vec<Process> {
+pub(crate) fn list() -> Vec<Process> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let ids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    ids.filter_map(one).collect()
+    ids.filter_map(read).collect()
 }
 
-fn one(id: i32) -> Option<Process> {
-    parsed(id, &fs::read_to_string(format!("/proc/{id}/stat")).ok()?)
+fn read(id: i32) -> Option<Process> {
+    parse_stat(id, &fs::read_to_string(format!("/proc/{id}/stat")).ok()?)
 }
 
 /// The fields after the name, which stands in brackets and may hold anything.
-fn parsed(id: i32, stat: &str) -> Option<Process> {
+fn parse_stat(id: i32, stat: &str) -> Option<Process> {
     let mut fields = stat.get(stat.rfind(')')? + 1..)?.split_ascii_whitespace();
     let state = fields.next()?;
     let (is_zombie, is_stopped) = (matches!(state, "Z" | "X"), state == "T");
@@ -50,11 +50,12 @@ fn parsed(id: i32, stat: &str) -> Option<Process> {
 
 /// Those of `all` that belong to one browser: that have `marker` in their environment or are of the process group
 /// `group`, whoever shares a group with one of them, and all that descend from them.
-pub(crate) fn of(all: &[Process], group: Option<i32>, marker: Option<&[u8]>) -> Vec<Process> {
+pub(crate) fn browser_members(all: &[Process], group: Option<i32>, marker: Option<&[u8]>) -> Vec<Process> {
     let own = i32::try_from(std::process::id()).unwrap_or_default();
     let own_group = nix::unistd::getpgrp().as_raw();
     let stranger = |process: &&Process| process.id != own && process.id > 1;
-    let marked = |process: &Process| marker.is_some_and(|marker| carries(process.id, marker));
+    let marked =
+        |process: &Process| marker.is_some_and(|marker| has_environment_variable(process.id, marker));
     let mut groups: BTreeSet<i32> = group.into_iter().collect();
     let mut members: BTreeSet<i32> =
         all.iter().filter(stranger).filter(|p| marked(p)).map(|p| p.id).collect();
@@ -80,14 +81,14 @@ pub(crate) fn of(all: &[Process], group: Option<i32>, marker: Option<&[u8]>) -> 
 
 /// Whether the environment that the process began with has `marker` as one of its variables. That of another
 /// user's process cannot be read, and says no.
-fn carries(id: i32, marker: &[u8]) -> bool {
+fn has_environment_variable(id: i32, marker: &[u8]) -> bool {
     let environment = fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
     environment.split(|byte| *byte == 0).any(|variable| variable == marker)
 }
 
 /// Bytes of memory that `processes` take together: pages that each has for itself, and the most that one shares
 /// with others. Shared pages are mostly the same ones, the program and its libraries.
-pub(crate) fn memory_of(processes: &[Process]) -> u64 {
+pub(crate) fn memory_bytes(processes: &[Process]) -> u64 {
     let (mut own, mut shared) = (0, 0);
     for process in processes.iter().filter(|process| !process.is_zombie) {
         let text = fs::read_to_string(format!("/proc/{}/statm", process.id)).unwrap_or_default();
@@ -101,7 +102,7 @@ pub(crate) fn memory_of(processes: &[Process]) -> u64 {
 }
 
 /// Bytes of memory that this host has.
-pub(crate) fn memory_of_host() -> Option<u64> {
+pub(crate) fn host_memory_bytes() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     line.split_ascii_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1024)
@@ -117,12 +118,12 @@ mod tests {
 
     #[test]
     fn a_name_may_hold_anything() {
-        let read = parsed(7, "7 (a) Z 1) b) S 5 6 6 0 -1").unwrap();
+        let read = parse_stat(7, "7 (a) Z 1) b) S 5 6 6 0 -1").unwrap();
         assert_eq!(read, process(7, 5, 6));
-        assert!(parsed(7, "7 (x) Z 1 6 6").unwrap().is_zombie);
-        assert!(parsed(7, "7 (x) T 1 6 6").unwrap().is_stopped);
-        assert_eq!(parsed(7, ""), None);
-        assert_eq!(parsed(7, "7 (x"), None);
+        assert!(parse_stat(7, "7 (x) Z 1 6 6").unwrap().is_zombie);
+        assert!(parse_stat(7, "7 (x) T 1 6 6").unwrap().is_stopped);
+        assert_eq!(parse_stat(7, ""), None);
+        assert_eq!(parse_stat(7, "7 (x"), None);
     }
 
     #[test]
@@ -137,14 +138,15 @@ mod tests {
             process(base + 4, 1, base + 3),
             process(base + 9, 1, base + 9),
         ];
-        let ids: Vec<i32> = of(&all, Some(base), None).iter().map(|process| process.id - base).collect();
+        let ids: Vec<i32> =
+            browser_members(&all, Some(base), None).iter().map(|process| process.id - base).collect();
         assert_eq!(ids, [0, 1, 2, 3, 4]);
     }
 
     #[test]
     fn the_own_memory_is_seen() {
         let own = i32::try_from(std::process::id()).unwrap();
-        let bytes = memory_of(&[one(own).unwrap()]);
-        assert!((1 << 20..memory_of_host().unwrap()).contains(&bytes), "{bytes}");
+        let bytes = memory_bytes(&[read(own).unwrap()]);
+        assert!((1 << 20..host_memory_bytes().unwrap()).contains(&bytes), "{bytes}");
     }
 }

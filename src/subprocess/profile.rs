@@ -9,55 +9,55 @@ use std::path::{Path, PathBuf};
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 
-use super::user::Account;
+use super::user::OsUser;
 
 /// The variable that all processes of a browser have in their environment, with the name of its profile.
-pub(crate) const MARKER: &str = "VIGIE_BROWSER";
+pub(crate) const MARKER_VARIABLE: &str = "VIGIE_BROWSER";
 /// What names of profiles begin with; anything else in the folder is left alone.
 const PREFIX: &str = "v-";
 /// Ending of the lock of a profile.
-const LOCK: &str = ".lock";
+const LOCK_SUFFIX: &str = ".lock";
 /// Folders that a browser and its driver find there.
-const PARTS: [&str; 3] = ["h", "t", "p"];
+const SUBDIRECTORIES: [&str; 3] = ["h", "t", "p"];
 
 /// The folder of one browser.
 #[derive(Debug)]
-pub(crate) struct Profile {
-    folder: PathBuf,
-    token: String,
+pub(crate) struct BrowserProfile {
+    dir: PathBuf,
+    name: String,
     lock: Option<Flock<File>>,
 }
 
-impl Profile {
+impl BrowserProfile {
     /// Makes one in `house`, owned by `account`.
-    pub(crate) fn make(house: &Path, account: &Account) -> io::Result<Self> {
-        let token = format!("{PREFIX}{}", random()?);
-        let _turn = turn(house)?;
-        let lock = locked(&lock_of(house, &token), FlockArg::LockExclusiveNonblock)?;
-        let profile = Self { folder: house.join(&token), token, lock: Some(lock) };
-        let own = |path: &Path| chown(path, Some(account.user), Some(account.group));
-        DirBuilder::new().mode(0o700).create(&profile.folder)?;
-        own(&profile.folder)?;
-        for part in PARTS {
-            DirBuilder::new().mode(0o700).create(profile.folder.join(part))?;
-            own(&profile.folder.join(part))?;
+    pub(crate) fn create(house: &Path, account: &OsUser) -> io::Result<Self> {
+        let token = format!("{PREFIX}{}", random_name()?);
+        let _turn = lock_root(house)?;
+        let lock = lock_file(&lock_path(house, &token), FlockArg::LockExclusiveNonblock)?;
+        let profile = Self { dir: house.join(&token), name: token, lock: Some(lock) };
+        let own = |path: &Path| chown(path, Some(account.uid), Some(account.gid));
+        DirBuilder::new().mode(0o700).create(&profile.dir)?;
+        own(&profile.dir)?;
+        for part in SUBDIRECTORIES {
+            DirBuilder::new().mode(0o700).create(profile.dir.join(part))?;
+            own(&profile.dir.join(part))?;
         }
         Ok(profile)
     }
 
     /// Those in `house` that no living process minds.
-    pub(crate) fn forsaken(house: &Path) -> io::Result<Vec<Self>> {
-        let _turn = turn(house)?;
+    pub(crate) fn orphaned(house: &Path) -> io::Result<Vec<Self>> {
+        let _turn = lock_root(house)?;
         let mut found = Vec::new();
         for entry in fs::read_dir(house)?.flatten() {
             let Ok(name) = entry.file_name().into_string() else { continue };
-            let token = name.strip_suffix(LOCK).unwrap_or(&name).to_owned();
-            if !token.starts_with(PREFIX) || found.iter().any(|found: &Self| found.token == token) {
+            let token = name.strip_suffix(LOCK_SUFFIX).unwrap_or(&name).to_owned();
+            if !token.starts_with(PREFIX) || found.iter().any(|found: &Self| found.name == token) {
                 continue;
             }
             // A lock that somebody holds is the usual case, and not worth a word.
-            if let Ok(lock) = locked(&lock_of(house, &token), FlockArg::LockExclusiveNonblock) {
-                found.push(Self { folder: house.join(&token), token, lock: Some(lock) });
+            if let Ok(lock) = lock_file(&lock_path(house, &token), FlockArg::LockExclusiveNonblock) {
+                found.push(Self { dir: house.join(&token), name: token, lock: Some(lock) });
             }
         }
         Ok(found)
@@ -65,33 +65,33 @@ impl Profile {
 
     /// What its processes have in their environment.
     pub(crate) fn marker(&self) -> String {
-        format!("{}={}", MARKER, self.token)
+        format!("{}={}", MARKER_VARIABLE, self.name)
     }
 
     /// Its name, which nobody else has.
-    pub(crate) fn token(&self) -> &str {
-        &self.token
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
-    pub(crate) fn home(&self) -> PathBuf {
-        self.folder.join("h")
+    pub(crate) fn home_dir(&self) -> PathBuf {
+        self.dir.join("h")
     }
 
-    pub(crate) fn temporary(&self) -> PathBuf {
-        self.folder.join("t")
+    pub(crate) fn temp_dir(&self) -> PathBuf {
+        self.dir.join("t")
     }
 
-    pub(crate) fn data(&self) -> PathBuf {
-        self.folder.join("p")
+    pub(crate) fn data_dir(&self) -> PathBuf {
+        self.dir.join("p")
     }
 
     /// Removes it with all that is in it. Its processes are gone by now.
     pub(crate) fn remove(mut self) -> io::Result<()> {
-        match fs::remove_dir_all(&self.folder) {
+        match fs::remove_dir_all(&self.dir) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let lock = self.folder.with_file_name(format!("{}{LOCK}", self.token));
+        let lock = self.dir.with_file_name(format!("{}{LOCK_SUFFIX}", self.name));
         fs::remove_file(lock)?;
         self.lock = None;
         Ok(())
@@ -99,9 +99,9 @@ impl Profile {
 }
 
 /// Makes the folder of the profiles, when it is missing, so that nobody else writes there.
-pub(crate) fn house(folder: &Path, account: &Account) -> io::Result<()> {
+pub(crate) fn create_root(folder: &Path, account: &OsUser) -> io::Result<()> {
     // Another user has to get through to the own profile.
-    let mode = if account.is_own { 0o700 } else { 0o711 };
+    let mode = if account.is_current { 0o700 } else { 0o711 };
     match DirBuilder::new().mode(mode).recursive(false).create(folder) {
         Ok(()) => return Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -114,21 +114,21 @@ pub(crate) fn house(folder: &Path, account: &Account) -> io::Result<()> {
     Ok(())
 }
 
-fn lock_of(house: &Path, token: &str) -> PathBuf {
-    house.join(format!("{token}{LOCK}"))
+fn lock_path(house: &Path, token: &str) -> PathBuf {
+    house.join(format!("{token}{LOCK_SUFFIX}"))
 }
 
 /// Held while a profile is made or forsaken ones are looked for: between a folder and its lock is a moment.
-fn turn(house: &Path) -> io::Result<Flock<File>> {
-    locked(&house.join("turn"), FlockArg::LockExclusive)
+fn lock_root(house: &Path) -> io::Result<Flock<File>> {
+    lock_file(&house.join("turn"), FlockArg::LockExclusive)
 }
 
-fn locked(path: &Path, how: FlockArg) -> io::Result<Flock<File>> {
+fn lock_file(path: &Path, how: FlockArg) -> io::Result<Flock<File>> {
     let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
     Flock::lock(file, how).map_err(|(_, errno): (File, Errno)| errno.into())
 }
 
-fn random() -> io::Result<String> {
+fn random_name() -> io::Result<String> {
     // Short: the path of a socket below it has to fit into 107 bytes.
     let mut bytes = [0_u8; 8];
     aws_lc_rs::rand::fill(&mut bytes).map_err(|_| io::Error::other("no random numbers"))?;

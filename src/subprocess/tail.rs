@@ -10,28 +10,28 @@ use tokio::net::unix::pipe::Receiver;
 use crate::domain::replace_control_chars;
 
 /// Lines that are kept.
-const LINES: usize = 6;
+const MAX_LINES: usize = 6;
 /// Bytes of a line that are kept.
-const LINE_BYTES: usize = 300;
+const MAX_LINE_BYTES: usize = 300;
 
 /// The end of a driver's output.
 #[derive(Debug)]
-pub(crate) struct Tail {
+pub(crate) struct DriverLog {
     pipe: Option<BufReader<Receiver>>,
     line: Vec<u8>,
     lines: VecDeque<String>,
 }
 
-impl Tail {
+impl DriverLog {
     /// Reads from `pipe`, whose other end the driver writes to.
-    pub(crate) fn of(pipe: PipeReader) -> io::Result<Self> {
+    pub(crate) fn new(pipe: PipeReader) -> io::Result<Self> {
         let pipe = Receiver::from_owned_fd(OwnedFd::from(pipe))?;
         Ok(Self { pipe: Some(BufReader::new(pipe)), line: Vec::new(), lines: VecDeque::new() })
     }
 
     /// The next line; `None` when there will be no more. Nothing is lost when it is dropped before its end: what was read
     /// is in the buffer, or already in `line`.
-    pub(crate) async fn next(&mut self) -> Option<String> {
+    pub(crate) async fn next_line(&mut self) -> Option<String> {
         loop {
             let pipe = self.pipe.as_mut()?;
             let read = pipe.fill_buf().await.unwrap_or_default();
@@ -41,7 +41,7 @@ impl Tail {
             }
             let end = read.iter().position(|byte| *byte == b'\n');
             let part = &read[..end.unwrap_or(read.len())];
-            let room = LINE_BYTES.saturating_sub(self.line.len());
+            let room = MAX_LINE_BYTES.saturating_sub(self.line.len());
             self.line.extend_from_slice(&part[..part.len().min(room)]);
             let used = part.len() + usize::from(end.is_some());
             pipe.consume(used);
@@ -56,7 +56,7 @@ impl Tail {
         // Lines of the console of a page are the page's, and may have anything in them; that there is no desktop
         // is no news.
         if !line.is_empty() && !line.contains("CONSOLE") && !line.contains("dbus") {
-            if self.lines.len() == LINES {
+            if self.lines.len() == MAX_LINES {
                 self.lines.pop_front();
             }
             self.lines.push_back(line.clone());
@@ -66,12 +66,12 @@ impl Tail {
 
     /// Reads what comes, and forgets it but for the last lines. Stays pending at the end of the output.
     pub(crate) async fn drain(&mut self) {
-        while self.next().await.is_some() {}
+        while self.next_line().await.is_some() {}
         std::future::pending::<()>().await;
     }
 
     /// The last lines in one.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn last_lines(&self) -> String {
         self.lines.iter().map(String::as_str).collect::<Vec<_>>().join("; ")
     }
 }
@@ -87,25 +87,25 @@ mod tests {
     #[tokio::test]
     async fn lines_come_whole_however_they_are_read() {
         let (reader, mut writer) = io::pipe().unwrap();
-        let mut tail = Tail::of(reader).unwrap();
+        let mut tail = DriverLog::new(reader).unwrap();
         for part in ["on", "e", "\ntwo\nth"] {
             // Given up before the end of the line.
-            assert_eq!(tail.next().now_or_never(), None, "{part}");
+            assert_eq!(tail.next_line().now_or_never(), None, "{part}");
             writer.write_all(part.as_bytes()).unwrap();
         }
-        assert_eq!(tail.next().await.as_deref(), Some("one"));
-        assert_eq!(tail.next().await.as_deref(), Some("two"));
+        assert_eq!(tail.next_line().await.as_deref(), Some("one"));
+        assert_eq!(tail.next_line().await.as_deref(), Some("two"));
         writer.write_all("x".repeat(20_000).as_bytes()).unwrap();
         writer.write_all(b"\n\nend").unwrap();
         drop(writer);
-        assert_eq!(tail.next().await.map(|line| line.len()), Some(LINE_BYTES));
-        assert_eq!(tail.next().await.as_deref(), Some(""));
-        assert_eq!(tail.next().await.as_deref(), Some("end"));
-        assert_eq!(tail.next().await, None);
+        assert_eq!(tail.next_line().await.map(|line| line.len()), Some(MAX_LINE_BYTES));
+        assert_eq!(tail.next_line().await.as_deref(), Some(""));
+        assert_eq!(tail.next_line().await.as_deref(), Some("end"));
+        assert_eq!(tail.next_line().await, None);
         assert!(
-            tail.told().starts_with("one; two; thxx") && tail.told().ends_with("; end"),
+            tail.last_lines().starts_with("one; two; thxx") && tail.last_lines().ends_with("; end"),
             "{}",
-            tail.told()
+            tail.last_lines()
         );
     }
 }

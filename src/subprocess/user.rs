@@ -6,25 +6,25 @@ use crate::domain::{Failure, FailureKind, Phase};
 
 /// A user, by numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Account {
-    pub(crate) user: u32,
-    pub(crate) group: u32,
+pub(crate) struct OsUser {
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
     /// Whether it is the one that this process runs as.
-    pub(crate) is_own: bool,
+    pub(crate) is_current: bool,
 }
 
-impl Account {
+impl OsUser {
     /// The user that this process runs as.
-    pub(crate) fn own() -> Self {
-        Self { user: geteuid().as_raw(), group: getegid().as_raw(), is_own: true }
+    pub(crate) fn current() -> Self {
+        Self { uid: geteuid().as_raw(), gid: getegid().as_raw(), is_current: true }
     }
 
     /// The user called `name`, with its first group; the own one without a name.
     ///
     /// # Errors
     /// [`FailureKind::NotConfigured`] for a name that nobody has, and where this process may not become that user.
-    pub(crate) fn named(name: Option<&str>) -> Result<Self, Failure> {
-        let Some(name) = name else { return Ok(Self::own()) };
+    pub(crate) fn lookup(name: Option<&str>) -> Result<Self, Failure> {
+        let Some(name) = name else { return Ok(Self::current()) };
         let failed = |why: &str| {
             let detail = format!("`browser.user`: {why}");
             Failure::new(Phase::Launch, FailureKind::NotConfigured, detail)
@@ -35,11 +35,11 @@ impl Account {
         if !is_own && !geteuid().is_root() {
             return Err(failed(&format!("only root can start browsers as `{name}`")));
         }
-        Ok(Self { user: found.uid.as_raw(), group: found.gid.as_raw(), is_own })
+        Ok(Self { uid: found.uid.as_raw(), gid: found.gid.as_raw(), is_current: is_own })
     }
 
     /// Whether it may do everything: Chromium's sandbox does not work then.
     pub(crate) fn is_root(self) -> bool {
-        self.user == 0
+        self.uid == 0
     }
 }

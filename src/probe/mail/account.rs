@@ -52,7 +52,7 @@ impl Account {
         })
     }
 
-    /// As [`Account::new`], at the server `hostname`, which may begin with one of `schemes`, the last of which is that of
+    /// As [`OsUser::new`], at the server `hostname`, which may begin with one of `schemes`, the last of which is that of
     /// implicit TLS; `ports` are those without and with it.
     pub(super) fn at(
         hostname: &str,
