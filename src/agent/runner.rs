@@ -21,7 +21,7 @@ use super::place::Place;
 use super::pulse::Pulse;
 use crate::domain::{CheckResult, Timestamp};
 use crate::probe::Weight;
-use crate::telemetry::{Load, Metrics};
+use crate::telemetry::{Metrics, SchedulerLoad};
 
 /// Starts a runner without monitors on the current tokio runtime.
 pub fn start(limits: Limits, place: Place, sink: Arc<dyn ResultSink>, metrics: Arc<Metrics>) -> RunnerHandle {
@@ -50,7 +50,7 @@ pub fn start(limits: Limits, place: Place, sink: Arc<dyn ResultSink>, metrics: A
         stopping: None,
         deserted: false,
         shown_at: None,
-        load: Load::default(),
+        load: SchedulerLoad::default(),
     };
     tokio::spawn(runner.run());
     RunnerHandle { commands }
@@ -91,7 +91,7 @@ struct Runner {
     deserted: bool,
     shown_at: Option<Instant>,
     /// What was shown then.
-    load: Load,
+    load: SchedulerLoad,
 }
 
 struct Applying {
@@ -231,7 +231,7 @@ impl Runner {
 
     /// Waits until the sink took everything, and says so to those who asked for the end.
     async fn hand_over(self) {
-        self.metrics.load(self.load, Load::default());
+        self.metrics.record_load(self.load, SchedulerLoad::default());
         drop((self.courier, self.commands));
         self.tracker.close();
         self.tracker.wait().await;
@@ -254,13 +254,13 @@ impl Runner {
         }
         self.shown_at = Some(Instant::now());
         let of = |weight| self.agenda.in_flight_of(weight);
-        let load = Load {
+        let load = SchedulerLoad {
             planned: self.agenda.planned(),
             queued: self.agenda.queued(),
             light: of(Weight::Light),
             heavy: of(Weight::Heavy),
         };
-        self.metrics.load(self.load, load);
+        self.metrics.record_load(self.load, load);
         self.load = load;
     }
 }
@@ -305,7 +305,7 @@ struct Delivery {
 impl Delivery {
     /// `due_at` is when the check was due here.
     async fn deliver(&self, result: CheckResult, due_at: Timestamp) {
-        self.metrics.result_due(&result, due_at);
+        self.metrics.record_result_due_at(&result, due_at);
         let monitor_id = result.monitor_id;
         if AssertUnwindSafe(self.sink.deliver(result)).catch_unwind().await.is_err() {
             tracing::error!(

@@ -21,8 +21,8 @@ use super::{browsers, delivery, server, service};
 use crate::settings::{SettingSources, Settings};
 use crate::store::ResultStore;
 use crate::syntax::ValidationError;
-use crate::telemetry::Vitals;
-use crate::telemetry::{init_logs, log_panics};
+use crate::telemetry::HealthSource;
+use crate::telemetry::{init_logs, install_panic_hook};
 
 /// Time until a reload that the store did not take is tried again.
 const AGAIN: Duration = Duration::from_secs(15);
@@ -56,7 +56,7 @@ pub fn serve(options: ServeOptions) -> anyhow::Result<()> {
     let sources = options.sources();
     let settings = Settings::load(&sources).map_err(|faults| refused(&faults))?;
     init_logs(&settings.log)?;
-    log_panics();
+    install_panic_hook();
     crate::net::warm_up();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(run(sources, settings, options))
@@ -184,7 +184,7 @@ async fn live(
         tasks.set.spawn(async move { heart.beat(runners, results, stop).await });
     }
     let heart = Arc::clone(&parts.heart);
-    let works = move || heart.is_loaded() && heart.alive().iter().all(|part| part.fault.is_none());
+    let works = move || heart.is_loaded() && heart.liveness().iter().all(|part| part.reason.is_none());
     delivery::heartbeat(&settings, Arc::clone(&parts.clock), works, stop.clone()).await?;
     let drain = settings.concurrency.drain_timeout;
     let scheme = if settings.server.tls.is_some() { "https" } else { "http" };

@@ -83,7 +83,7 @@ impl RunningSet {
         all.extend_from_slice(&provision.monitors);
         desk.planner.resume(&all, &provision.removed, &last).await?;
         set.running = provision.monitors;
-        set.doors.metrics.reloaded(true);
+        set.doors.metrics.record_reload(true);
         tracing::info!(monitors = all.len(), from_files = set.running.len(), "monitors are planned");
         Ok(set)
     }
@@ -95,7 +95,7 @@ impl RunningSet {
             Ok(settings) => self.try_reload(settings).await,
             Err(faults) => Err(refused(&faults)),
         };
-        self.doors.metrics.reloaded(taken.is_ok());
+        self.doors.metrics.record_reload(taken.is_ok());
         match taken {
             Ok(counts) => {
                 let Counts { added, changed, removed, unchanged } = counts;

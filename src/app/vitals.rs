@@ -13,7 +13,7 @@ use crate::agent::RunnerHandle;
 use crate::domain::{Location, MonitorId, Timestamp};
 use crate::pipeline::Ingestor;
 use crate::store::{Commit, Ingest, ResultStore, RollupSpan, StoreFuture};
-use crate::telemetry::{Condition, Vitals};
+use crate::telemetry::{Condition, HealthSource};
 
 /// Time between two looks at the parts.
 const LOOK: Duration = Duration::from_secs(2);
@@ -88,7 +88,7 @@ impl Heart {
                 Ok(Err(error)) => Some(error.to_string()),
                 Err(_) => Some(format!("the store did not answer within {} s", ANSWER.as_secs())),
             };
-            if self.alive().iter().all(|condition| condition.fault.is_none()) {
+            if self.liveness().iter().all(|condition| condition.reason.is_none()) {
                 service::feed_watchdog();
             }
             tokio::select! {
@@ -99,37 +99,37 @@ impl Heart {
     }
 }
 
-impl Vitals for Heart {
-    fn alive(&self) -> Vec<Condition> {
+impl HealthSource for Heart {
+    fn liveness(&self) -> Vec<Condition> {
         let answered = self.answered.lock();
         let stuck = answered.iter().find(|(_, at)| at.elapsed() >= RUNNER_STUCK);
         let stuck = stuck.map(|(name, at)| (name.clone(), at.elapsed().as_secs()));
         drop(answered);
         let draining = self.draining.load(Ordering::Relaxed);
         let runner = match stuck.filter(|_| !draining) {
-            None => Condition::holds("runner"),
+            None => Condition::met("runner"),
             Some((name, seconds)) => {
                 let fault = format!("the runner of location `{name}` has not answered for {seconds} s");
-                Condition::broken("runner", fault)
+                Condition::unmet("runner", fault)
             }
         };
         let commit = match self.commits.under_way() {
             Some(since) if since >= COMMIT_STUCK => {
-                Condition::broken("commits", format!("a commit has not ended for {} s", since.as_secs()))
+                Condition::unmet("commits", format!("a commit has not ended for {} s", since.as_secs()))
             }
-            _ => Condition::holds("commits"),
+            _ => Condition::met("commits"),
         };
         vec![runner, commit]
     }
 
-    fn ready(&self) -> Vec<Condition> {
+    fn readiness(&self) -> Vec<Condition> {
         let draining = self.draining.load(Ordering::Relaxed);
         let serving = draining.then(|| "the process is shutting down".to_owned());
         vec![
-            Condition { name: "store", fault: self.store.lock().clone() },
+            Condition { name: "store", reason: self.store.lock().clone() },
             self.ingestor.condition(),
-            Condition { name: "monitors", fault: self.waiting.lock().clone() },
-            Condition { name: "serving", fault: serving },
+            Condition { name: "monitors", reason: self.waiting.lock().clone() },
+            Condition { name: "serving", reason: serving },
         ]
     }
 }

@@ -100,7 +100,7 @@ impl Household {
                 "housekeeping failed, next try at its next turn: {error}"
             ),
         }
-        self.metrics.housekeeping(chore.label(), if outcome.is_ok() { "done" } else { "failed" });
+        self.metrics.record_job(chore.label(), if outcome.is_ok() { "done" } else { "failed" });
         outcome
     }
 
@@ -111,7 +111,7 @@ impl Household {
             let (household, busy) = (household.clone(), Arc::clone(&busy));
             Box::pin(async move {
                 if busy.swap(true, Ordering::AcqRel) {
-                    household.metrics.housekeeping(chore.label(), "skipped");
+                    household.metrics.record_job(chore.label(), "skipped");
                     tracing::warn!(
                         job = chore.label(),
                         "still at work since its last turn, this one is left out"

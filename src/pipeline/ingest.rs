@@ -208,7 +208,7 @@ impl Ingestor {
         let held = self.desk.held.fetch_add(1, Ordering::AcqRel) + 1;
         let captured = self.desk.admit(&mut result);
         let given_up = GivenUp(&self.desk, captured);
-        self.desk.metrics.ingest_queue_depth(held);
+        self.desk.metrics.set_ingest_queue_depth(held);
         // Fails only when the task ended, because the store was closed or took nothing for too long at the
         // end: what is still held then is told as lost by `drain`.
         let _ = queue.send(result).await;
@@ -237,9 +237,9 @@ impl Ingestor {
             Some(Trouble { error, since })
                 if !error.is_transient() || since.elapsed() >= self.desk.settings.patience =>
             {
-                Condition::broken("ingest", error.to_string())
+                Condition::unmet("ingest", error.to_string())
             }
-            _ => Condition::holds("ingest"),
+            _ => Condition::met("ingest"),
         }
     }
 
@@ -329,7 +329,7 @@ impl Desk {
         caught_up: bool,
     ) -> Turn {
         let count = results.len();
-        self.metrics.ingest_queue_depth(self.held.load(Ordering::Relaxed));
+        self.metrics.set_ingest_queue_depth(self.held.load(Ordering::Relaxed));
         let captured: usize = results.iter().map(captured).sum();
         // It was put there before the first word for it was sent.
         if let Some(begun) = self.begun.lock().take() {
@@ -373,7 +373,7 @@ impl Desk {
         }
         self.captured.fetch_sub(captured, Ordering::AcqRel);
         let left = self.held.fetch_sub(count, Ordering::AcqRel).saturating_sub(count);
-        self.metrics.ingest_queue_depth(left);
+        self.metrics.set_ingest_queue_depth(left);
     }
 
     /// What the store does with states whose error nobody else saw.
@@ -431,7 +431,7 @@ impl Desk {
             let began = Instant::now();
             match self.store.commit(commit.clone()).await {
                 Ok(()) => {
-                    self.metrics.commit(commit.results.len(), began.elapsed());
+                    self.metrics.record_commit(commit.results.len(), began.elapsed());
                     self.recover();
                     return true;
                 }
@@ -451,7 +451,7 @@ impl Desk {
 
     /// Says so once per change, not per try.
     fn worry(&self, error: StoreError, results: usize) {
-        self.metrics.commit_failed(error.kind());
+        self.metrics.record_commit_error(error.kind());
         let mut trouble = self.trouble.lock();
         if trouble.as_ref().is_some_and(|before| before.error.kind() == error.kind()) {
             return;

@@ -6,27 +6,27 @@ pub struct Condition {
     /// Stable word, such as `store`.
     pub name: &'static str,
     /// Why it does not hold, with what to do; `None` when it does.
-    pub fault: Option<String>,
+    pub reason: Option<String>,
 }
 
 impl Condition {
     /// A condition that holds.
     #[must_use]
-    pub const fn holds(name: &'static str) -> Self {
-        Self { name, fault: None }
+    pub const fn met(name: &'static str) -> Self {
+        Self { name, reason: None }
     }
 
     /// A condition that does not hold.
-    pub fn broken(name: &'static str, fault: impl Into<String>) -> Self {
-        Self { name, fault: Some(fault.into()) }
+    pub fn unmet(name: &'static str, fault: impl Into<String>) -> Self {
+        Self { name, reason: Some(fault.into()) }
     }
 }
 
 /// The state of the process; app knows it.
-pub trait Vitals: Send + Sync + 'static {
+pub trait HealthSource: Send + Sync + 'static {
     /// Conditions without which a restart is the remedy: the runner makes progress.
-    fn alive(&self) -> Vec<Condition>;
+    fn liveness(&self) -> Vec<Condition>;
 
     /// Conditions without which it is of no use yet: store open, ingest healthy, monitors loaded.
-    fn ready(&self) -> Vec<Condition>;
+    fn readiness(&self) -> Vec<Condition>;
 }

@@ -84,7 +84,7 @@ pub(super) struct NotificationLabels {
 
 /// A try to hand a message over: by which method, and whether it was taken.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct TryLabels {
+pub(super) struct DeliveryLabels {
     pub method: &'static str,
     pub outcome: &'static str,
 }

@@ -9,7 +9,7 @@ use tracing_subscriber::{EnvFilter, fmt};
 
 /// Every field name that a log line may carry, with what it means. Units stand in the name; secrets and
 /// bodies are never logged.
-pub const FIELDS: &[(&str, &str)] = &[
+pub const LOG_FIELDS: &[(&str, &str)] = &[
     ("added", "monitors that came with a reload"),
     ("address", "socket address"),
     ("back_s", "how far the clock was set back, in seconds"),
@@ -116,21 +116,21 @@ pub enum LogSetupError {
     },
     /// Something else in the process took the logs first.
     #[error("logging is set up already: {0}")]
-    Taken(#[from] TryInitError),
+    AlreadyInitialized(#[from] TryInitError),
 }
 
 /// Libraries that say at `info` and above what is of no use to people; suppaftp warns of what a check tells.
-const QUIET: &str = "tokio_cron_scheduler=warn,suppaftp=off";
+const DEFAULT_DIRECTIVES: &str = "tokio_cron_scheduler=warn,suppaftp=off";
 
 /// Libraries that say at `debug` or `trace` what goes over the wire, passwords too.
-const TALKATIVE: [&str; 2] = ["async_imap", "suppaftp"];
+const SECRET_LOGGING_CRATES: [&str; 2] = ["async_imap", "suppaftp"];
 
 /// Reads a level, or levels by module.
 pub fn parse_filter(filter: &str) -> Result<EnvFilter, LogSetupError> {
     let known = ["off", "error", "warn", "info", "debug", "trace"];
     let bad = |reason: &str| LogSetupError::Filter { filter: filter.to_owned(), reason: reason.to_owned() };
     for part in filter.split(',').map(str::trim) {
-        if TALKATIVE.iter().any(|name| part.starts_with(name)) {
+        if SECRET_LOGGING_CRATES.iter().any(|name| part.starts_with(name)) {
             return Err(bad(&format!("`{part}` would write passwords into the log")));
         }
         // The library takes a misspelt level for the name of a module, and then logs nothing.
@@ -138,8 +138,9 @@ pub fn parse_filter(filter: &str) -> Result<EnvFilter, LogSetupError> {
             return Err(bad(&format!("`{part}` is not a level")));
         }
     }
-    let safe = TALKATIVE.map(|name| format!("{name}=info")).join(",");
-    EnvFilter::try_new(format!("{QUIET},{filter},{safe}")).map_err(|error| bad(&error.to_string()))
+    let safe = SECRET_LOGGING_CRATES.map(|name| format!("{name}=info")).join(",");
+    EnvFilter::try_new(format!("{DEFAULT_DIRECTIVES},{filter},{safe}"))
+        .map_err(|error| bad(&error.to_string()))
 }
 
 /// Sends the logs of the whole process to standard error.
@@ -161,7 +162,7 @@ pub fn init_logs(options: &LogOptions) -> Result<(), LogSetupError> {
 
 /// From now on a panic is one log line, and never a backtrace on standard error: panics of checks are
 /// contained, and what they print would break a log of JSON lines.
-pub fn log_panics() {
+pub fn install_panic_hook() {
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map(ToString::to_string).unwrap_or_default();
         let panic = info.payload_as_str().unwrap_or("no message");
@@ -207,6 +208,6 @@ mod tests {
 
     #[test]
     fn field_names_are_sorted_and_unique() {
-        assert!(FIELDS.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        assert!(LOG_FIELDS.windows(2).all(|pair| pair[0].0 < pair[1].0));
     }
 }

@@ -11,8 +11,8 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
 use super::labels::{
-    BuildLabels, CommitErrorLabels, FailureLabels, JobLabels, MissedLabels, NotificationLabels, PhaseLabels,
-    ReloadLabels, ResultLabels, TryLabels, TypeLabels, WeightLabels,
+    BuildLabels, CommitErrorLabels, DeliveryLabels, FailureLabels, JobLabels, MissedLabels,
+    NotificationLabels, PhaseLabels, ReloadLabels, ResultLabels, TypeLabels, WeightLabels,
 };
 use super::process::ProcessCollector;
 use crate::domain::{CheckResult, MissedReason, NotificationMethod, Outcome, Timestamp};
@@ -42,19 +42,19 @@ pub struct Metrics {
     durations: Histograms<TypeLabels>,
     lateness: Histogram,
     missed: Family<MissedLabels, Counter>,
-    queued: Gauge,
+    runs_queued: Gauge,
     in_flight: Family<WeightLabels, Gauge>,
-    planned: Gauge,
+    monitors_planned: Gauge,
     ingest_queued: Gauge,
     commit_results: Histogram,
     commit_seconds: Histogram,
     commit_errors: Family<CommitErrorLabels, Counter>,
     jobs: Family<JobLabels, Counter>,
     reloads: Family<ReloadLabels, Counter>,
-    reload_taken: Gauge,
-    reload_taken_at: Gauge,
+    last_reload_succeeded: Gauge,
+    last_reload_at: Gauge,
     notifications: Family<NotificationLabels, Counter>,
-    notification_tries: Histograms<TryLabels>,
+    deliveries: Histograms<DeliveryLabels>,
 }
 
 impl Default for Metrics {
@@ -77,19 +77,19 @@ impl Metrics {
             durations: Family::new_with_constructor(network_histogram),
             lateness: Histogram::new(LATENESS_SECONDS),
             missed: Family::default(),
-            queued: Gauge::default(),
+            runs_queued: Gauge::default(),
             in_flight: Family::default(),
-            planned: Gauge::default(),
+            monitors_planned: Gauge::default(),
             ingest_queued: Gauge::default(),
             commit_results: Histogram::new(COMMIT_RESULTS),
             commit_seconds: Histogram::new(NETWORK_SECONDS),
             commit_errors: Family::default(),
             jobs: Family::default(),
             reloads: Family::default(),
-            reload_taken: Gauge::default(),
-            reload_taken_at: Gauge::default(),
+            last_reload_succeeded: Gauge::default(),
+            last_reload_at: Gauge::default(),
             notifications: Family::default(),
-            notification_tries: Family::new_with_constructor(network_histogram),
+            deliveries: Family::new_with_constructor(network_histogram),
         };
         for reason in MissedReason::ALL {
             drop(metrics.missed.get_or_create(&MissedLabels { reason }));
@@ -100,11 +100,11 @@ impl Metrics {
         for outcome in ["sent", "held", "dead"] {
             drop(metrics.notifications.get_or_create(&NotificationLabels { outcome }));
         }
-        metrics.registered()
+        metrics.register_all()
     }
 
     /// Names, help texts and units; the only place that has them.
-    fn registered(mut self) -> Self {
+    fn register_all(mut self) -> Self {
         let r = &mut self.registry;
         let version = env!("CARGO_PKG_VERSION");
         r.register("vigie_build", "The running build", Info::new(BuildLabels { version }));
@@ -116,9 +116,9 @@ impl Metrics {
         let help = "How long after its planned time a check began";
         r.register("vigie_check_lateness_seconds", help, self.lateness.clone());
         r.register("vigie_missed_runs", "Planned runs that did not happen", self.missed.clone());
-        r.register("vigie_runs_queued", "Due runs that wait for a place", self.queued.clone());
+        r.register("vigie_runs_queued", "Due runs that wait for a place", self.runs_queued.clone());
         r.register("vigie_checks_in_flight", "Checks that run now", self.in_flight.clone());
-        r.register("vigie_monitors_planned", "Monitors on the schedule", self.planned.clone());
+        r.register("vigie_monitors_planned", "Monitors on the schedule", self.monitors_planned.clone());
         r.register(
             "vigie_ingest_queued_results",
             "Results that wait for the store",
@@ -130,14 +130,14 @@ impl Metrics {
         r.register("vigie_housekeeping_runs", "Turns of the calendar jobs", self.jobs.clone());
         r.register("vigie_config_reloads", "Reloads of settings or monitor files", self.reloads.clone());
         let help = "1 when the last reload was taken, 0 when it was refused";
-        r.register("vigie_config_last_reload_taken", help, self.reload_taken.clone());
+        r.register("vigie_config_last_reload_taken", help, self.last_reload_succeeded.clone());
         let help = "When the running configuration was taken, Unix time";
-        r.register("vigie_config_taken_timestamp_seconds", help, self.reload_taken_at.clone());
+        r.register("vigie_config_taken_timestamp_seconds", help, self.last_reload_at.clone());
         let help = "Messages that were taken, held back for a digest, or given up";
         r.register("vigie_notifications", help, self.notifications.clone());
         let help = "Time of one try to hand a message over";
-        r.register("vigie_notification_try_seconds", help, self.notification_tries.clone());
-        r.register_collector(Box::new(ProcessCollector::started_now()));
+        r.register("vigie_notification_try_seconds", help, self.deliveries.clone());
+        r.register_collector(Box::new(ProcessCollector::new()));
         self
     }
 
@@ -153,13 +153,13 @@ impl Metrics {
     }
 
     /// Counts a finished check: outcome, type, failure kind, phases, lateness, missed slots.
-    pub fn result(&self, result: &CheckResult) {
-        self.result_due(result, result.planned_at);
+    pub fn record_result(&self, result: &CheckResult) {
+        self.record_result_due_at(result, result.planned_at);
     }
 
-    /// As [`Self::result`], for a check that was due at `due_at`: later than its run was planned where locations
+    /// As [`Self::record_result`], for a check that was due at `due_at`: later than its run was planned where locations
     /// take turns.
-    pub fn result_due(&self, result: &CheckResult, due_at: Timestamp) {
+    pub fn record_result_due_at(&self, result: &CheckResult, due_at: Timestamp) {
         let r#type = result.monitor_type;
         let labels = ResultLabels { outcome: result.outcome, r#type };
         self.results.get_or_create(&labels).inc_by(u64::from(result.slots()));
@@ -172,7 +172,7 @@ impl Metrics {
             self.lateness.observe(result.started_at.since(due_at).as_secs_f64());
         }
         if !result.attempts.is_empty() {
-            self.durations.get_or_create(&TypeLabels { r#type }).observe(seconds(result.total_us));
+            self.durations.get_or_create(&TypeLabels { r#type }).observe(micros_to_seconds(result.total_us));
         }
         let retries = result.attempts.len().saturating_sub(1);
         if retries > 0 {
@@ -184,69 +184,69 @@ impl Metrics {
             }
             for (phase, micros) in attempt.phases.iter() {
                 let labels = PhaseLabels { phase, r#type };
-                self.phases.get_or_create(&labels).observe(seconds(u64::from(micros)));
+                self.phases.get_or_create(&labels).observe(micros_to_seconds(u64::from(micros)));
             }
         }
     }
 
     /// What a runner has to do changed from `before` to `now`. Several runners add up.
-    pub fn load(&self, before: Load, now: Load) {
-        move_by(&self.planned, before.planned, now.planned);
-        move_by(&self.queued, before.queued, now.queued);
+    pub fn record_load(&self, before: SchedulerLoad, now: SchedulerLoad) {
+        add_difference(&self.monitors_planned, before.planned, now.planned);
+        add_difference(&self.runs_queued, before.queued, now.queued);
         for (weight, before, now) in [("light", before.light, now.light), ("heavy", before.heavy, now.heavy)]
         {
-            move_by(&self.in_flight.get_or_create(&WeightLabels { weight }), before, now);
+            add_difference(&self.in_flight.get_or_create(&WeightLabels { weight }), before, now);
         }
     }
 
     /// Results that wait for the store.
-    pub fn ingest_queue_depth(&self, results: usize) {
-        self.ingest_queued.set(gauge(results));
+    pub fn set_ingest_queue_depth(&self, results: usize) {
+        self.ingest_queued.set(gauge_value(results));
     }
 
     /// One commit of the store: how many results it took, how long it took.
-    pub fn commit(&self, results: usize, took: Duration) {
+    pub fn record_commit(&self, results: usize, took: Duration) {
         self.commit_results.observe(results as f64);
         self.commit_seconds.observe(took.as_secs_f64());
     }
 
     /// A commit that failed, by `StoreError::monitor_type`.
-    pub fn commit_failed(&self, kind: &'static str) {
+    pub fn record_commit_error(&self, kind: &'static str) {
         self.commit_errors.get_or_create(&CommitErrorLabels { kind }).inc();
     }
 
     /// A turn of the calendar job `job`: `outcome` is done, failed or skipped.
-    pub fn housekeeping(&self, job: &'static str, outcome: &'static str) {
+    pub fn record_job(&self, job: &'static str, outcome: &'static str) {
         self.jobs.get_or_create(&JobLabels { job, outcome }).inc();
     }
 
     /// Messages that were taken (`sent`), held back for a digest (`held`) or given up (`dead`).
-    pub fn notifications(&self, outcome: &'static str, count: usize) {
+    pub fn record_notifications(&self, outcome: &'static str, count: usize) {
         self.notifications.get_or_create(&NotificationLabels { outcome }).inc_by(count as u64);
     }
 
     /// A try to hand a message over by `method`: whether it was taken, and how long that took.
-    pub fn notification_tried(&self, method: NotificationMethod, taken: bool, took: Duration) {
+    pub fn record_delivery(&self, method: NotificationMethod, taken: bool, took: Duration) {
         let outcome = if taken { "taken" } else { "failed" };
-        let labels = TryLabels { method: method.name(), outcome };
-        self.notification_tries.get_or_create(&labels).observe(took.as_secs_f64());
+        let labels = DeliveryLabels { method: method.name(), outcome };
+        self.deliveries.get_or_create(&labels).observe(took.as_secs_f64());
     }
 
     /// A reload of the monitor files or settings: whether it was taken. The first load counts too.
-    pub fn reloaded(&self, taken: bool) {
+    pub fn record_reload(&self, taken: bool) {
         let outcome = if taken { "taken" } else { "refused" };
         self.reloads.get_or_create(&ReloadLabels { outcome }).inc();
-        self.reload_taken.set(i64::from(taken));
+        self.last_reload_succeeded.set(i64::from(taken));
         if taken {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            self.reload_taken_at.set(i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
+            self.last_reload_at.set(i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
         }
     }
 }
 
 /// What a runner has to do at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Load {
+pub struct SchedulerLoad {
     /// Monitors that are planned.
     pub planned: usize,
     /// Runs that wait for a place.
@@ -257,14 +257,14 @@ pub struct Load {
     pub heavy: usize,
 }
 
-fn move_by(to: &Gauge, before: usize, now: usize) {
-    let _ = to.inc_by(gauge(now).saturating_sub(gauge(before)));
+fn add_difference(to: &Gauge, before: usize, now: usize) {
+    let _ = to.inc_by(gauge_value(now).saturating_sub(gauge_value(before)));
 }
 
-fn gauge(count: usize) -> i64 {
+fn gauge_value(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-fn seconds(micros: u64) -> f64 {
+fn micros_to_seconds(micros: u64) -> f64 {
     Duration::from_micros(micros).as_secs_f64()
 }

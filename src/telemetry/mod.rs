@@ -6,6 +6,8 @@ mod logs;
 mod metrics;
 mod process;
 
-pub use health::{Condition, Vitals};
-pub use logs::{FIELDS, LogFormat, LogOptions, LogSetupError, init_logs, log_panics, parse_filter};
-pub use metrics::{Load, Metrics};
+pub use health::{Condition, HealthSource};
+pub use logs::{
+    LOG_FIELDS, LogFormat, LogOptions, LogSetupError, init_logs, install_panic_hook, parse_filter,
+};
+pub use metrics::{Metrics, SchedulerLoad};

@@ -18,7 +18,7 @@ pub(super) struct ProcessCollector {
 }
 
 impl ProcessCollector {
-    pub(super) fn started_now() -> Self {
+    pub(super) fn new() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self { started: since.as_secs_f64() }
     }
@@ -26,15 +26,20 @@ impl ProcessCollector {
 
 impl Collector for ProcessCollector {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> std::fmt::Result {
-        gauge(&mut encoder, "process_start_time_seconds", "Start of the process, Unix time", self.started)?;
+        encode_gauge(
+            &mut encoder,
+            "process_start_time_seconds",
+            "Start of the process, Unix time",
+            self.started,
+        )?;
         if let Some(bytes) = resident_bytes() {
-            gauge(&mut encoder, "process_resident_memory_bytes", "Memory in use", bytes)?;
+            encode_gauge(&mut encoder, "process_resident_memory_bytes", "Memory in use", bytes)?;
         }
         if let Ok(open) = fs::read_dir("/proc/self/fd") {
-            gauge(&mut encoder, "process_open_fds", "Open file descriptors", open.count() as f64)?;
+            encode_gauge(&mut encoder, "process_open_fds", "Open file descriptors", open.count() as f64)?;
         }
         if let Ok((soft, _)) = getrlimit(Resource::RLIMIT_NOFILE) {
-            gauge(&mut encoder, "process_max_fds", "File descriptors that may be open", soft as f64)?;
+            encode_gauge(&mut encoder, "process_max_fds", "File descriptors that may be open", soft as f64)?;
         }
         if let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) {
             let time = usage.user_time().tv_sec() as f64
@@ -49,7 +54,7 @@ impl Collector for ProcessCollector {
     }
 }
 
-fn gauge(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: f64) -> std::fmt::Result {
+fn encode_gauge(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: f64) -> std::fmt::Result {
     let gauge = ConstGauge::new(value);
     gauge.encode(encoder.encode_descriptor(name, help, None, gauge.metric_type())?)
 }

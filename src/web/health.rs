@@ -17,22 +17,22 @@ pub(super) async fn metrics(State(site): State<Site>) -> Response {
 
 /// `GET /healthz`: 200 while the process makes progress, else 503; a restart is the remedy then.
 pub(super) async fn healthz(State(site): State<Site>) -> Response {
-    report(&site.vitals.alive())
+    report(&site.vitals.liveness())
 }
 
 /// `GET /readyz`: 200 when it can do its work, else 503 with the reasons.
 pub(super) async fn readyz(State(site): State<Site>) -> Response {
-    report(&[site.vitals.alive(), site.vitals.ready()].concat())
+    report(&[site.vitals.liveness(), site.vitals.readiness()].concat())
 }
 
 /// `{"status": "ok" | "failing", "checks": {name: "ok" | reason}}`
 fn report(conditions: &[Condition]) -> Response {
-    let holds = conditions.iter().all(|condition| condition.fault.is_none());
+    let holds = conditions.iter().all(|condition| condition.reason.is_none());
     let (code, word) =
         if holds { (StatusCode::OK, "ok") } else { (StatusCode::SERVICE_UNAVAILABLE, "failing") };
     let checks: Map<String, Value> = conditions
         .iter()
-        .map(|condition| (condition.name.to_owned(), json!(condition.fault.as_deref().unwrap_or("ok"))))
+        .map(|condition| (condition.name.to_owned(), json!(condition.reason.as_deref().unwrap_or("ok"))))
         .collect();
     (code, Json(json!({"status": word, "checks": checks}))).into_response()
 }

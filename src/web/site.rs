@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::clock::Clock;
 use crate::service::View;
-use crate::telemetry::{Metrics, Vitals};
+use crate::telemetry::{HealthSource, Metrics};
 
 /// What the pages are made of.
 #[derive(Clone)]
@@ -12,7 +12,7 @@ pub struct Site {
     /// Monitors and results.
     pub view: Arc<View>,
     /// State of the process.
-    pub vitals: Arc<dyn Vitals>,
+    pub vitals: Arc<dyn HealthSource>,
     /// Metrics of the process.
     pub metrics: Arc<Metrics>,
     /// For "12 s ago".

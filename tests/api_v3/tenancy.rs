@@ -13,7 +13,7 @@ use vigie::pipeline::next_state;
 use vigie::service::{Accounts, Via};
 use vigie::store::{Commit, Ingest};
 use vigie::telemetry::Metrics;
-use vigie::telemetry::{Condition, Vitals};
+use vigie::telemetry::{Condition, HealthSource};
 use vigie::web::{self, Gate, Site};
 
 use crate::support::app::{App, Client, Reply, website};
@@ -308,12 +308,12 @@ async fn legacy_too(app: &App, customer: CustomerId, monitor: i64) {
 
 struct Well;
 
-impl Vitals for Well {
-    fn alive(&self) -> Vec<Condition> {
+impl HealthSource for Well {
+    fn liveness(&self) -> Vec<Condition> {
         Vec::new()
     }
 
-    fn ready(&self) -> Vec<Condition> {
+    fn readiness(&self) -> Vec<Condition> {
         Vec::new()
     }
 }

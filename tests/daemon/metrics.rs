@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use vigie::domain::{NotificationMethod, Outcome};
-use vigie::telemetry::{Load, Metrics};
+use vigie::telemetry::{Metrics, SchedulerLoad};
 
 use crate::daemon::support::result;
 
@@ -11,20 +11,21 @@ fn touched() -> Metrics {
     let metrics = Metrics::new();
     let mut retried = result(1, 0, Outcome::Error);
     retried.attempts.push(retried.attempts[0].clone());
-    metrics.result(&retried);
-    metrics.result(&result(1, 1, Outcome::Ok));
-    metrics.result(&result(1, 2, Outcome::Missed));
-    metrics.load(Load::default(), Load { planned: 5, queued: 4, light: 2, heavy: 1 });
+    metrics.record_result(&retried);
+    metrics.record_result(&result(1, 1, Outcome::Ok));
+    metrics.record_result(&result(1, 2, Outcome::Missed));
+    metrics
+        .record_load(SchedulerLoad::default(), SchedulerLoad { planned: 5, queued: 4, light: 2, heavy: 1 });
     // A second location, and the first again.
-    metrics.load(Load::default(), Load { planned: 5, ..Load::default() });
-    let now = Load { planned: 4, queued: 4, light: 2, heavy: 0 };
-    metrics.load(Load { heavy: 1, planned: 5, ..now }, now);
-    metrics.ingest_queue_depth(1);
-    metrics.commit(500, Duration::from_millis(3));
-    metrics.commit_failed("full");
-    metrics.housekeeping("roll_up", "done");
-    metrics.reloaded(true);
-    metrics.notification_tried(NotificationMethod::JsonPost, true, Duration::from_millis(3));
+    metrics.record_load(SchedulerLoad::default(), SchedulerLoad { planned: 5, ..SchedulerLoad::default() });
+    let now = SchedulerLoad { planned: 4, queued: 4, light: 2, heavy: 0 };
+    metrics.record_load(SchedulerLoad { heavy: 1, planned: 5, ..now }, now);
+    metrics.set_ingest_queue_depth(1);
+    metrics.record_commit(500, Duration::from_millis(3));
+    metrics.record_commit_error("full");
+    metrics.record_job("roll_up", "done");
+    metrics.record_reload(true);
+    metrics.record_delivery(NotificationMethod::JsonPost, true, Duration::from_millis(3));
     metrics
 }
 
@@ -93,10 +94,10 @@ fn a_result_is_counted_by_outcome_type_failure_phase_and_lateness() {
 #[test]
 fn a_refused_reload_shows_and_keeps_the_time_of_the_one_that_was_taken() {
     let metrics = Metrics::new();
-    metrics.reloaded(true);
+    metrics.record_reload(true);
     let stamp = |text: &str| text.lines().find(|l| l.starts_with("vigie_config_taken_")).unwrap().to_owned();
     let before = stamp(&metrics.encode());
-    metrics.reloaded(false);
+    metrics.record_reload(false);
     let text = metrics.encode();
     assert!(text.contains("\nvigie_config_last_reload_taken 0\n"));
     assert_eq!(stamp(&text), before);

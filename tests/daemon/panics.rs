@@ -29,7 +29,7 @@ fn a_contained_panic_is_one_log_line_without_a_backtrace() {
     let writer = lines.clone();
     let log = tracing_subscriber::fmt().json().with_writer(move || writer.clone()).finish();
     let before = std::panic::take_hook();
-    vigie::telemetry::log_panics();
+    vigie::telemetry::install_panic_hook();
     tracing::subscriber::with_default(log, || {
         std::panic::catch_unwind(|| panic!("boom {}", 7)).unwrap_err();
     });

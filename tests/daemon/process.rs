@@ -14,7 +14,7 @@ use nix::unistd::Pid;
 use serde_json::Value;
 use vigie::domain::{Outcome, Status};
 use vigie::store::{Pagination, ResultFilter, ResultStore, SqliteSettings, SqliteStore};
-use vigie::telemetry::FIELDS;
+use vigie::telemetry::LOG_FIELDS;
 
 const PATIENCE: Duration = Duration::from_secs(40);
 
@@ -207,7 +207,7 @@ fn it_serves_and_ends_cleanly_on_sigterm_with_known_log_fields_only() {
     assert_eq!(daemon.ended().code(), Some(0));
     let known = |name: &String| {
         ["timestamp", "level", "target", "message", "span"].contains(&name.as_str())
-            || FIELDS.iter().any(|(field, _)| field == name)
+            || LOG_FIELDS.iter().any(|(field, _)| field == name)
     };
     for line in &daemon.log {
         assert!(line.as_object().unwrap().keys().all(known), "{line}");

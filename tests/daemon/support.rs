@@ -26,7 +26,7 @@ use vigie::store::{
     StoreFuture,
 };
 use vigie::telemetry::Metrics;
-use vigie::telemetry::{Condition, Vitals};
+use vigie::telemetry::{Condition, HealthSource};
 use vigie::web::{self, Site};
 
 /// A result of `monitor` that came to `outcome`, planned `minute` minutes after the start of 2026.
@@ -210,13 +210,13 @@ pub struct Health {
     pub fault: Mutex<Option<String>>,
 }
 
-impl Vitals for Health {
-    fn alive(&self) -> Vec<Condition> {
-        vec![Condition::holds("runner")]
+impl HealthSource for Health {
+    fn liveness(&self) -> Vec<Condition> {
+        vec![Condition::met("runner")]
     }
 
-    fn ready(&self) -> Vec<Condition> {
-        vec![Condition { name: "store", fault: self.fault.lock().unwrap().clone() }]
+    fn readiness(&self) -> Vec<Condition> {
+        vec![Condition { name: "store", reason: self.fault.lock().unwrap().clone() }]
     }
 }
 

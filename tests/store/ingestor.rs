@@ -104,12 +104,12 @@ async fn trouble_is_met_with_patience_and_nothing_is_lost() {
     let (ingestor, metrics) = start(store.clone(), IngestSettings::default());
     ingestor.take(ok(1, at(0), 1)).await;
     ingestor.take(ok(1, at(60), 1)).await;
-    assert!(ingestor.condition().fault.is_none());
+    assert!(ingestor.condition().reason.is_none());
     assert_eq!(ingestor.drain(Duration::from_hours(1)).await, 0);
     let taken = store.taken.lock().unwrap();
     assert_eq!(taken.iter().map(|commit| commit.results.len()).sum::<usize>(), 2);
     assert!(metrics.encode().contains("vigie_store_commit_errors_total{kind=\"full\"} 40"));
-    assert!(ingestor.condition().fault.is_none(), "it recovered");
+    assert!(ingestor.condition().reason.is_none(), "it recovered");
 }
 
 #[tokio::test(start_paused = true)]
@@ -139,12 +139,12 @@ async fn an_unusable_store_makes_it_unhealthy_until_it_works_again() {
     let (ingestor, _) = start(store.clone(), IngestSettings::default());
     ingestor.take(ok(1, at(0), 1)).await;
     store.gate.add_permits(1);
-    while ingestor.condition().fault.is_none() {
+    while ingestor.condition().reason.is_none() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    assert!(ingestor.condition().fault.unwrap().contains("damaged"));
+    assert!(ingestor.condition().reason.unwrap().contains("damaged"));
     store.gate.add_permits(1);
-    while ingestor.condition().fault.is_some() {
+    while ingestor.condition().reason.is_some() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     assert_eq!(store.taken.lock().unwrap().len(), 1);

@@ -200,7 +200,7 @@ impl Worker {
         let held =
             due.iter().filter(|message| over.contains(&message.message.recipient) && !is_digest(message));
         let held: Vec<_> = held.map(|message| (message.id, DeliveryOutcome::Held)).collect();
-        self.parts.metrics.notifications("held", held.len());
+        self.parts.metrics.record_notifications("held", held.len());
         self.ended.extend(held);
         Ok(true)
     }
@@ -249,7 +249,7 @@ impl Worker {
             // A defect in one channel ends its message alone.
             let sent = AssertUnwindSafe(hand_over(&parts, &message, to)).catch_unwind().await;
             let outcome = sent.unwrap_or_else(|_| Err(SendError::passing("a defect of Vigie; see its log")));
-            parts.metrics.notification_tried(method, outcome.is_ok(), began.elapsed());
+            parts.metrics.record_delivery(method, outcome.is_ok(), began.elapsed());
             Back { message, recipient, host, outcome }
         });
         Ok(())
@@ -267,7 +267,7 @@ impl Worker {
             Ok(()) => {
                 lane.took(now, is_digest(&message));
                 self.ended.push((message.id, DeliveryOutcome::Sent));
-                self.parts.metrics.notifications("sent", 1);
+                self.parts.metrics.record_notifications("sent", 1);
                 self.after_digest(&message, DeliveryOutcome::Digested(message.id), now).await;
             }
             Err(error) if error.passing => {
@@ -308,7 +308,7 @@ impl Worker {
             error,
             "a message was given up"
         );
-        self.parts.metrics.notifications("dead", 1);
+        self.parts.metrics.record_notifications("dead", 1);
         let lane = self.lanes.of(recipient.id);
         let told = lane.reported_at.is_some_and(|at| at <= now && now.since(at) < BETWEEN_REPORTS);
         if let Some(ledger) = self.parts.ledger.as_ref().filter(|_| !told) {
