@@ -9,7 +9,7 @@ use anyhow::Context;
 
 use crate::net::Pem;
 use crate::settings::Settings;
-use crate::targets::{Addresses, Responder, ResponderConfig};
+use crate::targets::{Responder, ResponderAddresses, ResponderConfig};
 
 const MONITORS: &str = include_str!("../../config/demo/monitors.yaml");
 
@@ -72,7 +72,7 @@ impl Drop for Demo {
 }
 
 /// The monitors of the demo with the addresses of its targets.
-fn monitors(at: &Addresses) -> String {
+fn monitors(at: &ResponderAddresses) -> String {
     MONITORS
         .replace("127.0.0.1:8080", &at.http.to_string())
         .replace("127.0.0.1:8443", &at.https.to_string())

@@ -7,7 +7,7 @@ use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
 use super::output;
-use crate::targets::{Addresses, Responder, ResponderConfig};
+use crate::targets::{Responder, ResponderAddresses, ResponderConfig};
 
 /// Start the built-in targets on loopback, print where they listen as one line of JSON, and run until
 /// standard input ends
@@ -22,7 +22,7 @@ pub(super) struct Args {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Greeting {
     /// Where the targets listen.
-    pub(super) addresses: Addresses,
+    pub(super) addresses: ResponderAddresses,
     /// Certificate of the CA behind HTTPS.
     pub(super) ca_pem: String,
 }
@@ -30,7 +30,7 @@ pub(super) struct Greeting {
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     super::process::raise_descriptor_limit();
     super::process::runtime(true)?.block_on(async {
-        let config = ResponderConfig { spread: args.spread, ..ResponderConfig::default() };
+        let config = ResponderConfig { address_count: args.spread, ..ResponderConfig::default() };
         let responder = Responder::start(config).await.context("the built-in targets cannot start")?;
         let greeting = Greeting { addresses: responder.addresses(), ca_pem: responder.ca_pem().to_owned() };
         output::say(&format!("{}\n", serde_json::to_string(&greeting)?))?;

@@ -14,16 +14,16 @@ use tokio_rustls::TlsAcceptor;
 use crate::clock::{Clock, SystemClock};
 
 /// Life of both certificates, from a day ago on.
-const LIFE: Duration = Duration::from_hours(400 * 24);
-const A_DAY: Duration = Duration::from_hours(24);
+const VALIDITY: Duration = Duration::from_hours(400 * 24);
+const BACKDATE: Duration = Duration::from_hours(24);
 
 /// A CA and the TLS side of a server that it vouches for.
-pub(super) struct Authority {
+pub(super) struct CertificateAuthority {
     ca_pem: String,
     acceptor: TlsAcceptor,
 }
 
-impl Authority {
+impl CertificateAuthority {
     /// Makes a CA and a server certificate for `localhost` and `ips`.
     pub(super) fn new(ips: &[IpAddr]) -> io::Result<Self> {
         let ca = CertifiedIssuer::self_signed(ca_params(), new_key()?).map_err(io::Error::other)?;
@@ -61,7 +61,7 @@ fn ca_params() -> CertificateParams {
     params.distinguished_name.push(DnType::CommonName, "Vigie responder CA");
     params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
     params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
-    live(&mut params);
+    set_validity(&mut params);
     params
 }
 
@@ -70,13 +70,13 @@ fn server_params(ips: &[IpAddr]) -> Result<CertificateParams, rcgen::Error> {
         std::iter::once("localhost".to_owned()).chain(ips.iter().map(ToString::to_string)).collect();
     let mut params = CertificateParams::new(names)?;
     params.distinguished_name.push(DnType::CommonName, "Vigie responder");
-    live(&mut params);
+    set_validity(&mut params);
     Ok(params)
 }
 
-fn live(params: &mut CertificateParams) {
+fn set_validity(params: &mut CertificateParams) {
     let now = Duration::from_micros(u64::try_from(SystemClock.now().as_micros()).unwrap_or_default());
-    let from = UNIX_EPOCH + now.saturating_sub(A_DAY);
+    let from = UNIX_EPOCH + now.saturating_sub(BACKDATE);
     params.not_before = from.into();
-    params.not_after = (from + LIFE).into();
+    params.not_after = (from + VALIDITY).into();
 }

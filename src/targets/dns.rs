@@ -13,28 +13,28 @@ use tokio_util::sync::CancellationToken;
 use super::sockets;
 
 /// A client that sends nothing is let go after this.
-const PATIENCE: Duration = Duration::from_mins(1);
+const IDLE_TIMEOUT: Duration = Duration::from_mins(1);
 /// Longest query that is read; a question fits into 300 bytes.
-const QUERY_BYTES: usize = 1024;
+const MAX_QUERY_BYTES: usize = 1024;
 const TTL: u32 = 60;
 
 /// Serves on `sockets` until `stop`; answers the first address.
 pub(super) fn serve(sockets: Vec<(TcpListener, UdpSocket)>, stop: &CancellationToken) -> SocketAddr {
     let first = sockets.first().map(|(listener, _)| sockets::first_address(std::slice::from_ref(listener)));
     for (listener, socket) in sockets {
-        sockets::accept(listener, stop, over_stream);
+        sockets::spawn_accept_loop(listener, stop, serve_tcp);
         let stop = stop.clone();
-        tokio::spawn(async move { stop.run_until_cancelled(over_datagrams(socket)).await });
+        tokio::spawn(async move { stop.run_until_cancelled(serve_udp(socket)).await });
     }
-    first.unwrap_or_else(sockets::nowhere)
+    first.unwrap_or_else(sockets::unbound_address)
 }
 
-async fn over_datagrams(socket: UdpSocket) {
-    let mut buffer = [0; QUERY_BYTES];
+async fn serve_udp(socket: UdpSocket) {
+    let mut buffer = [0; MAX_QUERY_BYTES];
     loop {
         match socket.recv_from(&mut buffer).await {
             Ok((read, client)) => {
-                if let Some(answer) = answer(&buffer[..read]) {
+                if let Some(answer) = respond(&buffer[..read]) {
                     // A lost answer is what UDP is like.
                     let _ = socket.send_to(&answer, client).await;
                 }
@@ -44,19 +44,19 @@ async fn over_datagrams(socket: UdpSocket) {
     }
 }
 
-async fn over_stream(mut stream: TcpStream) {
-    while let Ok(Ok(true)) = tokio::time::timeout(PATIENCE, exchange(&mut stream)).await {}
+async fn serve_tcp(mut stream: TcpStream) {
+    while let Ok(Ok(true)) = tokio::time::timeout(IDLE_TIMEOUT, serve_query(&mut stream)).await {}
 }
 
 /// One question over TCP, each message after its length in two bytes; false when nothing more comes.
-async fn exchange(stream: &mut TcpStream) -> io::Result<bool> {
+async fn serve_query(stream: &mut TcpStream) -> io::Result<bool> {
     let length = usize::from(stream.read_u16().await?);
-    if length > QUERY_BYTES {
+    if length > MAX_QUERY_BYTES {
         return Ok(false);
     }
     let mut query = vec![0; length];
     stream.read_exact(&mut query).await?;
-    let Some(answer) = answer(&query) else { return Ok(false) };
+    let Some(answer) = respond(&query) else { return Ok(false) };
     let mut framed = u16::try_from(answer.len()).map_err(io::Error::other)?.to_be_bytes().to_vec();
     framed.extend(answer);
     stream.write_all(&framed).await?;
@@ -64,7 +64,7 @@ async fn exchange(stream: &mut TcpStream) -> io::Result<bool> {
 }
 
 /// The answer to `query`; none to what is no query.
-fn answer(query: &[u8]) -> Option<Vec<u8>> {
+fn respond(query: &[u8]) -> Option<Vec<u8>> {
     let query = Message::from_vec(query).ok()?;
     if query.metadata.message_type != MessageType::Query {
         return None;

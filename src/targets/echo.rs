@@ -10,20 +10,20 @@ use tokio_util::sync::CancellationToken;
 use super::sockets;
 
 /// A client that sends nothing is let go after this.
-const PATIENCE: Duration = Duration::from_mins(1);
+const IDLE_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Serves on `listeners` until `stop`; answers the first address.
 pub(super) fn serve(listeners: Vec<TcpListener>, stop: &CancellationToken) -> SocketAddr {
     let first = sockets::first_address(&listeners);
     for listener in listeners {
-        sockets::accept(listener, stop, echo);
+        sockets::spawn_accept_loop(listener, stop, echo);
     }
     first
 }
 
 async fn echo(mut stream: TcpStream) {
     let mut buffer = [0; 512];
-    while let Ok(Ok(read @ 1..)) = tokio::time::timeout(PATIENCE, stream.read(&mut buffer)).await {
+    while let Ok(Ok(read @ 1..)) = tokio::time::timeout(IDLE_TIMEOUT, stream.read(&mut buffer)).await {
         if stream.write_all(&buffer[..read]).await.is_err() {
             return;
         }

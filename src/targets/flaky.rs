@@ -4,29 +4,33 @@ use std::time::Duration;
 
 /// A target that fails at known times after the start: down for `down` out of each `period`, from `after` on.
 #[derive(Clone, Copy, Debug)]
-pub struct Flaky {
+pub struct FlakySchedule {
     /// Length of one round of up and down.
     pub period: Duration,
     /// Begin of the failing part in each round.
-    pub after: Duration,
+    pub offset: Duration,
     /// Length of the failing part.
-    pub down: Duration,
+    pub down_for: Duration,
 }
 
-impl Default for Flaky {
+impl Default for FlakySchedule {
     /// Down for one minute in five, first after one minute: a newcomer sees a failure and a recovery soon.
     fn default() -> Self {
-        Self { period: Duration::from_mins(5), after: Duration::from_mins(1), down: Duration::from_mins(1) }
+        Self {
+            period: Duration::from_mins(5),
+            offset: Duration::from_mins(1),
+            down_for: Duration::from_mins(1),
+        }
     }
 }
 
-impl Flaky {
+impl FlakySchedule {
     /// Whether the target fails when `elapsed` has passed since the start.
     #[must_use]
-    pub fn fails(&self, elapsed: Duration) -> bool {
+    pub fn is_down(&self, elapsed: Duration) -> bool {
         let period = self.period.as_micros().max(1);
         let at = elapsed.as_micros() % period;
-        (self.after.as_micros()..self.after.as_micros() + self.down.as_micros()).contains(&at)
+        (self.offset.as_micros()..self.offset.as_micros() + self.down_for.as_micros()).contains(&at)
     }
 }
 
@@ -36,8 +40,8 @@ mod tests {
 
     #[test]
     fn the_flaky_target_is_down_one_minute_in_five() {
-        let flaky = Flaky::default();
-        let down: Vec<u64> = (0..600).filter(|&second| flaky.fails(Duration::from_secs(second))).collect();
+        let flaky = FlakySchedule::default();
+        let down: Vec<u64> = (0..600).filter(|&second| flaky.is_down(Duration::from_secs(second))).collect();
         assert_eq!(down.len(), 120);
         assert_eq!((down[0], down[59], down[60]), (60, 119, 360));
     }

@@ -16,45 +16,47 @@ use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-use super::flaky::Flaky;
+use super::flaky::FlakySchedule;
 use super::sockets;
 
 /// What `/` shows; monitors look for its words.
-const WELL: &str = "<!doctype html>\n<title>Vigie responder</title>\n<p>All is well on this watch.</p>\n";
+const HEALTHY_PAGE: &str =
+    "<!doctype html>\n<title>Vigie responder</title>\n<p>All is well on this watch.</p>\n";
 /// What `/flaky` shows while it fails.
-const ILL: &str = "<!doctype html>\n<title>Vigie responder</title>\n<p>This page fails now and then.</p>\n";
+const FAILING_PAGE: &str =
+    "<!doctype html>\n<title>Vigie responder</title>\n<p>This page fails now and then.</p>\n";
 /// A client that sends nothing is let go after this.
-const PATIENCE: Duration = Duration::from_mins(1);
+const IDLE_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// What every request is answered from.
 #[derive(Clone, Copy)]
-pub(super) struct Page {
-    flaky: Flaky,
+pub(super) struct TargetPages {
+    flaky: FlakySchedule,
     started: Instant,
 }
 
-impl Page {
+impl TargetPages {
     /// Pages whose flaky one counts from now.
-    pub(super) fn new(flaky: Flaky) -> Self {
+    pub(super) fn new(flaky: FlakySchedule) -> Self {
         Self { flaky, started: Instant::now() }
     }
 
-    fn answer(self, path: &str) -> Response<Full<Bytes>> {
+    fn respond(self, path: &str) -> Response<Full<Bytes>> {
         match path {
-            "/flaky" if self.flaky.fails(self.started.elapsed()) => {
-                page(StatusCode::INTERNAL_SERVER_ERROR, ILL)
+            "/flaky" if self.flaky.is_down(self.started.elapsed()) => {
+                html_response(StatusCode::INTERNAL_SERVER_ERROR, FAILING_PAGE)
             }
-            "/" | "/flaky" => page(StatusCode::OK, WELL),
-            "/redirect" => redirect(),
+            "/" | "/flaky" => html_response(StatusCode::OK, HEALTHY_PAGE),
+            "/redirect" => redirect_response(),
             other => {
                 let wanted = other.strip_prefix("/status/").and_then(|code| code.parse().ok());
-                page(wanted.unwrap_or(StatusCode::NOT_FOUND), "")
+                html_response(wanted.unwrap_or(StatusCode::NOT_FOUND), "")
             }
         }
     }
 }
 
-fn page(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
+fn html_response(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(Bytes::from_static(text.as_bytes())));
     *response.status_mut() = status;
     let html = HeaderValue::from_static("text/html; charset=utf-8");
@@ -62,8 +64,8 @@ fn page(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
     response
 }
 
-fn redirect() -> Response<Full<Bytes>> {
-    let mut response = page(StatusCode::FOUND, "");
+fn redirect_response() -> Response<Full<Bytes>> {
+    let mut response = html_response(StatusCode::FOUND, "");
     response.headers_mut().insert(header::LOCATION, HeaderValue::from_static("/"));
     response
 }
@@ -72,21 +74,22 @@ fn redirect() -> Response<Full<Bytes>> {
 pub(super) fn serve(
     listeners: Vec<TcpListener>,
     tls: Option<TlsAcceptor>,
-    page: Page,
+    page: TargetPages,
     stop: &CancellationToken,
 ) -> SocketAddr {
     let first = sockets::first_address(&listeners);
     for listener in listeners {
         let tls = tls.clone();
-        sockets::accept(listener, stop, move |stream| {
+        sockets::spawn_accept_loop(listener, stop, move |stream| {
             let tls = tls.clone();
             async move {
                 match tls {
-                    None => talk(stream, page).await,
+                    None => serve_connection(stream, page).await,
                     Some(acceptor) => {
-                        if let Ok(Ok(stream)) = tokio::time::timeout(PATIENCE, acceptor.accept(stream)).await
+                        if let Ok(Ok(stream)) =
+                            tokio::time::timeout(IDLE_TIMEOUT, acceptor.accept(stream)).await
                         {
-                            talk(stream, page).await;
+                            serve_connection(stream, page).await;
                         }
                     }
                 }
@@ -97,12 +100,12 @@ pub(super) fn serve(
 }
 
 /// One connection; whatever breaks it is the client's affair.
-async fn talk(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, page: Page) {
+async fn serve_connection(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, page: TargetPages) {
     let service = service_fn(move |request: Request<Incoming>| {
-        let response = page.answer(request.uri().path());
+        let response = page.respond(request.uri().path());
         std::future::ready(Ok::<_, Infallible>(response))
     });
     let mut builder = Builder::new(TokioExecutor::new());
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(IDLE_TIMEOUT);
     let _ = builder.serve_connection(TokioIo::new(stream), service).await;
 }

@@ -15,5 +15,5 @@ mod http;
 mod responder;
 mod sockets;
 
-pub use flaky::Flaky;
-pub use responder::{Addresses, Responder, ResponderConfig, spread_address};
+pub use flaky::FlakySchedule;
+pub use responder::{Responder, ResponderAddresses, ResponderConfig, spread_address};

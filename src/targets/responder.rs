@@ -6,9 +6,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::authority::Authority;
-use super::flaky::Flaky;
-use super::http::Page;
+use super::authority::CertificateAuthority;
+use super::flaky::FlakySchedule;
+use super::http::TargetPages;
 use super::{dns, echo, http, sockets};
 
 /// Where the targets listen and how one of them fails.
@@ -16,20 +16,20 @@ use super::{dns, echo, http, sockets};
 pub struct ResponderConfig {
     /// How many addresses from 127.0.0.1 on each server listens on, all with the same port: more of them
     /// widen the space of local ports that connections can come from. At least 1.
-    pub spread: u8,
+    pub address_count: u8,
     /// When `/flaky` fails.
-    pub flaky: Flaky,
+    pub flaky: FlakySchedule,
 }
 
 impl Default for ResponderConfig {
     fn default() -> Self {
-        Self { spread: 1, flaky: Flaky::default() }
+        Self { address_count: 1, flaky: FlakySchedule::default() }
     }
 }
 
 /// Where each server listens: the first of its addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Addresses {
+pub struct ResponderAddresses {
     /// Plain HTTP/1 and, by prior knowledge, HTTP/2.
     pub http: SocketAddr,
     /// HTTPS, HTTP/1.1 and HTTP/2 by ALPN, for `localhost` and the addresses that it listens on.
@@ -43,7 +43,7 @@ pub struct Addresses {
 /// The running targets. They stop when this is dropped.
 #[derive(Debug)]
 pub struct Responder {
-    addresses: Addresses,
+    addresses: ResponderAddresses,
     ca_pem: String,
     _stop: DropGuard,
 }
@@ -54,22 +54,22 @@ impl Responder {
     /// # Errors
     /// When a socket cannot be bound or the certificates cannot be made.
     pub async fn start(config: ResponderConfig) -> io::Result<Self> {
-        let ips = sockets::loopback(config.spread);
-        let authority = Authority::new(&ips)?;
+        let ips = sockets::loopback_addresses(config.address_count);
+        let authority = CertificateAuthority::new(&ips)?;
         let stop = CancellationToken::new();
-        let page = Page::new(config.flaky);
-        let addresses = Addresses {
-            http: http::serve(sockets::streams(&ips).await?, None, page, &stop),
-            https: http::serve(sockets::streams(&ips).await?, Some(authority.acceptor()), page, &stop),
-            tcp: echo::serve(sockets::streams(&ips).await?, &stop),
-            dns: dns::serve(sockets::pairs(&ips).await?, &stop),
+        let page = TargetPages::new(config.flaky);
+        let addresses = ResponderAddresses {
+            http: http::serve(sockets::bind_tcp(&ips).await?, None, page, &stop),
+            https: http::serve(sockets::bind_tcp(&ips).await?, Some(authority.acceptor()), page, &stop),
+            tcp: echo::serve(sockets::bind_tcp(&ips).await?, &stop),
+            dns: dns::serve(sockets::bind_tcp_and_udp(&ips).await?, &stop),
         };
         Ok(Self { addresses, ca_pem: authority.ca_pem().to_owned(), _stop: stop.drop_guard() })
     }
 
     /// Where the servers listen.
     #[must_use]
-    pub fn addresses(&self) -> Addresses {
+    pub fn addresses(&self) -> ResponderAddresses {
         self.addresses
     }
 

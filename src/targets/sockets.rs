@@ -11,21 +11,21 @@ use tokio_util::sync::CancellationToken;
 /// How many connections may wait for an accept; load harnesses connect in bursts.
 const BACKLOG: u32 = 4096;
 /// Another process may own the same port on a further address; then the next free port is tried.
-const TRIES: usize = 16;
+const MAX_BIND_ATTEMPTS: usize = 16;
 
 /// The first `count` loopback addresses.
-pub(super) fn loopback(count: u8) -> Vec<IpAddr> {
+pub(super) fn loopback_addresses(count: u8) -> Vec<IpAddr> {
     (1..=count.clamp(1, 254)).map(|last| Ipv4Addr::new(127, 0, 0, last).into()).collect()
 }
 
 /// Stream listeners on one free port of all `ips`.
-pub(super) async fn streams(ips: &[IpAddr]) -> io::Result<Vec<TcpListener>> {
-    same_port(ips, listen)
+pub(super) async fn bind_tcp(ips: &[IpAddr]) -> io::Result<Vec<TcpListener>> {
+    bind_same_port(ips, listen)
 }
 
 /// A stream listener and a datagram socket on one free port of all `ips`.
-pub(super) async fn pairs(ips: &[IpAddr]) -> io::Result<Vec<(TcpListener, UdpSocket)>> {
-    same_port(ips, |address| {
+pub(super) async fn bind_tcp_and_udp(ips: &[IpAddr]) -> io::Result<Vec<(TcpListener, UdpSocket)>> {
+    bind_same_port(ips, |address| {
         let listener = listen(address)?;
         let socket = std::net::UdpSocket::bind(listener.local_addr()?)?;
         socket.set_nonblocking(true)?;
@@ -40,25 +40,28 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-trait Bound {
+trait HasPort {
     fn port(&self) -> io::Result<u16>;
 }
 
-impl Bound for TcpListener {
+impl HasPort for TcpListener {
     fn port(&self) -> io::Result<u16> {
         Ok(self.local_addr()?.port())
     }
 }
 
-impl Bound for (TcpListener, UdpSocket) {
+impl HasPort for (TcpListener, UdpSocket) {
     fn port(&self) -> io::Result<u16> {
         self.0.port()
     }
 }
 
-fn same_port<S: Bound>(ips: &[IpAddr], bind: impl Fn(SocketAddr) -> io::Result<S>) -> io::Result<Vec<S>> {
+fn bind_same_port<S: HasPort>(
+    ips: &[IpAddr],
+    bind: impl Fn(SocketAddr) -> io::Result<S>,
+) -> io::Result<Vec<S>> {
     let mut last = io::Error::from(io::ErrorKind::InvalidInput);
-    for _ in 0..TRIES {
+    for _ in 0..MAX_BIND_ATTEMPTS {
         match bind_all(ips, &bind) {
             Ok(bound) => return Ok(bound),
             Err(error) => last = error,
@@ -67,7 +70,7 @@ fn same_port<S: Bound>(ips: &[IpAddr], bind: impl Fn(SocketAddr) -> io::Result<S
     Err(last)
 }
 
-fn bind_all<S: Bound>(ips: &[IpAddr], bind: impl Fn(SocketAddr) -> io::Result<S>) -> io::Result<Vec<S>> {
+fn bind_all<S: HasPort>(ips: &[IpAddr], bind: impl Fn(SocketAddr) -> io::Result<S>) -> io::Result<Vec<S>> {
     let mut port = 0;
     let mut bound = Vec::with_capacity(ips.len());
     for ip in ips {
@@ -79,7 +82,7 @@ fn bind_all<S: Bound>(ips: &[IpAddr], bind: impl Fn(SocketAddr) -> io::Result<S>
 }
 
 /// Accepts from `listener` until `stop`, each connection in a task of its own that ends with `stop` too.
-pub(super) fn accept<F, R>(listener: TcpListener, stop: &CancellationToken, handle: F)
+pub(super) fn spawn_accept_loop<F, R>(listener: TcpListener, stop: &CancellationToken, handle: F)
 where
     F: Fn(TcpStream) -> R + Send + 'static,
     R: Future<Output = ()> + Send + 'static,
@@ -102,10 +105,10 @@ where
 
 /// The first address of `listeners`.
 pub(super) fn first_address(listeners: &[TcpListener]) -> SocketAddr {
-    listeners.first().and_then(|listener| listener.local_addr().ok()).unwrap_or_else(nowhere)
+    listeners.first().and_then(|listener| listener.local_addr().ok()).unwrap_or_else(unbound_address)
 }
 
-/// The address of a server without sockets, which [`loopback`] never makes.
-pub(super) fn nowhere() -> SocketAddr {
+/// The address of a server without sockets, which [`loopback_addresses`] never makes.
+pub(super) fn unbound_address() -> SocketAddr {
     SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0)
 }

@@ -1,6 +1,6 @@
 //! Targets for the built binary.
 
-use vigie::targets::{Addresses, Responder, ResponderConfig};
+use vigie::targets::{Responder, ResponderAddresses, ResponderConfig};
 
 /// Running targets, on a runtime of their own.
 pub struct Targets {
@@ -15,7 +15,7 @@ impl Targets {
         Self { responder, _runtime: runtime }
     }
 
-    pub fn at(&self) -> Addresses {
+    pub fn at(&self) -> ResponderAddresses {
         self.responder.addresses()
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use vigie::domain::{CheckResult, MonitorId, Outcome, Timestamp};
 use vigie::schedule::Slots;
-use vigie::targets::{Addresses, Responder, ResponderConfig};
+use vigie::targets::{Responder, ResponderAddresses, ResponderConfig};
 
 use crate::endurance::daemon::{Daemon, list};
 
@@ -80,7 +80,7 @@ impl Moments {
 }
 
 /// In several files, of outcomes of every kind.
-fn write_monitors(folder: &Path, targets: Addresses) {
+fn write_monitors(folder: &Path, targets: ResponderAddresses) {
     std::fs::create_dir(folder).unwrap();
     let monitor = |n: usize| {
         let shared = json!({"key": format!("m{n}"), "name": format!("m{n}"), "billing_plancode": "x",

@@ -11,7 +11,7 @@ use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpStream, UdpSocket};
-use vigie::targets::{Flaky, Responder, ResponderConfig, spread_address};
+use vigie::targets::{FlakySchedule, Responder, ResponderConfig, spread_address};
 
 async fn responder() -> Responder {
     Responder::start(ResponderConfig::default()).await.unwrap()
@@ -49,7 +49,7 @@ async fn http_answers_each_path_as_promised() {
 
 #[tokio::test]
 async fn the_flaky_page_fails_while_it_is_down() {
-    let flaky = Flaky { after: Duration::ZERO, ..Flaky::default() };
+    let flaky = FlakySchedule { offset: Duration::ZERO, ..FlakySchedule::default() };
     let responder = Responder::start(ResponderConfig { flaky, ..Default::default() }).await.unwrap();
     let answer = get(plain(responder.addresses().http).await, "/flaky").await;
     assert!(answer.starts_with("HTTP/1.1 500"), "{answer}");
@@ -127,7 +127,8 @@ async fn dns_answers_over_udp_and_tcp() {
 
 #[tokio::test]
 async fn a_spread_responder_listens_on_every_address_with_one_port() {
-    let responder = Responder::start(ResponderConfig { spread: 4, ..Default::default() }).await.unwrap();
+    let responder =
+        Responder::start(ResponderConfig { address_count: 4, ..Default::default() }).await.unwrap();
     for index in 0..4 {
         let address = spread_address(responder.addresses().http, index, 4);
         assert!(get(plain(address).await, "/").await.starts_with("HTTP/1.1 200"), "{address}");

@@ -12,14 +12,14 @@ use crate::cli::responder::Greeting;
 use crate::domain::MonitorType;
 use crate::net::Pem;
 use crate::settings::Settings;
-use crate::targets::{Addresses, spread_address};
+use crate::targets::{ResponderAddresses, spread_address};
 
 /// Addresses that each target listens on: connections to one address and port share 28,000 local ports.
 const SPREAD: u8 = 16;
 
 /// A running responder; it ends with this.
 pub(super) struct Targets {
-    addresses: Addresses,
+    addresses: ResponderAddresses,
     ca_pem: String,
     // Its standard input is held open by the child handle; dropping it tells the child to end.
     _child: Child,
