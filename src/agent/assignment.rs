@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::domain::{CheckMetadata, CustomerId, LocationId, MonitorId, MonitorType, Revision, Timestamp};
 use crate::probe::{Probe, Weight};
-use crate::schedule::{Grid, Part, Slots};
+use crate::schedule::{LocationRotation, LocationSlots, Slots};
 
 /// One monitor as an agent runs it.
 #[derive(Clone)]
@@ -25,7 +25,7 @@ pub struct Assignment {
     /// Start of the grid after 00:00 UTC, instead of the hash slot (fields.md 3 `monitor_offset`).
     pub offset: Option<Duration>,
     /// Which of its runs are checked here, and when.
-    pub part: Part,
+    pub part: LocationRotation,
     /// Bound of one attempt as a whole.
     pub timeout: Duration,
     /// Whether a failure is tried again at once.
@@ -46,8 +46,8 @@ pub struct Assignment {
 impl Assignment {
     /// Its slots at this location.
     #[must_use]
-    pub fn grid(&self) -> Grid {
-        Grid::new(Slots::new(self.monitor_id, self.interval, self.offset), self.part)
+    pub fn grid(&self) -> LocationSlots {
+        LocationSlots::new(Slots::new(self.monitor_id, self.interval, self.offset), self.part)
     }
 
     /// What its records are of.

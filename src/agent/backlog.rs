@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::assignment::Assignment;
 use crate::domain::{CheckResult, MissedReason, MissedRuns, MonitorId, Timestamp};
-use crate::schedule::{Grid, MissedSlots};
+use crate::schedule::{LocationSlots, MissedSlots};
 
 /// Series of missed runs, at most [`SERIES`] for each monitor: a series that follows on the last one for the
 /// same reason, or finds no place, is added to it. So memory is bounded however long the receiver is full,
@@ -35,7 +35,7 @@ pub const SERIES: usize = 4;
 
 impl Backlog {
     /// Adds `series`, whose monitor has the grid `grid`.
-    pub fn add(&mut self, series: MissedSeries, grid: &Grid) {
+    pub fn add(&mut self, series: MissedSeries, grid: &LocationSlots) {
         let id = series.assignment.monitor_id;
         let waiting = self.waiting.entry(id).or_default();
         if waiting.is_empty() {
@@ -69,7 +69,7 @@ impl Backlog {
 }
 
 impl MissedSeries {
-    fn continues_with(&self, next: &Self, grid: &Grid) -> bool {
+    fn continues_with(&self, next: &Self, grid: &LocationSlots) -> bool {
         self.reason == next.reason
             && self.assignment.revision == next.assignment.revision
             && grid.next_after(self.slots.last) == next.slots.first

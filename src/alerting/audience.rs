@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::heard::Heard;
 use super::terms::{Contacts, Terms};
 use crate::domain::{MonitorId, NotificationKind, NotifierGroup, Recipient, RecipientId, Timestamp};
-use crate::schedule::Rests;
+use crate::schedule::BlackoutTarget;
 
 /// Everybody whom the groups name for what `cause` found, who wants `kind` and is not muted, each with the group
 /// that names them; each once, by id. Thresholds are not looked at here.
@@ -37,16 +37,16 @@ pub fn performance_audience(contacts: &Contacts, monitor: MonitorId) -> Vec<(Rec
 pub(super) fn is_silenced(terms: &Terms<'_>, kind: NotificationKind, planned_at: Timestamp) -> bool {
     let monitor = terms.policy.monitor_id;
     let rests = |at| {
-        [Rests::Alert(monitor), Rests::Monitor(monitor)]
+        [BlackoutTarget::Alert(monitor), BlackoutTarget::Monitor(monitor)]
             .into_iter()
-            .any(|subject| terms.calendar.covers(subject, at).is_some())
+            .any(|subject| terms.calendar.active_window(subject, at).is_some())
     };
     !kind.is_performance() && (rests(planned_at) || rests(terms.now))
 }
 
 /// Whether `recipient` is muted at `at`.
 pub(super) fn is_muted(terms: &Terms<'_>, recipient: RecipientId, at: Timestamp) -> bool {
-    terms.calendar.covers(Rests::Notifier(recipient), at).is_some()
+    terms.calendar.active_window(BlackoutTarget::Notifier(recipient), at).is_some()
 }
 
 /// Everybody whom the groups name, with the first group by number that does.

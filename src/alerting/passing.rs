@@ -133,7 +133,7 @@ impl Run {
     /// dropped. Answers up to when runs are settled, if nobody is missing any more.
     fn learn(&mut self, terms: &Terms<'_>) -> Option<Timestamp> {
         let plan = &terms.policy.plan;
-        self.expected = plan.expected(self.planned_at);
+        self.expected = plan.expected_locations(self.planned_at);
         self.closes = Self::new(self.planned_at, terms).closes;
         self.heard.retain(|heard| plan.pool.contains(&heard.location));
         let complete = self.heard.is_empty() || self.silent().is_empty();

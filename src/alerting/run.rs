@@ -69,8 +69,8 @@ impl Run {
         let plan = &terms.policy.plan;
         Self {
             planned_at,
-            expected: plan.expected(planned_at),
-            closes: plan.closes(planned_at).max(terms.now + plan.longest) + SLACK,
+            expected: plan.expected_locations(planned_at),
+            closes: plan.closes_at(planned_at).max(terms.now + plan.max_check_duration) + SLACK,
             heard: Vec::new(),
             over: None,
             ask: None,
@@ -81,7 +81,7 @@ impl Run {
     /// When a run of which nobody was heard is given up: a start may be late by up to its interval.
     pub(super) fn given_up(planned_at: Timestamp, terms: &Terms<'_>) -> Timestamp {
         let plan = &terms.policy.plan;
-        plan.closes(planned_at).max(plan.slots.next_after(planned_at)) + SLACK
+        plan.closes_at(planned_at).max(plan.slots.next_after(planned_at)) + SLACK
     }
 
     /// Takes what a location says. Only the first word counts, but something real counts more than that a
@@ -110,7 +110,7 @@ impl Run {
     /// How it ends when it ends now: late once the run after it should be over as well.
     pub(super) fn end(&self, terms: &Terms<'_>) -> Over {
         let plan = &terms.policy.plan;
-        let late = terms.now > plan.closes(self.planned_at) + plan.slots.interval();
+        let late = terms.now > plan.closes_at(self.planned_at) + plan.slots.interval();
         if late { Over::Late } else { Over::InTime }
     }
 
@@ -156,7 +156,7 @@ impl Run {
 impl Ask {
     /// Sets the end of the wait where it is not set, or too far ahead because the clock was set back.
     pub(super) fn limit(&mut self, terms: &Terms<'_>) {
-        let until = terms.now + terms.policy.plan.longest + ANSWER;
+        let until = terms.now + terms.policy.plan.max_check_duration + ANSWER;
         self.until = Some(self.until.map_or(until, |before| before.min(until)));
     }
 }

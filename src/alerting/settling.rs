@@ -173,7 +173,7 @@ impl Watch {
         let since = *self.drought.since.get_or_insert(run.planned_at);
         let kind = NotificationKind::NoData;
         // Runs that are missed while one takes longer than the interval are no lack of data.
-        let long = run.planned_at + policy.plan.slots.interval() >= since + policy.plan.longest;
+        let long = run.planned_at + policy.plan.slots.interval() >= since + policy.plan.max_check_duration;
         if policy.no_data_runs == 0
             || !long
             || self.drought.runs < policy.no_data_runs

@@ -2,7 +2,7 @@
 
 use super::policy::Policy;
 use crate::domain::{LocationId, NotifierGroup, Recipient, RecipientId, Timestamp};
-use crate::schedule::Calendar;
+use crate::schedule::BlackoutCalendar;
 
 /// The people of an account.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Terms<'a> {
     /// Who there is.
     pub contacts: &'a Contacts,
     /// What is silenced.
-    pub calendar: &'a Calendar,
+    pub calendar: &'a BlackoutCalendar,
     /// Locations without a live agent now.
     pub away: &'a [LocationId],
     /// Now.

@@ -17,7 +17,7 @@ use crate::domain::{Capture, CheckResult, CustomerId, Location, LocationId, Moni
 use crate::net::{Deadline, Endpoint, Net, Proxy};
 use crate::pipeline::{Agent, Ingestor, PlanError, Planned, Planner};
 use crate::probe::{self, ProbeSettings};
-use crate::schedule::Part;
+use crate::schedule::LocationRotation;
 use crate::schema::Monitor;
 use crate::service::LastRuns;
 use crate::store::MonitorState;
@@ -122,7 +122,7 @@ impl LocalPlanner {
             let mut common: Option<Assignment> = None;
             for (outpost, changes) in self.outposts.iter().zip(&mut changes) {
                 let id = outpost.location.id;
-                let Some(part) = plan.as_ref().and_then(|plan| plan.part(id)) else {
+                let Some(part) = plan.as_ref().and_then(|plan| plan.location_rotation(id)) else {
                     changes.push(remove(monitor.id));
                     continue;
                 };
@@ -219,7 +219,7 @@ impl LocalPlanner {
             kind: monitor.kind(),
             interval: monitor.interval(),
             offset: monitor.offset(),
-            part: Part::default(),
+            part: LocationRotation::default(),
             timeout: probe.limit(monitor.timeout()),
             retry: document.settings().schedule.retry_on_failure,
             location,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::agent::{Assignment, Silence};
 use crate::catalog::AccountFacts;
 use crate::domain::{CustomerId, Location, Timestamp};
-use crate::schedule::Rests;
+use crate::schedule::BlackoutTarget;
 
 /// Answers from memory, so that no check waits for the store. Who reads an account notes it here; the newest is
 /// never older than a second while the store can be read, and lasts while it cannot.
@@ -40,7 +40,7 @@ impl Silence for Quiet {
     fn rests(&self, assignment: &Assignment, at: Timestamp) -> Option<String> {
         let accounts = self.accounts.read();
         let calendar = &accounts.get(&assignment.customer)?.calendar;
-        let window = calendar.covers(Rests::Monitor(assignment.monitor_id), at)?;
+        let window = calendar.active_window(BlackoutTarget::Monitor(assignment.monitor_id), at)?;
         Some(format!("blackout {} of the monitor", window.id))
     }
 }

@@ -7,7 +7,7 @@ use crate::domain::{
     CustomerId, GroupMonitor, MonitorId, NotifierGroup, Recipient, RecipientId, Record, RecordKind,
 };
 use crate::evaluate::settle::Quorum;
-use crate::schedule::{Rests, Window};
+use crate::schedule::{BlackoutTarget, BlackoutWindow};
 use crate::schema::typed::record::{
     BlackoutKind, BlackoutSettings, GroupMonitorSettings, GroupSettings, RecipientSettings, Threshold,
 };
@@ -69,15 +69,15 @@ pub(super) fn group(record: &Record) -> Option<NotifierGroup> {
 }
 
 /// The blackout that `record` keeps; `None` for one that cannot be used, which the log names.
-pub(crate) fn window(record: &Record) -> Option<Window> {
+pub(crate) fn window(record: &Record) -> Option<BlackoutWindow> {
     let subject = record.parent_id?;
     let settings: BlackoutSettings<'_> = listed(record)?;
     let rests = match settings.kind {
-        BlackoutKind::Monitor => Rests::Monitor(MonitorId(subject)),
-        BlackoutKind::Alert => Rests::Alert(MonitorId(subject)),
-        BlackoutKind::Notifier => Rests::Notifier(RecipientId(subject)),
+        BlackoutKind::Monitor => BlackoutTarget::Monitor(MonitorId(subject)),
+        BlackoutKind::Alert => BlackoutTarget::Alert(MonitorId(subject)),
+        BlackoutKind::Notifier => BlackoutTarget::Notifier(RecipientId(subject)),
     };
-    Some(Window { id: record.id, rests, when: usable(record, settings.when())? })
+    Some(BlackoutWindow { id: record.id, target: rests, window: usable(record, settings.when())? })
 }
 
 /// What `multipop_threshold` of an account says.
@@ -96,7 +96,7 @@ mod tests {
 
     use super::*;
     use crate::domain::{NotificationMethod, Revision, Timestamp};
-    use crate::schedule::When;
+    use crate::schedule::TimeWindow;
     use crate::schema::typed::record::{AccountSettings, read_record};
 
     fn record(kind: RecordKind, assoc: Option<i64>, fields: Value) -> Record {
@@ -158,16 +158,16 @@ mod tests {
         let read = |assoc, fields| window(&record(RecordKind::Blackout, assoc, fields));
         let at = |hour| jiff::civil::date(2026, 1, 1).at(hour, 0, 0, 0);
         let window = read(Some(3), once.clone()).unwrap();
-        assert_eq!(window.rests, Rests::Monitor(MonitorId(3)));
-        assert_eq!(window.when, When::Once { from: at(12), thru: at(13) });
+        assert_eq!(window.target, BlackoutTarget::Monitor(MonitorId(3)));
+        assert_eq!(window.window, TimeWindow::Once { from: at(12), until: at(13) });
         let weekly = json!({"type": "Notifier", "persistent": true, "start_day": 7, "start_time": "22:00",
             "end_day": 1, "end_time": "06:30"});
         let window = read(Some(3), weekly).unwrap();
-        assert_eq!(window.rests, Rests::Notifier(RecipientId(3)));
+        assert_eq!(window.target, BlackoutTarget::Notifier(RecipientId(3)));
         let time = |hour, minute| jiff::civil::time(hour, minute, 0, 0);
         assert_eq!(
-            window.when,
-            When::Weekly { start_day: 7, start: time(22, 0), end_day: 1, end: time(6, 30) }
+            window.window,
+            TimeWindow::Weekly { start_day: 7, start: time(22, 0), end_day: 1, end: time(6, 30) }
         );
         assert_eq!(read(None, once), None);
         assert_eq!(read(Some(3), json!({"type": "Alert", "persistent": true})), None);

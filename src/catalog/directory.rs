@@ -11,7 +11,7 @@ use super::stored::{listed, settings};
 use crate::alerting::Contacts;
 use crate::domain::{CustomerId, Location, LocationId, MonitorType, Record, RecordKind, Role};
 use crate::evaluate::settle::Quorum;
-use crate::schedule::Calendar;
+use crate::schedule::BlackoutCalendar;
 use crate::schema::Monitor;
 use crate::schema::typed::record::{
     AccountSettings, CertificateKind, CertificateSettings, LocationSettings, PropertySettings,
@@ -93,7 +93,7 @@ pub struct AccountFacts {
     /// Who is told of what.
     pub contacts: Arc<Contacts>,
     /// Its blackouts.
-    pub calendar: Arc<Calendar>,
+    pub calendar: Arc<BlackoutCalendar>,
     /// What all accounts have in common.
     pub common: Arc<Common>,
     // Ids as `Surroundings` wants them.
@@ -231,7 +231,7 @@ impl Directory {
                 recipients: recipients.iter().filter_map(contacts::recipient).collect(),
                 groups: groups.iter().filter_map(contacts::group).collect(),
             }),
-            calendar: Arc::new(Calendar::new(jiff::tz::TimeZone::UTC, Vec::new())),
+            calendar: Arc::new(BlackoutCalendar::new(jiff::tz::TimeZone::UTC, Vec::new())),
             common: Arc::clone(&common),
             location_ids: Vec::new(),
             client_ids: Vec::new(),
@@ -243,7 +243,7 @@ impl Directory {
             facts.settle(&settings(&account)?);
         }
         let windows = blackouts.iter().filter_map(contacts::window).collect();
-        facts.calendar = Arc::new(Calendar::new(facts.time_zone.clone(), windows));
+        facts.calendar = Arc::new(BlackoutCalendar::new(facts.time_zone.clone(), windows));
         facts.index();
         Ok(facts)
     }

@@ -15,7 +15,7 @@ use crate::domain::{MonitorId, RecipientId, Timestamp};
 
 /// What rests in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Rests {
+pub enum BlackoutTarget {
     /// Runs of a monitor.
     Monitor(MonitorId),
     /// Availability alerts of a monitor.
@@ -26,13 +26,13 @@ pub enum Rests {
 
 /// When it rests.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum When {
+pub enum TimeWindow {
     /// From the first moment up to the second, which is not in it any more; local to the account.
     Once {
         /// Start.
         from: DateTime,
         /// End.
-        thru: DateTime,
+        until: DateTime,
     },
     /// Each week from a day and time to a day and time, 1 is Sunday; the end may lie before the start and is
     /// then in the next week.
@@ -50,62 +50,72 @@ pub enum When {
 
 /// One blackout.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Window {
+pub struct BlackoutWindow {
     /// Its number.
     pub id: i64,
     /// What rests.
-    pub rests: Rests,
+    pub target: BlackoutTarget,
     /// When.
-    pub when: When,
+    pub window: TimeWindow,
 }
 
 /// The blackouts of an account.
 #[derive(Clone, Debug)]
-pub struct Calendar {
+pub struct BlackoutCalendar {
     zone: TimeZone,
-    windows: HashMap<Rests, Vec<Window>>,
+    windows: HashMap<BlackoutTarget, Vec<BlackoutWindow>>,
 }
 
-impl Calendar {
+impl BlackoutCalendar {
     /// The blackouts of an account in `zone`.
     #[must_use]
-    pub fn new(zone: TimeZone, windows: Vec<Window>) -> Self {
-        let mut by_subject: HashMap<Rests, Vec<Window>> = HashMap::new();
+    pub fn new(zone: TimeZone, windows: Vec<BlackoutWindow>) -> Self {
+        let mut by_subject: HashMap<BlackoutTarget, Vec<BlackoutWindow>> = HashMap::new();
         for window in windows {
-            by_subject.entry(window.rests).or_default().push(window);
+            by_subject.entry(window.target).or_default().push(window);
         }
         Self { zone, windows: by_subject }
     }
 
     /// The blackouts of `subject`, past ones too.
     #[must_use]
-    pub fn of(&self, subject: Rests) -> &[Window] {
+    pub fn windows_for(&self, subject: BlackoutTarget) -> &[BlackoutWindow] {
         self.windows.get(&subject).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The blackout in which `subject` rests at `at`.
     #[must_use]
-    pub fn covers(&self, subject: Rests, at: Timestamp) -> Option<&Window> {
-        let now = |window: &&Window| {
-            window.when.occurrences(&self.zone, at).next().is_some_and(|(from, _)| from <= at)
+    pub fn active_window(&self, subject: BlackoutTarget, at: Timestamp) -> Option<&BlackoutWindow> {
+        let now = |window: &&BlackoutWindow| {
+            window.window.occurrences(&self.zone, at).next().is_some_and(|(from, _)| from <= at)
         };
         self.windows.get(&subject)?.iter().find(now)
     }
 
     /// The next `most` occurrences of `window` that end after `after`, as start and end.
     #[must_use]
-    pub fn occurrences(&self, window: &Window, after: Timestamp, most: usize) -> Vec<(Timestamp, Timestamp)> {
-        window.when.occurrences(&self.zone, after).take(most).collect()
+    pub fn occurrences(
+        &self,
+        window: &BlackoutWindow,
+        after: Timestamp,
+        most: usize,
+    ) -> Vec<(Timestamp, Timestamp)> {
+        window.window.occurrences(&self.zone, after).take(most).collect()
     }
 
     /// Every time from `from` up to `thru` in which `subject` rests, as start and end; by start, and not
     /// clipped, so that they may overlap and reach out of the range.
     #[must_use]
-    pub fn rests(&self, subject: Rests, from: Timestamp, thru: Timestamp) -> Vec<(Timestamp, Timestamp)> {
+    pub fn ranges_between(
+        &self,
+        subject: BlackoutTarget,
+        from: Timestamp,
+        thru: Timestamp,
+    ) -> Vec<(Timestamp, Timestamp)> {
         let windows = self.windows.get(&subject).into_iter().flatten();
         let mut all: Vec<_> = windows
             .flat_map(|window| {
-                window.when.occurrences(&self.zone, from).take_while(move |(start, _)| *start < thru)
+                window.window.occurrences(&self.zone, from).take_while(move |(start, _)| *start < thru)
             })
             .collect();
         all.sort_unstable();
@@ -119,7 +129,7 @@ impl Calendar {
     }
 }
 
-impl When {
+impl TimeWindow {
     /// Start and end of each time that it comes in `zone` and ends after `after`, in their order; without an
     /// end for what comes each week, but for that of the calendar (year 9999).
     pub fn occurrences<'a>(
@@ -128,23 +138,23 @@ impl When {
         after: Timestamp,
     ) -> impl Iterator<Item = (Timestamp, Timestamp)> + use<'a> {
         let (first, step) = match *self {
-            Self::Once { from, thru } => (Some((from, thru)), None),
+            Self::Once { from, until: thru } => (Some((from, thru)), None),
             Self::Weekly { start_day, start, end_day, end } => {
-                (first_week(zone, after, (start_day, start), (end_day, end)), Some(1.week()))
+                (first_weekly_occurrence(zone, after, (start_day, start), (end_day, end)), Some(1.week()))
             }
         };
         std::iter::successors(first, move |&(from, thru)| {
             let step: Span = step?;
             Some((from.checked_add(step).ok()?, thru.checked_add(step).ok()?))
         })
-        .filter_map(|(from, thru)| moments(zone, from, thru))
+        .filter_map(|(from, thru)| to_timestamps(zone, from, thru))
         .skip_while(move |(_, thru)| *thru <= after)
     }
 }
 
 /// The local start and end of an occurrence that is near to `after`, and not later than the first that ends
 /// after it.
-fn first_week(
+fn first_weekly_occurrence(
     zone: &TimeZone,
     after: Timestamp,
     (start_day, start): (u8, Time),
@@ -155,18 +165,18 @@ fn first_week(
         days = 7;
     }
     // One that lasts a week and ends just after `after` began a week and a change of the clocks ago.
-    let early: Date = zone.to_datetime(instant(after)).date().saturating_sub(9.days());
+    let early: Date = zone.to_datetime(to_jiff(after)).date().saturating_sub(9.days());
     let ahead = (i64::from(start_day) - 1 - i64::from(early.weekday().to_sunday_zero_offset())).rem_euclid(7);
     let date = early.checked_add(ahead.days()).ok()?;
     Some((date.to_datetime(start), date.checked_add(days.days()).ok()?.to_datetime(end)))
 }
 
 /// Start and end of the window from `from` up to `thru` by the clock on the wall; `None` when it has no length.
-fn moments(zone: &TimeZone, from: DateTime, thru: DateTime) -> Option<(Timestamp, Timestamp)> {
+fn to_timestamps(zone: &TimeZone, from: DateTime, thru: DateTime) -> Option<(Timestamp, Timestamp)> {
     if from >= thru {
         return None;
     }
-    let (start, end) = (start_of(zone, from)?, end_of(zone, thru)?);
+    let (start, end) = (resolve_start(zone, from)?, resolve_end(zone, thru)?);
     if start < end {
         return Some((start, end));
     }
@@ -175,7 +185,7 @@ fn moments(zone: &TimeZone, from: DateTime, thru: DateTime) -> Option<(Timestamp
 }
 
 /// The moment at which a window begins that begins at `local`.
-fn start_of(zone: &TimeZone, local: DateTime) -> Option<Timestamp> {
+fn resolve_start(zone: &TimeZone, local: DateTime) -> Option<Timestamp> {
     let moment = zone.to_ambiguous_timestamp(local);
     let skipped = matches!(moment.offset(), AmbiguousOffset::Gap { .. });
     let early = moment.earlier().ok()?;
@@ -185,7 +195,7 @@ fn start_of(zone: &TimeZone, local: DateTime) -> Option<Timestamp> {
 }
 
 /// The moment at which a window ends that ends at `local`.
-fn end_of(zone: &TimeZone, local: DateTime) -> Option<Timestamp> {
+fn resolve_end(zone: &TimeZone, local: DateTime) -> Option<Timestamp> {
     let moment = zone.to_ambiguous_timestamp(local);
     let comes_twice = matches!(moment.offset(), AmbiguousOffset::Fold { .. });
     let (early, late) = (moment.earlier().ok()?, moment.later().ok()?);
@@ -196,7 +206,7 @@ fn end_of(zone: &TimeZone, local: DateTime) -> Option<Timestamp> {
 }
 
 /// The same moment; the nearest one that the calendar has.
-fn instant(at: Timestamp) -> jiff::Timestamp {
+fn to_jiff(at: Timestamp) -> jiff::Timestamp {
     let end = if at.as_micros() < 0 { jiff::Timestamp::MIN } else { jiff::Timestamp::MAX };
     jiff::Timestamp::from_microsecond(at.as_micros()).unwrap_or(end)
 }

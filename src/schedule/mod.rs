@@ -8,9 +8,9 @@ mod run_plan;
 mod slots;
 mod timer_queue;
 
-pub use calendar::{Calendar, Rests, When, Window};
-pub use catch_up::{CatchUp, MissedSlots, NextRun, ORDINARY_LATENESS};
-pub use grid::{Grid, Part};
+pub use calendar::{BlackoutCalendar, BlackoutTarget, BlackoutWindow, TimeWindow};
+pub use catch_up::{CatchUp, LATENESS_TOLERANCE, MissedSlots, NextRun};
+pub use grid::{LocationRotation, LocationSlots};
 pub use run_plan::RunPlan;
 pub use slots::Slots;
 pub use timer_queue::TimerQueue;

@@ -26,7 +26,7 @@ impl Slots {
         let interval = whole_micros(interval).max(1);
         let phase = match offset {
             Some(offset) => whole_micros(offset) % interval,
-            None => share(mix(SLOT_SEED, id.0), interval),
+            None => scale_hash(mix(SLOT_SEED, id.0), interval),
         };
         Self { interval, phase }
     }
@@ -38,7 +38,7 @@ impl Slots {
     }
 
     /// Microseconds between two slots, at least 1.
-    pub(super) const fn micros(&self) -> i64 {
+    pub(super) const fn interval_micros(&self) -> i64 {
         self.interval
     }
 
@@ -80,7 +80,7 @@ impl Slots {
 const SLOT_SEED: u64 = 0x736c_6f74;
 
 /// The share of `whole` that `hash` stands for: 0 at hash 0, just below `whole` at the largest hash.
-pub(super) fn share(hash: u64, whole: i64) -> i64 {
+pub(super) fn scale_hash(hash: u64, whole: i64) -> i64 {
     let product = u128::from(hash) * u128::from(whole.unsigned_abs());
     i64::try_from(product >> 64).unwrap_or(0)
 }

@@ -9,7 +9,7 @@ use crate::domain::Timestamp;
 /// at most for entries that were replaced and not reached yet.
 #[derive(Debug, Default)]
 pub struct TimerQueue {
-    heap: BinaryHeap<Reverse<Entry>>,
+    heap: BinaryHeap<Reverse<TimerEntry>>,
     /// By index. Odd while its timer is set; an entry of another generation is stale.
     generations: Vec<u32>,
     set: usize,
@@ -17,14 +17,14 @@ pub struct TimerQueue {
 
 /// Ordered by time, then by index: the order of a heap must not depend on how it came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
+struct TimerEntry {
     at: Timestamp,
     index: u32,
     generation: u32,
 }
 
 /// Below this many entries stale ones are not worth a sweep.
-const SWEEP_FROM: usize = 1024;
+const COMPACT_THRESHOLD: usize = 1024;
 
 impl TimerQueue {
     /// An empty queue.
@@ -47,7 +47,7 @@ impl TimerQueue {
 
     /// Entries held, stale ones included; at most twice `len` and a constant.
     #[must_use]
-    pub fn held(&self) -> usize {
+    pub fn heap_len(&self) -> usize {
         self.heap.len()
     }
 
@@ -64,16 +64,16 @@ impl TimerQueue {
             *generation = generation.wrapping_add(1);
             self.set += 1;
         }
-        self.heap.push(Reverse(Entry { at, index, generation: *generation }));
-        self.sweep();
+        self.heap.push(Reverse(TimerEntry { at, index, generation: *generation }));
+        self.compact();
     }
 
     /// Unsets the timer of `index`, when it is set.
-    pub fn unset(&mut self, index: u32) {
+    pub fn cancel(&mut self, index: u32) {
         if let Some(generation) = self.generations.get_mut(index as usize).filter(|g| is_set(**g)) {
             *generation = generation.wrapping_add(1);
             self.set -= 1;
-            self.sweep();
+            self.compact();
         }
     }
 
@@ -94,7 +94,7 @@ impl TimerQueue {
         Some(entry.index)
     }
 
-    fn is_live(generations: &[u32], entry: &Entry) -> bool {
+    fn is_live(generations: &[u32], entry: &TimerEntry) -> bool {
         generations[entry.index as usize] == entry.generation
     }
 
@@ -108,8 +108,8 @@ impl TimerQueue {
     }
 
     /// Sweeps out stale entries once they are more than the live ones: constant cost per call on average.
-    fn sweep(&mut self) {
-        if self.heap.len() > SWEEP_FROM.max(2 * self.set) {
+    fn compact(&mut self) {
+        if self.heap.len() > COMPACT_THRESHOLD.max(2 * self.set) {
             let generations = &self.generations;
             self.heap.retain(|Reverse(entry)| Self::is_live(generations, entry));
             self.heap.shrink_to(2 * self.set);
@@ -148,13 +148,13 @@ mod tests {
         for round in 0..50 {
             for index in 0..2000 {
                 queue.set(index, at(round * 1000 + i64::from(index)));
-                assert!(queue.held() <= 1 + SWEEP_FROM.max(2 * queue.len()));
+                assert!(queue.heap_len() <= 1 + COMPACT_THRESHOLD.max(2 * queue.len()));
             }
         }
         for index in 0..2000 {
-            queue.unset(index);
+            queue.cancel(index);
         }
-        assert!(queue.is_empty() && queue.held() <= SWEEP_FROM);
+        assert!(queue.is_empty() && queue.heap_len() <= COMPACT_THRESHOLD);
         assert_eq!(queue.next_at(), None);
     }
 
@@ -169,7 +169,7 @@ mod tests {
                         model.insert(index, time);
                     }
                     2 => {
-                        queue.unset(index);
+                        queue.cancel(index);
                         model.remove(&index);
                     }
                     _ => {

@@ -23,10 +23,10 @@ impl Monitor {
         RunPlan {
             slots: Slots::new(self.id, self.interval(), self.offset()),
             pool,
-            per_run: per_run.max(1),
+            locations_per_run: per_run.max(1),
             rotates,
             staggered: mode == LocationMode::RoundRobin,
-            longest: self.longest_attempt() * attempts,
+            max_check_duration: self.longest_attempt() * attempts,
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use vigie::alerting::{Terms, audience};
 use vigie::domain::{GroupMonitor, NotificationKind, NotifierGroup, RecipientId};
-use vigie::schedule::{Calendar, Rests};
+use vigie::schedule::{BlackoutCalendar, BlackoutTarget};
 
 use crate::alert::world::{MONITOR, World};
 
 fn listeners(world: &World, kind: NotificationKind) -> Vec<(i64, Option<i64>)> {
-    let calendar = Calendar::new(jiff::tz::TimeZone::UTC, world.windows.clone());
+    let calendar = BlackoutCalendar::new(jiff::tz::TimeZone::UTC, world.windows.clone());
     let terms = Terms {
         policy: &world.policy,
         contacts: &world.contacts,
@@ -26,9 +26,9 @@ fn performance_alerts_go_to_those_who_want_them_and_ignore_blackouts() {
     (bob.performance_alert, bob.availability_alert) = (true, false);
     let _ = world.recipient("eve");
     for recipient in 1..=3 {
-        world.window(Rests::Notifier(RecipientId(recipient)), 0, 2);
+        world.window(BlackoutTarget::Notifier(RecipientId(recipient)), 0, 2);
     }
-    world.window(Rests::Alert(MONITOR), 0, 2);
+    world.window(BlackoutTarget::Alert(MONITOR), 0, 2);
     for kind in [NotificationKind::PerformanceError, NotificationKind::PerformanceClear] {
         assert_eq!(listeners(&world, kind), [(1, None), (2, None)]);
     }

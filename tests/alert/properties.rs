@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use vigie::alerting::{Effect, News};
 use vigie::domain::{EpisodeId, LocationId, LocationMode, NotificationKind, Outcome, RecipientId};
 use vigie::evaluate::settle::Quorum;
-use vigie::schedule::Rests;
+use vigie::schedule::BlackoutTarget;
 
 use crate::alert::world::{MONITOR, Word, World};
 
@@ -88,7 +88,7 @@ impl History {
         let mut world = World::new();
         world.policy.mode = self.mode;
         world.policy.plan.pool = (1..=self.pool).map(LocationId).collect();
-        world.policy.plan.per_run = if self.rotates {
+        world.policy.plan.locations_per_run = if self.rotates {
             self.mode.default_location_count(world.policy.plan.pool.len(), true)
         } else {
             world.policy.plan.pool.len()
@@ -103,9 +103,9 @@ impl History {
         }
         for (subject, from, thru) in &self.windows {
             let rests = match subject {
-                0 => Rests::Alert(MONITOR),
-                1 => Rests::Monitor(MONITOR),
-                other => Rests::Notifier(RecipientId(i64::try_from(*other).unwrap() - 1)),
+                0 => BlackoutTarget::Alert(MONITOR),
+                1 => BlackoutTarget::Monitor(MONITOR),
+                other => BlackoutTarget::Notifier(RecipientId(i64::try_from(*other).unwrap() - 1)),
             };
             world.window(rests, *from, *thru);
         }
@@ -148,12 +148,12 @@ impl History {
             .windows
             .iter()
             .any(|(subject, from, thru)| *subject == 1 && (*from..=*thru).contains(&number));
-        let mut expected = world.policy.plan.expected(planned_at);
+        let mut expected = world.policy.plan.expected_locations(planned_at);
         if backwards && self.mode != LocationMode::RoundRobin {
             expected.reverse();
         }
         for location in expected {
-            let start = world.policy.plan.start(planned_at, location).unwrap();
+            let start = world.policy.plan.start_at(planned_at, location).unwrap();
             world.pass(start.max(world.now) + Duration::from_secs(1));
             let said = says[usize::try_from(location.0).unwrap() - 1];
             let Some(said) = said.map(|said| if resting { Said::Ours(Outcome::Blackout) } else { said })

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use vigie::domain::{GroupMonitor, LocationId, LocationMode, NotifierGroup, Outcome, Timestamp};
 use vigie::evaluate::settle::Quorum;
-use vigie::schedule::Rests;
+use vigie::schedule::BlackoutTarget;
 
 use crate::alert::world::{MONITOR, Word, World};
 
@@ -101,12 +101,12 @@ impl Stage {
         match words.as_slice() {
             ["pool", pool] => {
                 policy.plan.pool = pool.chars().map(location).collect();
-                policy.plan.per_run = policy.plan.pool.len();
+                policy.plan.locations_per_run = policy.plan.pool.len();
                 policy.home = policy.plan.pool[0];
             }
             ["home", home] => policy.home = location_of(home),
             ["rotate", count] => {
-                policy.plan.per_run = count.parse().unwrap();
+                policy.plan.locations_per_run = count.parse().unwrap();
                 policy.plan.rotates = true;
             }
             ["quorum", "all"] => policy.quorum = Quorum::All,
@@ -115,7 +115,7 @@ impl Stage {
                 let interval = duration(interval);
                 policy.plan.slots = vigie::schedule::Slots::new(MONITOR, interval, Some(Duration::ZERO));
             }
-            ["longest", longest] => policy.plan.longest = duration(longest),
+            ["longest", longest] => policy.plan.max_check_duration = duration(longest),
             ["silent"] => policy.notify_on_error = false,
             ["loud"] => policy.notify_on_error = true,
             ["traced"] => policy.traceroute = true,
@@ -123,11 +123,11 @@ impl Stage {
             ["expiry"] => policy.notify_on_expiry = true,
             ["nodata", runs] => policy.no_data_runs = runs.parse().unwrap(),
             ["shown"] => self.world.talkative = true,
-            ["alert", "blackout", runs] => self.window(Rests::Alert(MONITOR), runs),
-            ["monitor", "blackout", runs] => self.window(Rests::Monitor(MONITOR), runs),
+            ["alert", "blackout", runs] => self.window(BlackoutTarget::Alert(MONITOR), runs),
+            ["monitor", "blackout", runs] => self.window(BlackoutTarget::Monitor(MONITOR), runs),
             ["mute", name, runs] => {
                 let id = self.world.recipient(name).id;
-                self.window(Rests::Notifier(id), runs);
+                self.window(BlackoutTarget::Notifier(id), runs);
             }
             ["group", id, rest @ ..] => self.group(id, rest),
             _ if LocationMode::from_name(part.trim()).is_some() => {
@@ -177,7 +177,7 @@ impl Stage {
         self.world.contacts.groups.push(group);
     }
 
-    fn window(&mut self, rests: Rests, runs: &str) {
+    fn window(&mut self, rests: BlackoutTarget, runs: &str) {
         let (from, thru) = runs.split_once('-').unwrap();
         self.world.window(rests, from.parse().unwrap(), thru.parse().unwrap());
     }
@@ -292,7 +292,7 @@ impl Stage {
         for said in says {
             let (at, said) = said.split_once(':').unwrap_or_else(|| panic!("`{said}` is no step"));
             let at = location_of(at);
-            let start = self.world.policy.plan.start(planned_at, at).unwrap_or(planned_at);
+            let start = self.world.policy.plan.start_at(planned_at, at).unwrap_or(planned_at);
             self.world.pass(start + Duration::from_secs(1));
             if let Some(word) = word(said) {
                 self.world.hear(at, &word, planned_at);

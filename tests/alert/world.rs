@@ -9,7 +9,7 @@ use vigie::domain::{
     RecipientId, RunId, Status, Timestamp, Verification,
 };
 use vigie::evaluate::settle::Quorum;
-use vigie::schedule::{Calendar, Rests, RunPlan, Slots, When, Window};
+use vigie::schedule::{BlackoutCalendar, BlackoutTarget, BlackoutWindow, RunPlan, Slots, TimeWindow};
 
 pub const MONITOR: MonitorId = MonitorId(7);
 const MIDNIGHT: &str = "2026-11-20T00:00:00Z";
@@ -29,7 +29,7 @@ pub struct Word {
 pub struct World {
     pub policy: Policy,
     pub contacts: Contacts,
-    pub windows: Vec<Window>,
+    pub windows: Vec<BlackoutWindow>,
     pub away: Vec<LocationId>,
     pub now: Timestamp,
     pub watch: Watch,
@@ -51,10 +51,10 @@ impl World {
         let plan = RunPlan {
             slots: Slots::new(MONITOR, interval, Some(Duration::ZERO)),
             pool: vec![LocationId(1)],
-            per_run: 1,
+            locations_per_run: 1,
             rotates: false,
             staggered: false,
-            longest: Duration::from_mins(1),
+            max_check_duration: Duration::from_mins(1),
         };
         Self {
             policy: Policy {
@@ -89,14 +89,14 @@ impl World {
     }
 
     /// A blackout from the planned time of one run up to that of the one after another.
-    pub fn window(&mut self, rests: Rests, from: i64, thru: i64) {
+    pub fn window(&mut self, rests: BlackoutTarget, from: i64, thru: i64) {
         let civil = |number: i64| {
             let at = jiff::Timestamp::from_microsecond(self.run(number).as_micros()).unwrap();
             at.to_zoned(jiff::tz::TimeZone::UTC).datetime()
         };
-        let when = When::Once { from: civil(from), thru: civil(thru + 1) };
+        let when = TimeWindow::Once { from: civil(from), until: civil(thru + 1) };
         let id = i64::try_from(self.windows.len()).unwrap() + 1;
-        self.windows.push(Window { id, rests, when });
+        self.windows.push(BlackoutWindow { id, target: rests, window: when });
     }
 
     /// Whether a second location is asked.
@@ -135,7 +135,7 @@ impl World {
 
     /// Whether anything came of it.
     fn decide(&mut self, call: impl FnOnce(&mut Watch, &Terms<'_>) -> Vec<Effect>) -> bool {
-        let calendar = Calendar::new(jiff::tz::TimeZone::UTC, self.windows.clone());
+        let calendar = BlackoutCalendar::new(jiff::tz::TimeZone::UTC, self.windows.clone());
         let terms = Terms {
             policy: &self.policy,
             contacts: &self.contacts,

@@ -13,7 +13,7 @@ use vigie::domain::{LocationId, MonitorId, Role, Timestamp};
 use vigie::net::{Net, NetConfig};
 use vigie::pipeline::{IngestSettings, Ingestor};
 use vigie::probe::{ProbeSettings, build};
-use vigie::schedule::Part;
+use vigie::schedule::LocationRotation;
 use vigie::telemetry::Metrics;
 
 use crate::support::app::{App, Client, NOON, website};
@@ -50,7 +50,7 @@ async fn run(app: &App, id: i64, second: i64) {
         kind: monitor.kind(),
         interval: monitor.interval(),
         offset: None,
-        part: Part::default(),
+        part: LocationRotation::default(),
         timeout: monitor.timeout(),
         retry: monitor.document.flag("retry_on_failure"),
         location: LocationId(1),

@@ -14,7 +14,7 @@ use vigie::domain::{
 };
 use vigie::net::{Net, NetConfig};
 use vigie::probe::{Attempting, Context, Probe, Weight};
-use vigie::schedule::Part;
+use vigie::schedule::LocationRotation;
 use vigie::telemetry::Metrics;
 
 pub const NOON: Timestamp = Timestamp::from_seconds(1_795_176_000);
@@ -117,7 +117,7 @@ pub fn assignment(id: i64, probe: Arc<dyn Probe>) -> Assignment {
         kind: MonitorType::Tcp,
         interval: MINUTE,
         offset: Some(Duration::ZERO),
-        part: Part::default(),
+        part: LocationRotation::default(),
         timeout: Duration::from_secs(5),
         retry: false,
         location: LocationId(1),

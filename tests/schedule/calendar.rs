@@ -6,39 +6,39 @@ use jiff::civil::{DateTime, Time};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use vigie::domain::{MonitorId, RecipientId, Timestamp};
-use vigie::schedule::{Calendar, Rests, When, Window};
+use vigie::schedule::{BlackoutCalendar, BlackoutTarget, BlackoutWindow, TimeWindow};
 
-const SHOP: Rests = Rests::Monitor(MonitorId(1));
+const SHOP: BlackoutTarget = BlackoutTarget::Monitor(MonitorId(1));
 
 fn zone(name: &str) -> TimeZone {
     TimeZone::get(name).unwrap()
 }
 
-fn once(from: &str, thru: &str) -> When {
-    When::Once { from: from.parse().unwrap(), thru: thru.parse().unwrap() }
+fn once(from: &str, thru: &str) -> TimeWindow {
+    TimeWindow::Once { from: from.parse().unwrap(), until: thru.parse().unwrap() }
 }
 
 /// Days and times such as `1 02:00` for Sunday two o'clock.
-fn weekly(start: &str, end: &str) -> When {
+fn weekly(start: &str, end: &str) -> TimeWindow {
     let part = |text: &str| {
         let (day, time) = text.split_once(' ').unwrap();
         (day.parse().unwrap(), format!("{time}:00").parse::<Time>().unwrap())
     };
     let ((start_day, start), (end_day, end)) = (part(start), part(end));
-    When::Weekly { start_day, start, end_day, end }
+    TimeWindow::Weekly { start_day, start, end_day, end }
 }
 
 fn at(text: &str) -> Timestamp {
     Timestamp::parse(text).unwrap()
 }
 
-fn calendar(zone: &TimeZone, when: When) -> (Calendar, Window) {
-    let window = Window { id: 7, rests: SHOP, when };
-    (Calendar::new(zone.clone(), vec![window.clone()]), window)
+fn calendar(zone: &TimeZone, when: TimeWindow) -> (BlackoutCalendar, BlackoutWindow) {
+    let window = BlackoutWindow { id: 7, target: SHOP, window: when };
+    (BlackoutCalendar::new(zone.clone(), vec![window.clone()]), window)
 }
 
 /// The next occurrences, as text.
-fn next(zone_name: &str, when: When, after: &str, most: usize) -> Vec<(String, String)> {
+fn next(zone_name: &str, when: TimeWindow, after: &str, most: usize) -> Vec<(String, String)> {
     let (calendar, window) = calendar(&zone(zone_name), when);
     let found = calendar.occurrences(&window, at(after), most);
     found.into_iter().map(|(from, thru)| (from.to_string(), thru.to_string())).collect()
@@ -58,7 +58,7 @@ fn a_window_holds_its_start_and_not_its_end() {
         ("2026-11-20T12:00:00Z", false),
     ] {
         assert_eq!(
-            calendar.covers(SHOP, at(moment)).map(|window| window.id),
+            calendar.active_window(SHOP, at(moment)).map(|window| window.id),
             covered.then_some(7),
             "{moment}"
         );
@@ -69,31 +69,35 @@ fn a_window_holds_its_start_and_not_its_end() {
 fn only_the_subject_of_a_window_rests() {
     let (calendar, _) = calendar(&TimeZone::UTC, once("2026-11-20T12:00:00", "2026-11-20T13:00:00"));
     let noon = at("2026-11-20T12:00:00Z");
-    assert!(calendar.covers(SHOP, noon).is_some());
-    for other in [Rests::Alert(MonitorId(1)), Rests::Monitor(MonitorId(2)), Rests::Notifier(RecipientId(1))] {
-        assert_eq!(calendar.covers(other, noon), None, "{other:?}");
+    assert!(calendar.active_window(SHOP, noon).is_some());
+    for other in [
+        BlackoutTarget::Alert(MonitorId(1)),
+        BlackoutTarget::Monitor(MonitorId(2)),
+        BlackoutTarget::Notifier(RecipientId(1)),
+    ] {
+        assert_eq!(calendar.active_window(other, noon), None, "{other:?}");
     }
 }
 
 #[test]
 fn the_first_window_that_covers_is_told() {
-    let window = |id, from: &str, thru: &str| Window { id, rests: SHOP, when: once(from, thru) };
+    let window = |id, from: &str, thru: &str| BlackoutWindow { id, target: SHOP, window: once(from, thru) };
     let windows = vec![
         window(1, "2026-11-20T10:00:00", "2026-11-20T11:00:00"),
         window(2, "2026-11-20T10:30:00", "2026-11-20T12:00:00"),
     ];
-    let calendar = Calendar::new(TimeZone::UTC, windows);
-    let told = |text| calendar.covers(SHOP, at(text)).map(|window| window.id);
+    let calendar = BlackoutCalendar::new(TimeZone::UTC, windows);
+    let told = |text| calendar.active_window(SHOP, at(text)).map(|window| window.id);
     assert_eq!(told("2026-11-20T10:45:00Z"), Some(1));
     assert_eq!(told("2026-11-20T11:00:00Z"), Some(2));
     assert_eq!(
-        calendar.rests(SHOP, at("2026-11-20T10:45:00Z"), at("2026-11-20T13:00:00Z")),
+        calendar.ranges_between(SHOP, at("2026-11-20T10:45:00Z"), at("2026-11-20T13:00:00Z")),
         [
             (at("2026-11-20T10:00:00Z"), at("2026-11-20T11:00:00Z")),
             (at("2026-11-20T10:30:00Z"), at("2026-11-20T12:00:00Z"))
         ]
     );
-    assert_eq!(calendar.rests(SHOP, at("2026-11-20T12:00:00Z"), at("2026-11-20T13:00:00Z")), []);
+    assert_eq!(calendar.ranges_between(SHOP, at("2026-11-20T12:00:00Z"), at("2026-11-20T13:00:00Z")), []);
 }
 
 #[test]
@@ -127,7 +131,7 @@ fn the_same_day_and_time_twice_is_a_whole_week() {
         let (calendar, window) = calendar(&TimeZone::UTC, weekly(text, text));
         let found = calendar.occurrences(&window, at("2026-11-20T00:00:00Z"), 3);
         assert!(found.windows(2).all(|two| two[0].1 == two[1].0), "{found:?}");
-        assert!(calendar.covers(SHOP, at("2026-11-20T00:00:00Z")).is_some());
+        assert!(calendar.active_window(SHOP, at("2026-11-20T00:00:00Z")).is_some());
     }
 }
 
@@ -192,7 +196,7 @@ fn the_calendar_has_an_end_and_moments_beyond_it_do_no_harm() {
     let (calendar, window) = calendar(&zone("Europe/Berlin"), weekly("1 02:00", "1 03:00"));
     for micros in [i64::MIN, i64::MAX, 253_402_000_000_000_000] {
         let moment = Timestamp::from_micros(micros);
-        assert_eq!(calendar.covers(SHOP, moment), None);
+        assert_eq!(calendar.active_window(SHOP, moment), None);
         let found = calendar.occurrences(&window, moment, 10);
         assert!(found.len() < 10 || micros < 0, "{found:?}");
     }
@@ -252,7 +256,8 @@ const CHANGES: [(&str, &str); 10] = [
 /// What the calendar says of a window is what a walk says, in the days around a change of the clocks.
 fn assert_walked(clock: &[(Timestamp, DateTime)], zone: &TimeZone, start: (u8, i8), end: (u8, i8)) {
     let time = |quarter: i8| Time::constant(quarter / 4, quarter % 4 * 15, 0, 0);
-    let when = When::Weekly { start_day: start.0, start: time(start.1), end_day: end.0, end: time(end.1) };
+    let when =
+        TimeWindow::Weekly { start_day: start.0, start: time(start.1), end_day: end.0, end: time(end.1) };
     let mut days = (i64::from(end.0) - i64::from(start.0)).rem_euclid(7);
     if days == 0 && end.1 <= start.1 {
         days = 7;
@@ -275,7 +280,11 @@ fn assert_walked(clock: &[(Timestamp, DateTime)], zone: &TimeZone, start: (u8, i
     let (from, thru) = (want[0].0, want[want.len() - 1].1);
     for (moment, _) in clock.iter().filter(|(moment, _)| from <= *moment && *moment < thru).step_by(11) {
         let inside = want.iter().any(|(from, thru)| from <= moment && moment < thru);
-        assert_eq!(calendar.covers(SHOP, *moment).is_some(), inside, "{moment} in {start:?} to {end:?}");
+        assert_eq!(
+            calendar.active_window(SHOP, *moment).is_some(),
+            inside,
+            "{moment} in {start:?} to {end:?}"
+        );
     }
 }
 

@@ -13,7 +13,7 @@ fn starts_per_second(interval: Duration, pause: Duration, offset: Option<Duratio
     let mut starts = BTreeMap::<i64, u32>::new();
     for id in (1..=MONITORS).map(MonitorId) {
         let slots = Slots::new(id, interval, offset);
-        let next = CatchUp::decide(slots, slots.first_at_or_after(NOON), now, id).next;
+        let next = CatchUp::decide(slots, slots.first_at_or_after(NOON), now, id).next_run;
         for start in [next.start_at, slots.next_after(next.planned_at)] {
             *starts.entry((start.as_micros() - now.as_micros()) / 1_000_000).or_default() += 1;
         }
@@ -50,7 +50,7 @@ fn a_short_hiccup_delays_a_run_by_no_more_than_its_length_again() {
     let due = slots.next_after(NOON);
     for late in [1, 2, 5] {
         let now = due + Duration::from_secs(late);
-        let next = CatchUp::decide(slots, due, now, MonitorId(3)).next;
+        let next = CatchUp::decide(slots, due, now, MonitorId(3)).next_run;
         assert!(next.start_at.since(now) <= Duration::from_secs(late) * 3 / 2);
     }
 }

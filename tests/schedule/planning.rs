@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use vigie::domain::{MonitorId, Timestamp};
-use vigie::schedule::{CatchUp, ORDINARY_LATENESS, Slots};
+use vigie::schedule::{CatchUp, LATENESS_TOLERANCE, Slots};
 
 const NOON: Timestamp = Timestamp::from_seconds(1_795_176_000);
 
@@ -14,8 +14,8 @@ fn ten_thousand_late_starts_do_not_move_the_grid() {
     for round in 0..10_000_u64 {
         let late = Duration::from_micros(round * 7_919 % 999_999);
         let decided = CatchUp::decide(slots, planned, planned + late, MonitorId(42));
-        assert_eq!((decided.missed, decided.next.planned_at), (None, planned));
-        assert_eq!(decided.next.start_at, planned + late, "ordinary lateness starts at once");
+        assert_eq!((decided.missed, decided.next_run.planned_at), (None, planned));
+        assert_eq!(decided.next_run.start_at, planned + late, "ordinary lateness starts at once");
         planned = slots.next_after(planned);
     }
     assert_eq!(planned, first + Duration::from_mins(10_000));
@@ -28,7 +28,10 @@ fn a_slot_that_lies_ahead_waits_for_its_time() {
     // Ahead by minutes too, as after the wall clock was stepped back.
     for back in [0, 1, 3600] {
         let decided = CatchUp::decide(slots, due, NOON - Duration::from_secs(back), MonitorId(1));
-        assert_eq!((decided.missed, decided.next.planned_at, decided.next.start_at), (None, due, due));
+        assert_eq!(
+            (decided.missed, decided.next_run.planned_at, decided.next_run.start_at),
+            (None, due, due)
+        );
     }
 }
 
@@ -40,7 +43,7 @@ fn a_slot_whose_interval_has_just_ended_is_missed_and_the_next_one_is_on_time() 
     let missed = decided.missed.unwrap();
     assert_eq!((missed.first, missed.last, missed.count), (due, due, 1));
     let next = due + Duration::from_mins(1);
-    assert_eq!((decided.next.planned_at, decided.next.start_at), (next, next));
+    assert_eq!((decided.next_run.planned_at, decided.next_run.start_at), (next, next));
 }
 
 proptest! {
@@ -56,16 +59,16 @@ proptest! {
         let now = due + Duration::from_micros(pause);
         let decided = CatchUp::decide(slots, due, now, MonitorId(id));
         let missed = decided.missed.map_or(0, |missed| missed.count);
-        prop_assert_eq!(missed, slots.slots_between(due, decided.next.planned_at));
+        prop_assert_eq!(missed, slots.slots_between(due, decided.next_run.planned_at));
         if let Some(missed) = decided.missed {
             prop_assert_eq!(missed.first, due);
-            prop_assert_eq!(slots.next_after(missed.last), decided.next.planned_at);
+            prop_assert_eq!(slots.next_after(missed.last), decided.next_run.planned_at);
             prop_assert!(missed.last + slots.interval() <= now, "a slot was given up within its interval");
         }
-        let next = decided.next;
+        let next = decided.next_run;
         prop_assert!(next.planned_at <= now && now < next.planned_at + slots.interval());
         prop_assert!(now <= next.start_at && next.start_at < next.planned_at + slots.interval());
-        if now.since(next.planned_at) < ORDINARY_LATENESS {
+        if now.since(next.planned_at) < LATENESS_TOLERANCE {
             prop_assert_eq!(next.start_at, now);
         }
     }

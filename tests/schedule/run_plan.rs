@@ -7,7 +7,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use vigie::domain::{CustomerId, LocationId, MonitorId, MonitorType, Revision, Timestamp};
-use vigie::schedule::{CatchUp, Grid, ORDINARY_LATENESS, RunPlan, Slots};
+use vigie::schedule::{CatchUp, LATENESS_TOLERANCE, LocationSlots, RunPlan, Slots};
 use vigie::schema::{Document, Monitor, Origin};
 
 const NOON: Timestamp = Timestamp::from_seconds(1_795_176_000);
@@ -17,16 +17,16 @@ fn plans() -> impl Strategy<Value = RunPlan> {
     parts.prop_map(|(id, seconds, pool, per_run, (rotates, staggered), longest)| RunPlan {
         slots: Slots::new(MonitorId(id), Duration::from_secs(seconds), None),
         pool: (10..).step_by(7).take(pool).map(LocationId).collect(),
-        per_run: per_run.min(pool),
+        locations_per_run: per_run.min(pool),
         rotates,
         staggered,
-        longest: Duration::from_secs(longest),
+        max_check_duration: Duration::from_secs(longest),
     })
 }
 
 /// The grid of `location`; `None` when it has no part.
-fn grid(plan: &RunPlan, location: LocationId) -> Option<Grid> {
-    plan.part(location).map(|part| Grid::new(plan.slots, part))
+fn grid(plan: &RunPlan, location: LocationId) -> Option<LocationSlots> {
+    plan.location_rotation(location).map(|part| LocationSlots::new(plan.slots, part))
 }
 
 /// The planned times of the first `runs` runs from `from` on.
@@ -41,7 +41,7 @@ proptest! {
         let runs = runs(&plan, NOON - Duration::from_secs(ago), 40);
         let (first, end) = (runs[0], *runs.last().unwrap());
         for &location in &plan.pool {
-            let own: Vec<_> = runs.iter().filter(|run| plan.expected(**run).contains(&location)).copied().collect();
+            let own: Vec<_> = runs.iter().filter(|run| plan.expected_locations(**run).contains(&location)).copied().collect();
             let Some(grid) = grid(&plan, location) else {
                 prop_assert!(own.is_empty(), "{} has no part, but is expected", location);
                 continue;
@@ -54,11 +54,11 @@ proptest! {
             }
             prop_assert_eq!(&seen, &own);
             for pair in own.windows(2) {
-                prop_assert_eq!(grid.before(pair[1]), pair[0]);
-                prop_assert!(grid.start(pair[0]) < grid.start(pair[1]), "starts keep their order");
+                prop_assert_eq!(grid.previous(pair[1]), pair[0]);
+                prop_assert!(grid.start_at(pair[0]) < grid.start_at(pair[1]), "starts keep their order");
             }
             for (place, &from) in own.iter().enumerate() {
-                prop_assert_eq!(Some(grid.start(from)), plan.start(from, location));
+                prop_assert_eq!(Some(grid.start_at(from)), plan.start_at(from, location));
                 for (further, &until) in own[place..].iter().enumerate() {
                     prop_assert_eq!(grid.slots_between(from, until), further as u64);
                     let beyond = until + Duration::from_micros(1);
@@ -74,8 +74,8 @@ proptest! {
             let Some(grid) = grid(&plan, location) else { continue };
             let now = NOON + Duration::from_micros(after);
             let last = grid.last_started(now);
-            prop_assert!(plan.start(last, location).is_some_and(|start| start <= now));
-            prop_assert!(grid.start(grid.next_after(last)) > now);
+            prop_assert!(plan.start_at(last, location).is_some_and(|start| start <= now));
+            prop_assert!(grid.start_at(grid.next_after(last)) > now);
         }
     }
 
@@ -83,31 +83,31 @@ proptest! {
     fn each_run_has_its_number_of_locations_and_rotation_treats_all_alike(plan in plans()) {
         let mut checks: BTreeMap<LocationId, usize> = BTreeMap::new();
         for planned in runs(&plan, NOON, plan.pool.len()) {
-            let expected = plan.expected(planned);
-            prop_assert_eq!(expected.len(), plan.per_run);
+            let expected = plan.expected_locations(planned);
+            prop_assert_eq!(expected.len(), plan.locations_per_run);
             for (turn, location) in expected.iter().enumerate() {
                 *checks.entry(*location).or_default() += 1;
                 let delay = if plan.staggered {
-                    plan.slots.interval().as_micros() * turn as u128 / plan.per_run as u128
+                    plan.slots.interval().as_micros() * turn as u128 / plan.locations_per_run as u128
                 } else {
                     0
                 };
                 let start = planned + Duration::from_micros(u64::try_from(delay).unwrap());
-                prop_assert_eq!(plan.start(planned, *location), Some(start));
+                prop_assert_eq!(plan.start_at(planned, *location), Some(start));
             }
-            prop_assert!(plan.pool.iter().all(|other| expected.contains(other) == plan.start(planned, *other).is_some()));
+            prop_assert!(plan.pool.iter().all(|other| expected.contains(other) == plan.start_at(planned, *other).is_some()));
         }
         if plan.rotates {
             // As many runs as there are locations: each had its turn equally often.
-            prop_assert!(plan.pool.iter().all(|at| checks.get(at) == Some(&plan.per_run)), "{:?}", checks);
+            prop_assert!(plan.pool.iter().all(|at| checks.get(at) == Some(&plan.locations_per_run)), "{:?}", checks);
         }
     }
 
     #[test]
     fn a_run_closes_after_its_last_deadline_and_at_most_a_minute_later(plan in plans()) {
         for planned in runs(&plan, NOON, 3) {
-            let last = plan.expected(planned).iter().filter_map(|at| plan.start(planned, *at)).max().unwrap();
-            let (deadline, closes) = (last + plan.longest, plan.closes(planned));
+            let last = plan.expected_locations(planned).iter().filter_map(|at| plan.start_at(planned, *at)).max().unwrap();
+            let (deadline, closes) = (last + plan.max_check_duration, plan.closes_at(planned));
             prop_assert!(deadline <= closes && closes <= deadline + Duration::from_mins(1));
             let next = plan.slots.next_after(planned);
             if deadline <= next && next <= deadline + Duration::from_mins(1) {
@@ -125,17 +125,17 @@ proptest! {
         let location = plan.pool[place % plan.pool.len()];
         let Some(grid) = grid(&plan, location) else { return Ok(()) };
         let due = grid.next_after(NOON);
-        let now = grid.start(due) + Duration::from_micros(pause);
-        let CatchUp { missed, next } = CatchUp::decide(grid, due, now, MonitorId(3));
+        let now = grid.start_at(due) + Duration::from_micros(pause);
+        let CatchUp { missed, next_run: next } = CatchUp::decide(grid, due, now, MonitorId(3));
         prop_assert_eq!(missed.map_or(0, |missed| missed.count), grid.slots_between(due, next.planned_at));
         if let Some(missed) = missed {
             prop_assert_eq!((missed.first, grid.next_after(missed.last)), (due, next.planned_at));
-            prop_assert!(grid.end(missed.last) <= now, "a slot was given up within its interval");
+            prop_assert!(grid.start_deadline(missed.last) <= now, "a slot was given up within its interval");
         }
-        prop_assert!(now < grid.end(next.planned_at), "a slot is to run after its interval");
-        let start = grid.start(next.planned_at);
-        prop_assert!(now.max(start) <= next.start_at && next.start_at < grid.end(next.planned_at));
-        if now.since(start) < ORDINARY_LATENESS {
+        prop_assert!(now < grid.start_deadline(next.planned_at), "a slot is to run after its interval");
+        let start = grid.start_at(next.planned_at);
+        prop_assert!(now.max(start) <= next.start_at && next.start_at < grid.start_deadline(next.planned_at));
+        if now.since(start) < LATENESS_TOLERANCE {
             prop_assert_eq!(next.start_at, start.max(now));
         }
     }
@@ -184,13 +184,16 @@ fn the_plan_of_a_monitor_is_what_its_mode_rotation_and_count_say() {
             "mode": mode, "rotate_locations": rotate, "monitor_location_count": count, "home_location": home,
         });
         let plan = monitor(fields).run_plan(&[1, 2, 3].map(LocationId));
-        let said = (plan.per_run, plan.rotates, plan.staggered);
+        let said = (plan.locations_per_run, plan.rotates, plan.staggered);
         assert_eq!(said, (*per_run, *rotates, *staggered), "{mode}, {rotate}, {count}");
         assert_eq!(plan.pool, pool.map(LocationId), "{mode}: home first, the others in their order");
-        assert_eq!((plan.slots.interval(), plan.longest), (Duration::from_mins(5), Duration::from_secs(30)));
+        assert_eq!(
+            (plan.slots.interval(), plan.max_check_duration),
+            (Duration::from_mins(5), Duration::from_secs(30))
+        );
     }
     let twice = monitor(json!({"mode": "Primary", "retry_on_failure": true}));
-    assert_eq!(twice.run_plan(&[LocationId(1)]).longest, Duration::from_mins(1));
+    assert_eq!(twice.run_plan(&[LocationId(1)]).max_check_duration, Duration::from_mins(1));
 }
 
 /// `timeout` of a script is that of one page load (fields.md 3).
@@ -211,7 +214,7 @@ fn a_playback_may_take_as_long_as_its_steps() {
         (json!({"script": own, "step_timeout": 45, "retry_on_failure": true}), 2 * 52 + 360),
     ] {
         let plan = monitor_of(MonitorType::BrowserScript, fields.clone()).run_plan(&[LocationId(1)]);
-        assert_eq!(plan.longest, Duration::from_secs(longest) + around, "{fields}");
+        assert_eq!(plan.max_check_duration, Duration::from_secs(longest) + around, "{fields}");
     }
 }
 
@@ -228,7 +231,7 @@ fn a_round_trip_runs_at_one_location_at_a_time() {
             let plan = trip.run_plan(&[1, 2, 3].map(LocationId));
             let first = plan.slots.next_after(NOON);
             let runs = std::iter::successors(Some(first), |run| Some(plan.slots.next_after(*run))).take(3);
-            let places: Vec<Vec<LocationId>> = runs.map(|run| plan.expected(run)).collect();
+            let places: Vec<Vec<LocationId>> = runs.map(|run| plan.expected_locations(run)).collect();
             assert!(places.iter().all(|places| places.len() == 1), "{mode}: {places:?}");
             let mut all: Vec<i64> = places.into_iter().flatten().map(|place| place.0).collect();
             all.sort_unstable();
@@ -244,8 +247,8 @@ fn a_location_alone_runs_on_the_plain_grid_of_its_monitor() {
         for rotate_locations in [false, true] {
             let alone = monitor(json!({"mode": mode, "rotate_locations": rotate_locations}));
             let plan = alone.run_plan(&[LocationId(4)]);
-            assert_eq!(grid(&plan, LocationId(4)), Some(Grid::from(plan.slots)), "{mode}");
-            assert_eq!(plan.part(LocationId(5)), None);
+            assert_eq!(grid(&plan, LocationId(4)), Some(LocationSlots::from(plan.slots)), "{mode}");
+            assert_eq!(plan.location_rotation(LocationId(5)), None);
         }
     }
 }

@@ -6,7 +6,7 @@ use super::entry::reason_of;
 use super::queue::Agenda;
 use crate::agent::backlog::MissedSeries;
 use crate::domain::{MissedReason, Timestamp};
-use crate::schedule::{CatchUp, MissedSlots, ORDINARY_LATENESS};
+use crate::schedule::{CatchUp, LATENESS_TOLERANCE, MissedSlots};
 
 impl Agenda {
     pub(super) fn plan(&mut self, index: u32) {
@@ -31,8 +31,8 @@ impl Agenda {
         let Some(entry) = self.entry(index) else { return };
         let decided = CatchUp::decide(entry.grid, entry.due, now, entry.assignment.monitor_id);
         entry.taken = decided.missed.map_or(entry.taken, |missed| missed.last);
-        entry.due = decided.next.planned_at;
-        entry.wake = decided.next.start_at;
+        entry.due = decided.next_run.planned_at;
+        entry.wake = decided.next_run.start_at;
         let wake = entry.wake;
         self.timers.set(index, wake);
         if let Some(missed) = decided.missed {
@@ -52,7 +52,8 @@ impl Agenda {
     pub(super) fn come(&mut self, index: u32, now: Timestamp) {
         let paused_until = self.paused_until;
         let Some(entry) = self.entry(index) else { return };
-        let on_time = now.since(entry.wake) < ORDINARY_LATENESS && now < entry.grid.end(entry.due);
+        let on_time =
+            now.since(entry.wake) < LATENESS_TOLERANCE && now < entry.grid.start_deadline(entry.due);
         let given_up = entry.pending.take();
         let by_pause = entry.wake <= paused_until;
         let reason = match (on_time, by_pause) {

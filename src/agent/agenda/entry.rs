@@ -5,11 +5,11 @@ use std::sync::Arc;
 use crate::agent::assignment::Assignment;
 use crate::agent::gate::TargetKey;
 use crate::domain::{MissedReason, Timestamp};
-use crate::schedule::Grid;
+use crate::schedule::LocationSlots;
 
 pub(super) struct Entry {
     pub(super) assignment: Arc<Assignment>,
-    pub(super) grid: Grid,
+    pub(super) grid: LocationSlots,
     /// The slot that has come and waits for its turn.
     pub(super) pending: Option<Timestamp>,
     /// The newest slot that came or was given up.
@@ -51,7 +51,7 @@ impl Entry {
             pending: None,
             taken: grid.slots().last_at_or_before(now),
             due,
-            wake: grid.start(due),
+            wake: grid.start_at(due),
             target,
             turn: Turn::Idle,
             planned: false,
@@ -65,7 +65,7 @@ impl Entry {
 
     /// Takes the slot that came during a pause and waits for its late start, if there is one.
     pub(super) fn take_late(&mut self) -> Option<Timestamp> {
-        if self.grid.start(self.due) >= self.wake {
+        if self.grid.start_at(self.due) >= self.wake {
             return None;
         }
         self.taken = self.due;
@@ -73,7 +73,7 @@ impl Entry {
     }
 
     /// Begins `grid` now, after every slot that was taken already.
-    pub(super) fn regrid(&mut self, grid: Grid, now: Timestamp) {
+    pub(super) fn regrid(&mut self, grid: LocationSlots, now: Timestamp) {
         self.grid = grid;
         self.await_slot(grid.next_after(now.max(self.taken)));
     }
@@ -81,13 +81,13 @@ impl Entry {
     /// Waits for the slot `due`.
     pub(super) fn await_slot(&mut self, due: Timestamp) {
         self.due = due;
-        self.wake = self.grid.start(due);
+        self.wake = self.grid.start_at(due);
     }
 
     /// Takes the slot that waits when its interval has passed, which can be where a location does not check each
     /// run: elsewhere the next slot has come by then.
     pub(super) fn take_stale(&mut self, now: Timestamp) -> Option<Timestamp> {
         let grid = self.grid;
-        self.pending.take_if(|slot| grid.skips_runs() && grid.end(*slot) <= now)
+        self.pending.take_if(|slot| grid.is_rotating() && grid.start_deadline(*slot) <= now)
     }
 }

@@ -125,7 +125,7 @@ impl Agenda {
             entry.take_late();
             self.planned -= 1;
         }
-        self.timers.unset(index);
+        self.timers.cancel(index);
         self.drop_when_done(index);
         Some(index)
     }
@@ -197,7 +197,7 @@ impl Agenda {
         self.stopped = true;
         for index in 0..self.entries.len() {
             let index = u32::try_from(index).unwrap_or(u32::MAX);
-            self.timers.unset(index);
+            self.timers.cancel(index);
             let Some(entry) = self.entry(index) else { continue };
             entry.pending = None;
             if entry.turn == Turn::Queued {

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use super::*;
 use crate::domain::{CheckResult, CustomerId, LocationId, MissedReason, MonitorType, Observation, Revision};
 use crate::probe::{Attempting, Context, Probe};
-use crate::schedule::{MissedSlots, Part, RunPlan, Slots};
+use crate::schedule::{LocationRotation, MissedSlots, RunPlan, Slots};
 
 const START: Timestamp = Timestamp::from_seconds(1_795_176_000);
 const HERE: LocationId = LocationId(1);
@@ -37,7 +37,7 @@ fn assignment(id: i64, interval: Duration, offset: Option<Duration>) -> Assignme
         kind: MonitorType::Tcp,
         interval,
         offset,
-        part: Part::default(),
+        part: LocationRotation::default(),
         timeout: Duration::from_secs(1),
         retry: false,
         location: HERE,
@@ -63,7 +63,14 @@ fn plan(id: i64, seconds: u64, offset: Option<u64>, shape: usize) -> RunPlan {
     let turn = usize::try_from(id).unwrap() % pool.len();
     pool.rotate_left(turn);
     let slots = Slots::new(MonitorId(id), Duration::from_secs(seconds), offset.map(Duration::from_secs));
-    RunPlan { slots, pool, per_run, rotates, staggered, longest: Duration::from_secs(1) }
+    RunPlan {
+        slots,
+        pool,
+        locations_per_run: per_run,
+        rotates,
+        staggered,
+        max_check_duration: Duration::from_secs(1),
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -114,7 +121,7 @@ impl Ledger {
     fn next_after(&self, planned: Timestamp) -> (Timestamp, Timestamp) {
         let mut planned = self.plan.slots.next_after(planned);
         loop {
-            if let Some(start) = self.plan.start(planned, HERE) {
+            if let Some(start) = self.plan.start_at(planned, HERE) {
                 return (planned, start);
             }
             planned = self.plan.slots.next_after(planned);
@@ -132,7 +139,8 @@ impl Ledger {
     }
 
     fn edit(&mut self, plan: RunPlan, now: Timestamp) {
-        if (self.plan.slots, self.plan.part(HERE)) != (plan.slots, plan.part(HERE)) {
+        if (self.plan.slots, self.plan.location_rotation(HERE)) != (plan.slots, plan.location_rotation(HERE))
+        {
             self.cursor = now.max(self.newest);
         }
         self.plan = plan;
@@ -193,7 +201,7 @@ impl World {
                 let plan = plan(id, seconds, offset, shape);
                 let mut assigned =
                     assignment(id, Duration::from_secs(seconds), offset.map(Duration::from_secs));
-                assigned.part = plan.part(HERE).unwrap();
+                assigned.part = plan.location_rotation(HERE).unwrap();
                 let known = self.agenda.by_id.contains_key(&MonitorId(id));
                 self.agenda.put(Arc::new(assigned), self.now);
                 let now = self.now;
@@ -233,7 +241,9 @@ impl World {
             if start.reply.is_none() {
                 let ledger = self.planned.get_mut(&id).expect("a monitor that is not planned has started");
                 prop_assert_eq!(ledger.newest, start.planned_at, "started after its interval");
-                if let Some(due) = ledger.plan.start(start.planned_at, HERE).filter(|_| ledger.plan.rotates) {
+                if let Some(due) =
+                    ledger.plan.start_at(start.planned_at, HERE).filter(|_| ledger.plan.rotates)
+                {
                     let end = due + ledger.plan.slots.interval();
                     prop_assert!(self.now < end, "started after its interval, long before the next slot");
                 }
@@ -391,7 +401,7 @@ fn slots_that_a_busy_runner_comes_too_late_for_are_overload_and_those_of_a_pause
 fn started(plan: &RunPlan, minutes: u64) -> Vec<(Timestamp, Timestamp)> {
     let mut agenda = Agenda::new(LIMITS, START);
     let mut assigned = assignment(1, Duration::from_mins(1), Some(Duration::ZERO));
-    assigned.part = plan.part(HERE).unwrap();
+    assigned.part = plan.location_rotation(HERE).unwrap();
     agenda.put(Arc::new(assigned), START);
     let (mut ran, mut starts) = (Vec::new(), Vec::new());
     while let Some(now) = agenda.next_wake().filter(|wake| *wake <= START + Duration::from_mins(minutes)) {
@@ -413,7 +423,7 @@ fn rotation_leaves_runs_to_others_and_misses_none_of_them() {
     let mut expected = Vec::new();
     for minute in 1..=30 {
         let planned = START + Duration::from_mins(minute);
-        if plan.expected(planned) == [HERE] {
+        if plan.expected_locations(planned) == [HERE] {
             expected.push((planned, planned));
         }
     }
@@ -434,7 +444,7 @@ fn a_slot_under_rotation_that_waited_for_longer_than_its_interval_is_missed_not_
     let mut agenda = Agenda::new(Limits { total: 1, ..LIMITS }, START);
     let mut assigned = assignment(1, Duration::from_mins(1), Some(Duration::ZERO));
     let plan = plan(1, 60, Some(0), 2);
-    assigned.part = plan.part(HERE).unwrap();
+    assigned.part = plan.location_rotation(HERE).unwrap();
     agenda.put(Arc::new(assigned), START);
     // Another monitor keeps the only place.
     let mut starts = Vec::new();

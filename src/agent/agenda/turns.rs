@@ -62,7 +62,7 @@ impl Agenda {
         let planned_at = if reply.is_some() { Some(now) } else { entry.pending.take() };
         entry.turn = if planned_at.is_some() { Turn::Running } else { Turn::Idle };
         let planned_at = planned_at?;
-        let due_at = if reply.is_some() { now } else { entry.grid.start(planned_at) };
+        let due_at = if reply.is_some() { now } else { entry.grid.start_at(planned_at) };
         Some(Start { index, assignment: Arc::clone(&entry.assignment), planned_at, due_at, reply })
     }
 
@@ -96,7 +96,7 @@ impl Agenda {
         }
         let id = entry.assignment.monitor_id;
         self.gate.leave(index);
-        self.timers.unset(index);
+        self.timers.cancel(index);
         self.by_id.remove(&id);
         self.entries[index as usize] = None;
         self.free.push(index);

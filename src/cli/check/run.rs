@@ -12,7 +12,7 @@ use crate::agent::{Assignment, Place};
 use crate::clock::{Clock, SystemClock};
 use crate::domain::{CheckResult, CustomerId, LocationId, MonitorId, Revision};
 use crate::net::{self, Net};
-use crate::schedule::Part;
+use crate::schedule::LocationRotation;
 use crate::schema::{Monitor, Origin};
 use crate::settings::{HostedLocation, Settings};
 use crate::{agent, probe};
@@ -66,7 +66,7 @@ fn assignment(subject: &Subject, settings: &Settings, location: LocationId) -> A
         kind: monitor.kind(),
         interval: monitor.interval(),
         offset: None,
-        part: Part::default(),
+        part: LocationRotation::default(),
         timeout: probe.limit(monitor.timeout()),
         retry: monitor.document.settings().schedule.retry_on_failure,
         location,

@@ -16,7 +16,7 @@ use crate::clock::SystemClock;
 use crate::domain::{CheckResult, CustomerId, MonitorId, MonitorType, Revision};
 use crate::net::{self, Net};
 use crate::pipeline::{IngestSettings, Ingestor};
-use crate::schedule::Part;
+use crate::schedule::LocationRotation;
 use crate::schema::Document;
 use crate::schema::accept::create;
 use crate::schema::intake::Form;
@@ -189,7 +189,7 @@ pub(super) fn monitors(
             kind,
             interval: Duration::from_secs(u64::from(interval)),
             offset: None,
-            part: Part::default(),
+            part: LocationRotation::default(),
             timeout: Duration::from_secs(document.settings().schedule.timeout.into()),
             retry: document.settings().schedule.retry_on_failure,
             location: settings.location.id,

@@ -281,7 +281,7 @@ impl Lookout {
         if !self.asks.has_room() {
             return Err(Status::VERIFIED_NO_ANSWER);
         }
-        Ok((location, rules.policy.plan.longest))
+        Ok((location, rules.policy.plan.max_check_duration))
     }
 
     /// What follows comes before what is left of the turn, as it would have if it had followed at once.

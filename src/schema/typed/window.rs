@@ -5,7 +5,7 @@ use jiff::civil::{DateTime, Time};
 use super::invalid::InvalidSettings;
 use super::record::agreement::{ExclusionSettings, OperatingPeriodSettings};
 use super::record::blackout::BlackoutSettings;
-use crate::schedule::When;
+use crate::schedule::TimeWindow;
 
 /// The time that `text` names in the form of windows, `YYYY-MM-DD HH:MM:SS`.
 #[must_use]
@@ -18,12 +18,12 @@ impl BlackoutSettings<'_> {
     ///
     /// # Errors
     /// A day or time that is missing or none.
-    pub fn when(&self) -> Result<When, InvalidSettings> {
+    pub fn when(&self) -> Result<TimeWindow, InvalidSettings> {
         if !self.persistent {
             let (from, thru) = (moment("from_date", self.from_date)?, moment("thru_date", self.thru_date)?);
-            return Ok(When::Once { from, thru });
+            return Ok(TimeWindow::Once { from, until: thru });
         }
-        Ok(When::Weekly {
+        Ok(TimeWindow::Weekly {
             start_day: day("start_day", self.start_day)?,
             start: time("start_time", self.start_time)?,
             end_day: day("end_day", self.end_day)?,
@@ -43,8 +43,8 @@ impl OperatingPeriodSettings<'_> {
     ///
     /// # Errors
     /// A day or time that is none.
-    pub fn when(&self) -> Result<When, InvalidSettings> {
-        Ok(When::Weekly {
+    pub fn when(&self) -> Result<TimeWindow, InvalidSettings> {
+        Ok(TimeWindow::Weekly {
             start_day: day("from_day", Some(self.from_day))?,
             start: time("from_time", Some(self.from_time))?,
             end_day: day("thru_day", Some(self.thru_day))?,
@@ -58,9 +58,9 @@ impl ExclusionSettings<'_> {
     ///
     /// # Errors
     /// A time that is none.
-    pub fn when(&self) -> Result<When, InvalidSettings> {
+    pub fn when(&self) -> Result<TimeWindow, InvalidSettings> {
         let from = moment("from_date", Some(self.from_date))?;
-        Ok(When::Once { from, thru: moment("thru_date", Some(self.thru_date))? })
+        Ok(TimeWindow::Once { from, until: moment("thru_date", Some(self.thru_date))? })
     }
 }
 

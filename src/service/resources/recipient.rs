@@ -9,7 +9,7 @@ use super::draft::{Draft, conflict, overlaid, refused, whole};
 use crate::catalog::contacts::recipient_context;
 use crate::catalog::stored::{listed, settings};
 use crate::domain::{NotificationMethod, Permission, Record, RecordKind};
-use crate::schedule::{Rests, When};
+use crate::schedule::{BlackoutTarget, TimeWindow};
 use crate::schema::table::alerting::RECIPIENT;
 use crate::schema::typed::record::{RecipientSettings, read_fields};
 use crate::service::caller::Refusal;
@@ -219,10 +219,10 @@ pub(super) fn computed(bench: &Bench<'_>, record: &Record, name: &str) -> Option
 /// Those that are not past.
 fn blackouts(bench: &Bench<'_>, record: &Record) -> Value {
     let now = crate::catalog::moment::local(bench.now, &bench.facts.time_zone);
-    let subject = Rests::Notifier(crate::domain::RecipientId(record.id));
-    let ahead = bench.facts.calendar.of(subject).iter().filter(|window| match window.when {
-        When::Once { thru, .. } => thru > now,
-        When::Weekly { .. } => true,
+    let subject = BlackoutTarget::Notifier(crate::domain::RecipientId(record.id));
+    let ahead = bench.facts.calendar.windows_for(subject).iter().filter(|window| match window.window {
+        TimeWindow::Once { until: thru, .. } => thru > now,
+        TimeWindow::Weekly { .. } => true,
     });
     ahead.map(|window| window.id).collect()
 }

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use crate::catalog::stored::{listed, usable};
 use crate::domain::{LocationId, MonitorId, Record, Sample, Timestamp};
 use crate::evaluate::sla::{SlaObjective, SlaScope, TimeRanges};
-use crate::schedule::{Calendar, Rests, When};
+use crate::schedule::{BlackoutCalendar, BlackoutTarget, TimeWindow};
 use crate::schema::typed::record::{AgreementSettings, ExclusionSettings, OperatingPeriodSettings};
 
 /// What was agreed for a monitor.
@@ -23,9 +23,9 @@ pub(super) struct Agreement {
     /// Whether the time of the full page counts, where there is one.
     full_page: bool,
     /// Periods of the week, and whether each is left out rather than that which alone counts.
-    periods: Vec<(bool, When)>,
+    periods: Vec<(bool, TimeWindow)>,
     /// Times that do not count, at one location or everywhere.
-    exclusions: Vec<(When, Option<LocationId>)>,
+    exclusions: Vec<(TimeWindow, Option<LocationId>)>,
 }
 
 impl Agreement {
@@ -58,9 +58,9 @@ impl Agreement {
     }
 
     /// What counts in `from..thru`: operating periods, without exclusions and blackouts of the monitor.
-    pub(super) fn scope(&self, calendar: &Calendar, from: Timestamp, thru: Timestamp) -> SlaScope {
+    pub(super) fn scope(&self, calendar: &BlackoutCalendar, from: Timestamp, thru: Timestamp) -> SlaScope {
         let zone = calendar.zone();
-        let of = |when: &When| all(when, zone, from, thru);
+        let of = |when: &TimeWindow| all(when, zone, from, thru);
         let periods = |excluded: bool| -> Vec<_> {
             self.periods
                 .iter()
@@ -82,8 +82,8 @@ impl Agreement {
                 None => out.extend(of(when)),
             }
         }
-        for rests in [Rests::Monitor(self.monitor), Rests::Alert(self.monitor)] {
-            out.extend(calendar.rests(rests, from, thru));
+        for rests in [BlackoutTarget::Monitor(self.monitor), BlackoutTarget::Alert(self.monitor)] {
+            out.extend(calendar.ranges_between(rests, from, thru));
         }
         SlaScope {
             included: operating.clip(from, thru).subtract(&TimeRanges::from_ranges(out)),
@@ -95,6 +95,6 @@ impl Agreement {
     }
 }
 
-fn all(when: &When, zone: &TimeZone, from: Timestamp, thru: Timestamp) -> Vec<(Timestamp, Timestamp)> {
+fn all(when: &TimeWindow, zone: &TimeZone, from: Timestamp, thru: Timestamp) -> Vec<(Timestamp, Timestamp)> {
     when.occurrences(zone, from).take_while(|(start, _)| *start < thru).collect()
 }

@@ -9,7 +9,7 @@ use super::report::{BlackoutRow, GoalReport, LocationRow, PieceRow, Row, SlaRepo
 use crate::catalog::AccountFacts;
 use crate::domain::{LocationId, Record, Timestamp};
 use crate::evaluate::sla::{SlaAggregate, SlaAggregator, SlaStats};
-use crate::schedule::Rests;
+use crate::schedule::BlackoutTarget;
 use crate::schema::Monitor;
 use crate::service::view::View;
 use crate::store::StoreError;
@@ -151,10 +151,10 @@ fn blackouts(
     thru: Timestamp,
 ) -> Vec<BlackoutRow> {
     let monitor = agreement.monitor;
-    let kinds = [("Monitor", Rests::Monitor(monitor)), ("Alert", Rests::Alert(monitor))];
+    let kinds = [("Monitor", BlackoutTarget::Monitor(monitor)), ("Alert", BlackoutTarget::Alert(monitor))];
     let mut rows: Vec<BlackoutRow> = Vec::new();
     for (kind, rests) in kinds {
-        let all = facts.calendar.rests(rests, from, thru).into_iter();
+        let all = facts.calendar.ranges_between(rests, from, thru).into_iter();
         rows.extend(all.map(|(from, thru)| BlackoutRow { kind, from, thru }));
     }
     rows.sort_by_key(|row| (row.from, row.thru));
