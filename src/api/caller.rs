@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use axum::extract::{ConnectInfo, Request};
 use axum::http::header;
 
-use crate::service::Refusal;
+use crate::service::ServiceError;
 
 /// The address that a call came from; loopback where it came from no socket.
 pub(super) fn address(request: &Request) -> IpAddr {
@@ -14,9 +14,10 @@ pub(super) fn address(request: &Request) -> IpAddr {
 }
 
 /// The bearer token of `request`.
-pub(super) fn token(request: &Request) -> Result<String, Refusal> {
-    let missing =
-        || Refusal::Unauthenticated("An access token is needed: `Authorization: Bearer <token>`".to_owned());
+pub(super) fn token(request: &Request) -> Result<String, ServiceError> {
+    let missing = || {
+        ServiceError::Unauthenticated("An access token is needed: `Authorization: Bearer <token>`".to_owned())
+    };
     let value = request.headers().get(header::AUTHORIZATION).ok_or_else(missing)?;
     let text = value.to_str().map_err(|_| missing())?;
     let (scheme, token) = text.split_once(' ').ok_or_else(missing)?;

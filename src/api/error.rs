@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
 use crate::domain::StoreError;
-use crate::service::Refusal;
+use crate::service::ServiceError;
 
 /// Why a call was not answered; every offence has a message of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,32 +36,32 @@ impl ApiError {
     }
 }
 
-impl From<Refusal> for ApiError {
-    fn from(refusal: Refusal) -> Self {
+impl From<ServiceError> for ApiError {
+    fn from(refusal: ServiceError) -> Self {
         match refusal {
-            Refusal::Faults(faults) => {
+            ServiceError::Invalid(faults) => {
                 Self::bad_request(faults.into_iter().map(|fault| fault.to_string()).collect())
             }
-            Refusal::Unauthenticated(message) => Self::new(StatusCode::UNAUTHORIZED, message),
-            Refusal::WrongLogin | Refusal::Locked => {
+            ServiceError::Unauthenticated(message) => Self::new(StatusCode::UNAUTHORIZED, message),
+            ServiceError::InvalidCredentials | ServiceError::Locked => {
                 Self::new(StatusCode::BAD_REQUEST, "invalid_request - User authentication failed.")
             }
-            Refusal::Forbidden(message) => Self::new(StatusCode::FORBIDDEN, message),
-            Refusal::NotFound => Self::not_found(),
-            Refusal::Conflict(message) => Self::new(StatusCode::CONFLICT, message),
-            Refusal::Stale => Self::new(
+            ServiceError::Forbidden(message) => Self::new(StatusCode::FORBIDDEN, message),
+            ServiceError::NotFound => Self::not_found(),
+            ServiceError::Conflict(message) => Self::new(StatusCode::CONFLICT, message),
+            ServiceError::PreconditionFailed => Self::new(
                 StatusCode::PRECONDITION_FAILED,
                 "It was changed meanwhile; read it again and send the change with the new `ETag`",
             ),
-            Refusal::Throttled(seconds) => Self {
+            ServiceError::RateLimited(seconds) => Self {
                 retry_after: Some(seconds),
                 ..Self::new(
                     StatusCode::TOO_MANY_REQUESTS,
                     format!("Too many attempts; try again in {seconds} s"),
                 )
             },
-            Refusal::Unavailable(message) => Self::new(StatusCode::SERVICE_UNAVAILABLE, message),
-            Refusal::Store(error) => Self::from(error),
+            ServiceError::Unavailable(message) => Self::new(StatusCode::SERVICE_UNAVAILABLE, message),
+            ServiceError::Store(error) => Self::from(error),
         }
     }
 }

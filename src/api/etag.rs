@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::error::ApiError;
 use crate::domain::Revision;
-use crate::service::Saved;
+use crate::service::SavedObject;
 
 /// The tag of `revision`.
 pub(super) fn tag(revision: Revision) -> HeaderValue {
@@ -21,8 +21,8 @@ pub(super) fn tagged(revision: Revision, object: &Map<String, Value>) -> Respons
 
 /// The answer to a create or edit (behaviour.md 1): 200 `{"id":"…"}`, the warnings when there are any, and
 /// what only this answer shows.
-pub(super) fn saved(saved: Saved) -> Response {
-    let Saved { id, revision, warnings, once } = saved;
+pub(super) fn saved(saved: SavedObject) -> Response {
+    let SavedObject { id, revision, warnings, shown_once: once } = saved;
     let mut object = Map::new();
     object.insert("id".to_owned(), Value::from(id.to_string()));
     if !warnings.is_empty() {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::error::ApiError;
 use super::query::Window;
 use crate::domain::{Paginated, Pagination, Permission, Role, StoreError};
-use crate::service::Refusal;
+use crate::service::ServiceError;
 
 /// `__permissions.acl`: what `role` may do in the account, as a sum of 1 see results and reports, 2 see
 /// everything else, 4 edit, 8 administer, 16 own. The number is left open by behaviour.md.
@@ -52,7 +52,7 @@ where
     ([(header::CONTENT_TYPE, "application/json")], Body::from_stream(body)).into_response()
 }
 
-/// Answers with the objects that `read` finds, by page of at most [`STEP`], so that of a long list only a page
+/// Answers with the objects that `read` finds, by page of at most [`PURGE_CHUNK`], so that of a long list only a page
 /// stands in memory. `is_next` says whether an id may follow another one: objects that moved into the next
 /// page, because new ones came before them, are not sent twice.
 pub(super) async fn paged<F, R>(
@@ -63,7 +63,7 @@ pub(super) async fn paged<F, R>(
 ) -> Result<Response, ApiError>
 where
     F: Fn(Pagination) -> R + Send + 'static,
-    R: Future<Output = Result<Paginated<Object>, Refusal>> + Send + 'static,
+    R: Future<Output = Result<Paginated<Object>, ServiceError>> + Send + 'static,
 {
     let (offset, left) = (window.offset.unwrap_or(0), window.limit.unwrap_or(u64::MAX));
     let first = read(page(left, offset)).await?;
@@ -95,7 +95,7 @@ struct Walk<F> {
 impl<F, R> Walk<F>
 where
     F: Fn(Pagination) -> R,
-    R: Future<Output = Result<Paginated<Object>, Refusal>>,
+    R: Future<Output = Result<Paginated<Object>, ServiceError>>,
 {
     async fn next(mut self) -> Result<Option<(Vec<u8>, Self)>, StoreError> {
         let fetched = match self.fetched.take() {
@@ -118,9 +118,9 @@ where
 }
 
 /// In the middle of an answer only the store can still refuse.
-fn broken(refusal: Refusal) -> StoreError {
+fn broken(refusal: ServiceError) -> StoreError {
     match refusal {
-        Refusal::Store(error) => error,
+        ServiceError::Store(error) => error,
         _ => StoreError::Closed,
     }
 }

@@ -87,8 +87,8 @@ async fn guard(
     next: Next,
 ) -> Response {
     let (token, from) = (token(&request), address(&request));
-    let caller = async { state.accounts.bearer(&token?, from).await };
-    match caller.await.and_then(|caller| caller.require(right).map(|()| caller)) {
+    let caller = async { state.accounts.authenticate_bearer(&token?, from).await };
+    match caller.await.and_then(|caller| caller.require_right(right).map(|()| caller)) {
         Ok(caller) => {
             request.extensions_mut().insert(caller.clone());
             let mut response = next.run(request).await;

@@ -3,23 +3,25 @@
 use std::sync::Arc;
 
 use crate::clock::Clock;
-use crate::service::{Accounts, Alerting, MonitorContext, Resources, Trials, View};
+use crate::service::{
+    AccountService, AlertService, MonitorContext, OnDemandTests, ResourceService, StatusQueries,
+};
 
 /// The use cases behind the APIs. Cheap to clone.
 #[derive(Clone)]
 pub struct ApiState {
     /// Who may in.
-    pub accounts: Arc<Accounts>,
+    pub accounts: Arc<AccountService>,
     /// Monitors.
     pub monitors: Arc<MonitorContext>,
     /// All else that accounts have.
-    pub resources: Arc<Resources>,
+    pub resources: Arc<ResourceService>,
     /// Outages and messages.
-    pub alerting: Arc<Alerting>,
+    pub alerting: Arc<AlertService>,
     /// Tests on demand.
-    pub trials: Arc<Trials>,
+    pub trials: Arc<OnDemandTests>,
     /// Results.
-    pub view: Arc<View>,
+    pub view: Arc<StatusQueries>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
 }

@@ -155,7 +155,7 @@ async fn live(
     parts.desk.first_admin(admin_password_file.as_deref(), &settings.data_dir).await?;
     let data = settings.data_dir.clone();
     let certificate = tls.as_ref().map(|tls| tls.fingerprint());
-    let token = parts.desk.state.accounts.host_token();
+    let token = parts.desk.state.accounts.renew_host_token();
     let host = HostToken { token, addresses: addresses.clone(), certificate };
     write_host_token(&data, &host)
         .with_context(|| format!("cannot write the host token into `{}`", data.display()))?;

@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::net::{Net, Pem};
-use crate::service::{OpenCertificate, Resources};
+use crate::service::{OpenedCertificate, ResourceService};
 
 /// `nets` have what `resources` keep from now on.
-pub(super) async fn follow(resources: &Resources, nets: Vec<Arc<Net>>) -> anyhow::Result<()> {
-    let watcher = move |certificates: Vec<OpenCertificate>| take(&nets, certificates);
+pub(super) async fn follow(resources: &ResourceService, nets: Vec<Arc<Net>>) -> anyhow::Result<()> {
+    let watcher = move |certificates: Vec<OpenedCertificate>| take(&nets, certificates);
     let watched = resources.watch_certificates(Arc::new(watcher)).await;
     watched.map_err(|refusal| anyhow::anyhow!("the certificates of accounts cannot be read: {refusal:?}"))
 }
 
-fn take(nets: &[Arc<Net>], certificates: Vec<OpenCertificate>) {
+fn take(nets: &[Arc<Net>], certificates: Vec<OpenedCertificate>) {
     let (mut authorities, mut clients) = (BTreeMap::new(), BTreeMap::new());
     for certificate in certificates {
-        let OpenCertificate { id, name, client, pem } = certificate;
+        let OpenedCertificate { id, name, client, pem } = certificate;
         let pem = Pem { label: name, text: pem.to_vec() };
         if client {
             clients.insert(id, pem)

@@ -21,8 +21,9 @@ use crate::pipeline::{Addresses, Ingestor};
 use crate::probe::ProbeSettings;
 use crate::service::monitors;
 use crate::service::{
-    Accounts, Alerting, AlertingParts, MonitorContext, MonitorParts, Refusal, ResourceParts, Resources,
-    TrialParts, Trials, View, Watchman, open_keyring, readable_password, reseal,
+    AccountService, AlertControl, AlertService, AlertServiceDependencies, MonitorContext,
+    MonitorDependencies, OnDemandTestDependencies, OnDemandTests, ResourceDependencies, ResourceService,
+    ServiceError, StatusQueries, generate_password, open_keyring, reseal_all,
 };
 use crate::settings::Settings;
 use crate::store::{AlertStore, ConfigStore, Outbox, Pagination, RecordFilter, TokenStore};
@@ -41,9 +42,9 @@ pub(super) struct Around {
     pub(super) tokens: Arc<dyn TokenStore>,
     pub(super) alarms: Arc<dyn AlertStore>,
     pub(super) outbox: Arc<dyn Outbox>,
-    pub(super) watchman: Arc<dyn Watchman>,
+    pub(super) watchman: Arc<dyn AlertControl>,
     pub(super) roster: Arc<Roster>,
-    pub(super) view: Arc<View>,
+    pub(super) view: Arc<StatusQueries>,
     pub(super) outposts: Vec<Outpost>,
     pub(super) quiet: Arc<Quiet>,
     pub(super) ingestor: Arc<Ingestor>,
@@ -88,7 +89,7 @@ impl Desk {
             clock: Arc::clone(&clock),
             probes: ProbeSettings { keyring: Some(Arc::clone(&vault)), ..settings.probe.clone() },
         }));
-        let parts = MonitorParts {
+        let parts = MonitorDependencies {
             ledger: Arc::clone(&ledger),
             roster: Arc::clone(&roster),
             directory: Arc::clone(&directory),
@@ -96,7 +97,7 @@ impl Desk {
             vault: Arc::clone(&vault),
             clock: Arc::clone(&clock),
         };
-        let resources = ResourceParts {
+        let resources = ResourceDependencies {
             ledger: Arc::clone(&ledger),
             roster: Arc::clone(&roster),
             directory: Arc::clone(&directory),
@@ -104,29 +105,29 @@ impl Desk {
             planner: planner.clone(),
             clock: Arc::clone(&clock),
         };
-        let alerting = AlertingParts {
-            alarms,
+        let alerting = AlertServiceDependencies {
+            alert_store: alarms,
             outbox,
             ledger: Arc::clone(&ledger),
-            watchman,
+            alert_control: watchman,
             roster: Arc::clone(&roster),
             directory: Arc::clone(&directory),
             clock: Arc::clone(&clock),
         };
-        let trials = TrialParts {
+        let trials = OnDemandTestDependencies {
             ledger: Arc::clone(&ledger),
             roster: Arc::clone(&roster),
             directory: Arc::clone(&directory),
             planner: planner.clone(),
             clock: Arc::clone(&clock),
-            keep: settings.store.retention.details_failed,
+            retention: settings.store.retention.details_failed,
         };
         let state = ApiState {
-            accounts: Arc::new(Accounts::new(Arc::clone(&ledger), tokens, Arc::clone(&clock))),
+            accounts: Arc::new(AccountService::new(Arc::clone(&ledger), tokens, Arc::clone(&clock))),
             monitors: Arc::new(MonitorContext::new(parts).with_last_runs(planner.clone())),
-            resources: Arc::new(Resources::new(resources)),
-            alerting: Arc::new(Alerting::new(alerting)),
-            trials: Arc::new(Trials::new(trials)),
+            resources: Arc::new(ResourceService::new(resources)),
+            alerting: Arc::new(AlertService::new(alerting)),
+            trials: Arc::new(OnDemandTests::new(trials)),
             view,
             clock,
         };
@@ -147,11 +148,11 @@ impl Desk {
             self.make_admin(password).await.with_context(named)?;
             tracing::info!(file = %file.display(), "the first user is `admin`, with the password of the file");
         } else if std::io::stderr().is_terminal() {
-            let password = readable_password();
+            let password = generate_password();
             self.make_admin(password.clone()).await?;
             tell_password(&password);
         } else {
-            let (password, path) = (readable_password(), data.join(PASSWORD_FILE));
+            let (password, path) = (generate_password(), data.join(PASSWORD_FILE));
             leave(&path, &password).with_context(|| format!("cannot write `{}`", path.display()))?;
             self.make_admin(password).await?;
             tracing::warn!(file = %path.display(), "the first user is `admin`; its password stands in the file, remove it once you know it");
@@ -160,9 +161,9 @@ impl Desk {
     }
 
     async fn make_admin(&self, password: String) -> anyhow::Result<()> {
-        match self.state.accounts.first_admin(Some(password)).await {
+        match self.state.accounts.ensure_first_admin(Some(password)).await {
             Ok(_) => Ok(()),
-            Err(Refusal::Faults(faults)) => {
+            Err(ServiceError::Invalid(faults)) => {
                 let words: Vec<_> = faults.iter().map(ToString::to_string).collect();
                 anyhow::bail!("{}", words.join("; "))
             }
@@ -189,7 +190,7 @@ impl Desk {
                 tracing::info!(file = %self.key_file.display(), "the keys changed; secrets are sealed anew");
                 let (ledger, vault) = (Arc::clone(&self.ledger), Arc::clone(&self.vault));
                 tokio::spawn(async move {
-                    match reseal(ledger.as_ref(), &vault).await {
+                    match reseal_all(ledger.as_ref(), &vault).await {
                         Ok(secrets) => tracing::info!(secrets, "secrets were sealed under the newest key"),
                         Err(error) => {
                             tracing::error!(error = %error, "secrets were not all sealed anew; the old keys are needed further");
@@ -204,7 +205,8 @@ impl Desk {
     }
 
     async fn purge(&self) {
-        let (tokens, tests) = (self.state.accounts.purge().await, self.state.trials.purge().await);
+        let (tokens, tests) =
+            (self.state.accounts.remove_expired().await, self.state.trials.remove_expired().await);
         for error in [tokens.err(), tests.err()].into_iter().flatten() {
             tracing::warn!(error = %error, "expired tokens and old tests are removed later");
         }
@@ -220,8 +222,8 @@ impl Desk {
                 _ = every.tick() => {}
             }
             let monitors = &self.state.monitors;
-            monitors::end_pauses(monitors, self.state.clock.now()).await;
-            if self.planner.follow(monitors.roster()).await.is_err() {
+            monitors::resume_due(monitors, self.state.clock.now()).await;
+            if self.planner.follow(monitors.monitors()).await.is_err() {
                 return;
             }
             if count % PURGE == 0 {

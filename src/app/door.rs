@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::domain::{EpisodeId, MonitorId};
 use crate::pipeline::{Bell, Ingestor};
-use crate::service::Watchman;
+use crate::service::AlertControl;
 use crate::store::StoreFuture;
 
 /// The way to the loop that decides, and to the delivery.
@@ -13,15 +13,15 @@ pub(super) struct Door {
     pub(super) ingestor: Arc<Ingestor>,
 }
 
-impl Watchman for Door {
-    fn acknowledged(&self, monitor: MonitorId, episode: EpisodeId) -> StoreFuture<'_, ()> {
+impl AlertControl for Door {
+    fn acknowledge_episode(&self, monitor: MonitorId, episode: EpisodeId) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             self.ingestor.acknowledged(monitor, episode).await;
             Ok(())
         })
     }
 
-    fn ring(&self) {
+    fn wake_delivery(&self) {
         self.bell.ring();
     }
 }

@@ -12,7 +12,7 @@ use crate::domain::CustomerId;
 use crate::schema::intake::SecretAt;
 use crate::schema::monitor_file::{FileMonitor, Keys, load};
 use crate::schema::validation_context::Surroundings;
-use crate::service::Wanted;
+use crate::service::DesiredMonitor;
 use crate::settings::{Settings, read_secret, read_text};
 use crate::syntax::source::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
@@ -132,8 +132,8 @@ pub fn read_to_apply(place: &Path) -> Result<Vec<FileMonitor>, Vec<ValidationErr
 }
 
 /// The monitors as the store's side takes them.
-pub(super) fn wanted(monitors: Vec<FileMonitor>) -> Vec<Wanted> {
-    let wanted = |monitor: FileMonitor| Wanted {
+pub(super) fn wanted(monitors: Vec<FileMonitor>) -> Vec<DesiredMonitor> {
+    let wanted = |monitor: FileMonitor| DesiredMonitor {
         key: monitor.key.into(),
         file: file_name(&monitor.file).into(),
         customer: monitor.customer,

@@ -24,7 +24,7 @@ use crate::pipeline::{
     Bell, Delivery, Household, Housekeeper, IngestSettings, Ingestor, LookoutParts, Performance,
     PerformanceParts, TimeOfDay,
 };
-use crate::service::View;
+use crate::service::StatusQueries;
 use crate::settings::{ServerSettings, Settings};
 use crate::store::{ResultStore, SqliteSettings, SqliteStore, Synchronous};
 use crate::sync::Mutex;
@@ -46,7 +46,7 @@ pub(super) struct Parts {
     ingestor: Arc<Ingestor>,
     pub(super) runners: Vec<RunnerHandle>,
     housekeeper: Mutex<Option<Housekeeper>>,
-    view: Arc<View>,
+    view: Arc<StatusQueries>,
     pub(super) desk: Arc<Desk>,
     pub(super) heart: Arc<Heart>,
     delivery: Mutex<Option<Delivery>>,
@@ -75,9 +75,9 @@ impl Parts {
         let nets = outposts.iter().map(|outpost| Arc::clone(&outpost.net)).collect();
         let locations: Vec<_> = outposts.iter().map(|outpost| outpost.location.clone()).collect();
         let roster = Arc::new(Roster::default());
-        let view = Arc::new(View::new(store.clone(), Arc::clone(&roster), locations.clone()));
+        let view = Arc::new(StatusQueries::new(store.clone(), Arc::clone(&roster), locations.clone()));
         let watching = Arc::clone(&ingestor);
-        view.show_health(Arc::new(move |monitor| watching.health(monitor)));
+        view.set_health_lookup(Arc::new(move |monitor| watching.health(monitor)));
         let bell = Bell::default();
         let around = Around {
             ledger: store.clone(),

@@ -19,7 +19,7 @@ use crate::pipeline::{Agent, Ingestor, PlanError, Planned, Planner};
 use crate::probe::{self, ProbeSettings};
 use crate::schedule::LocationRotation;
 use crate::schema::Monitor;
-use crate::service::LastRuns;
+use crate::service::LastRunLookup;
 use crate::store::MonitorState;
 
 /// What of an account decides how its monitors run: its default pool and days before a certificate's end.
@@ -281,7 +281,7 @@ impl Planner for LocalPlanner {
     }
 }
 
-impl LastRuns for LocalPlanner {
+impl LastRunLookup for LocalPlanner {
     fn last_run(&self, monitor: &Monitor) -> Option<MonitorState> {
         let states =
             self.outposts.iter().filter_map(|outpost| self.ingestor.state(monitor.id, outpost.location.id));

@@ -16,7 +16,7 @@ use crate::domain::{LocationId, MonitorId};
 use crate::schema::Monitor;
 use crate::schema::monitor_file::FileMonitor;
 use crate::service::monitors;
-use crate::service::{Provision, provision_over};
+use crate::service::{ProvisionPlan, provision_with_stored};
 use crate::settings::Settings;
 use crate::store::{ConfigStore, MonitorStore, ResultStore, StoreError};
 use crate::syntax::ValidationError;
@@ -77,9 +77,9 @@ impl RunningSet {
         let provision = set.provision(found, &stored).await?;
         let desk = Arc::clone(&set.doors.desk);
         let monitors = &desk.state.monitors;
-        let mut all = monitors::take(monitors, kept).await?;
-        monitors::note_pauses(monitors, &provision.monitors);
-        monitors.roster().change(provision.monitors.clone(), &[]);
+        let mut all = monitors::open_monitors(monitors, kept).await?;
+        monitors::register_pauses(monitors, &provision.monitors);
+        monitors.monitors().change(provision.monitors.clone(), &[]);
         all.extend_from_slice(&provision.monitors);
         desk.planner.resume(&all, &provision.removed, &last).await?;
         set.running = provision.monitors;
@@ -133,7 +133,7 @@ impl RunningSet {
         let desk = Arc::clone(&self.doors.desk);
         let monitors = &desk.state.monitors;
         // Nobody changes a monitor between reading what is stored and taking what came of it.
-        let _turn = monitors.alone().await;
+        let _turn = monitors.lock_exclusive().await;
         let stored = self.doors.monitors.monitors().await.context("the stored monitors cannot be read")?;
         let provision = self.provision(found, &stored).await?;
         let all_anew = different.iter().any(|setting| setting.reloadable && setting.path != "monitors");
@@ -150,15 +150,15 @@ impl RunningSet {
             desk.planner.bring_proxies(&self.settings.proxies);
         }
         let (puts, counts) = self.changes(&provision);
-        monitors::note_pauses(monitors, &provision.monitors);
-        monitors.roster().change(provision.monitors.clone(), &provision.removed);
-        let puts = if all_anew { monitors.roster().all() } else { puts };
+        monitors::register_pauses(monitors, &provision.monitors);
+        monitors.monitors().change(provision.monitors.clone(), &provision.removed);
+        let puts = if all_anew { monitors.monitors().all() } else { puts };
         desk.planner.resume(&puts, &provision.removed, &LastPlanned::new()).await?;
         self.running = provision.monitors;
         Ok(counts)
     }
 
-    async fn provision(&self, found: Vec<FileMonitor>, stored: &[Monitor]) -> anyhow::Result<Provision> {
+    async fn provision(&self, found: Vec<FileMonitor>, stored: &[Monitor]) -> anyhow::Result<ProvisionPlan> {
         for monitor in &found {
             for warning in &monitor.warnings {
                 let fault = format!("{}:{}: {warning}", monitor.file, monitor.place.line);
@@ -167,12 +167,12 @@ impl RunningSet {
         }
         let now = self.doors.clock.now();
         let store = self.doors.monitors.as_ref();
-        let provided = provision_over(store, stored, wanted(found), &self.running, now).await;
+        let provided = provision_with_stored(store, stored, wanted(found), &self.running, now).await;
         provided.context("the store did not take the monitors")
     }
 
     /// What is new or differs, and how many of which there are.
-    fn changes(&self, provision: &Provision) -> (Vec<Monitor>, Counts) {
+    fn changes(&self, provision: &ProvisionPlan) -> (Vec<Monitor>, Counts) {
         let before: HashSet<MonitorId> = self.running.iter().map(|monitor| monitor.id).collect();
         let changed: HashSet<_> = provision.changed.iter().collect();
         let mut counts = Counts { removed: provision.removed.len(), ..Counts::default() };

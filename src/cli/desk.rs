@@ -20,7 +20,7 @@ use crate::app::{HostToken, host_token_of};
 use crate::clock::SystemClock;
 use crate::domain::{CustomerId, Record, Role};
 use crate::schema::typed::record::{CustomerSettings, UserSettings, read_record};
-use crate::service::{Accounts, Refusal, Via};
+use crate::service::{AccountService, EntryPoint, ServiceError};
 use crate::settings::{SettingSources, Settings};
 use crate::store::{SqliteSettings, SqliteStore, StoreError};
 
@@ -47,7 +47,7 @@ pub(super) struct DeskArgs {
 /// The way to users and accounts.
 pub(super) enum Desk {
     /// The database itself.
-    Data(Arc<SqliteStore>, Box<Accounts>),
+    Data(Arc<SqliteStore>, Box<AccountService>),
     /// A server, and the way to it for accounts other than that of the token.
     Server(Box<Server>, Option<Host>),
 }
@@ -118,7 +118,7 @@ impl DeskArgs {
             return Ok(Desk::Server(Box::new(host.connect(1).await?), Some(host)));
         }
         if let Some(store) = open_store(&data)? {
-            let accounts = Accounts::new(store.clone(), store.clone(), Arc::new(SystemClock));
+            let accounts = AccountService::new(store.clone(), store.clone(), Arc::new(SystemClock));
             return Ok(Desk::Data(store, Box::new(accounts)));
         }
         let host = Host::of(&data)?;
@@ -181,7 +181,7 @@ impl Desk {
         match self {
             Self::Data(_, accounts) => {
                 let customer = CustomerId(customer.unwrap_or(1));
-                let caller = Accounts::host(customer, Via::Cli);
+                let caller = AccountService::host_caller(customer, EntryPoint::Cli);
                 let made = accounts.add_user(&caller, customer, login, role, password).await;
                 Ok(made.map_err(|refusal| told(refusal, &format!("account `{customer}`")))?.0)
             }
@@ -197,7 +197,8 @@ impl Desk {
         match self {
             Self::Data(_, accounts) => {
                 let customer = CustomerId(customer.unwrap_or(1));
-                let users = accounts.users(&Accounts::host(customer, Via::Cli), customer).await;
+                let users =
+                    accounts.users(&AccountService::host_caller(customer, EntryPoint::Cli), customer).await;
                 let users = users.map_err(|refusal| told(refusal, &format!("account `{customer}`")))?;
                 users.iter().map(UserRow::from_record).collect()
             }
@@ -211,7 +212,7 @@ impl Desk {
     /// Gives a user a new password.
     pub(super) async fn set_password(&mut self, login: &str, password: &str) -> anyhow::Result<()> {
         if let Self::Data(_, accounts) = self {
-            let caller = Accounts::host(CustomerId(1), Via::Cli);
+            let caller = AccountService::host_caller(CustomerId(1), EntryPoint::Cli);
             let done = accounts.set_password(&caller, login, password).await;
             return done.map_err(|refusal| told(refusal, &format!("user `{login}`")));
         }
@@ -221,7 +222,7 @@ impl Desk {
     /// Lets a user log in, or not.
     pub(super) async fn set_enabled(&mut self, login: &str, enabled: bool) -> anyhow::Result<()> {
         if let Self::Data(_, accounts) = self {
-            let caller = Accounts::host(CustomerId(1), Via::Cli);
+            let caller = AccountService::host_caller(CustomerId(1), EntryPoint::Cli);
             let done = accounts.set_enabled(&caller, login, enabled).await;
             return done.map_err(|refusal| told(refusal, &format!("user `{login}`")));
         }
@@ -232,7 +233,9 @@ impl Desk {
     pub(super) async fn add_customer(&mut self, name: &str) -> anyhow::Result<i64> {
         match self {
             Self::Data(_, accounts) => {
-                let made = accounts.add_customer(&Accounts::host(CustomerId(1), Via::Cli), name).await;
+                let made = accounts
+                    .add_customer(&AccountService::host_caller(CustomerId(1), EntryPoint::Cli), name)
+                    .await;
                 Ok(made.map_err(|refusal| told(refusal, "account"))?.0)
             }
             Self::Server(server, _) => {
@@ -245,7 +248,8 @@ impl Desk {
     pub(super) async fn customers(&mut self) -> anyhow::Result<Vec<CustomerRow>> {
         match self {
             Self::Data(_, accounts) => {
-                let all = accounts.customers(&Accounts::host(CustomerId(1), Via::Cli)).await;
+                let all =
+                    accounts.customers(&AccountService::host_caller(CustomerId(1), EntryPoint::Cli)).await;
                 let row = |record: &Record| -> anyhow::Result<CustomerRow> {
                     let settings: CustomerSettings<'_> = read_record(record)?;
                     Ok(CustomerRow { id: record.id, name: settings.name.to_owned() })
@@ -280,7 +284,7 @@ impl Desk {
             speaking(server, host.as_ref(), customer, Method::PATCH, &path, Some(&change)).await?;
             return Ok(());
         }
-        Err(told(Refusal::NotFound, &format!("user `{login}`")))
+        Err(told(ServiceError::NotFound, &format!("user `{login}`")))
     }
 }
 
@@ -311,7 +315,7 @@ async fn speaking(
         (Some(host), Some(customer)) if customer != 1 => {
             let answer = host.connect(customer).await?.call(method, path, &[], body).await;
             answer.map_err(|error| match Refused::status_of(&error) {
-                Some(StatusCode::NOT_FOUND) => told(Refusal::NotFound, &format!("account `{customer}`")),
+                Some(StatusCode::NOT_FOUND) => told(ServiceError::NotFound, &format!("account `{customer}`")),
                 _ => error,
             })
         }
@@ -335,17 +339,17 @@ fn saved(answer: &Value) -> anyhow::Result<i64> {
 }
 
 /// `refusal` in words; `what` is what was not found.
-fn told(refusal: Refusal, what: &str) -> anyhow::Error {
+fn told(refusal: ServiceError, what: &str) -> anyhow::Error {
     match refusal {
-        Refusal::Faults(faults) => Faults(faults).into(),
-        Refusal::NotFound => {
+        ServiceError::Invalid(faults) => Faults(faults).into(),
+        ServiceError::NotFound => {
             let hint = what.starts_with("account").then(|| "`vigie customer list` shows them".to_owned());
             WrongUse::error(format!("there is no such {what}"), hint)
         }
-        Refusal::Conflict(words) | Refusal::Forbidden(words) | Refusal::Unavailable(words) => {
+        ServiceError::Conflict(words) | ServiceError::Forbidden(words) | ServiceError::Unavailable(words) => {
             anyhow::anyhow!(words)
         }
-        Refusal::Store(error) => error.into(),
+        ServiceError::Store(error) => error.into(),
         other => anyhow::anyhow!("it was refused: {other:?}"),
     }
 }

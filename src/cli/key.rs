@@ -10,7 +10,7 @@ use super::output::{self, WrongUse};
 use super::style::Style;
 use super::table;
 use crate::app::key_place;
-use crate::service::{open_keyring, reseal, sealed_by};
+use crate::service::{count_sealed, open_keyring, reseal_all};
 use crate::settings::Settings;
 use crate::store::SqliteStore;
 use crate::vault::{KeyId, Keyring};
@@ -71,12 +71,12 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 async fn list(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::Result<String> {
     let ring = Keyring::read_from(key_place(settings))?;
     let sealed = match store {
-        Some(store) => Some(sealed_by(&**store).await?),
+        Some(store) => Some(count_sealed(&**store).await?),
         None => None,
     };
     let newest = ring.newest_id();
     let row = |id: &KeyId| {
-        let secrets = sealed.as_ref().map(|sealed| sealed.keys.get(id).copied().unwrap_or_default());
+        let secrets = sealed.as_ref().map(|sealed| sealed.by_key.get(id).copied().unwrap_or_default());
         vec![
             Cell::new(id),
             Cell::new(secrets.map_or_else(|| "?".to_owned(), |secrets| secrets.to_string())),
@@ -97,7 +97,7 @@ async fn rotate(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow
     };
     let ring = Arc::new(open_keyring(&**store, key_place(settings)).await?);
     let newest = ring.rotate()?;
-    let secrets = reseal(&**store, &ring).await?;
+    let secrets = reseal_all(&**store, &ring).await?;
     Ok(format!("key {newest} seals from now on; {secrets} secrets were sealed anew\n"))
 }
 
@@ -113,7 +113,7 @@ async fn prune(
     };
     let ring = open_keyring(&**store, key_place(settings)).await?;
     let (have, newest) = (ring.ids(), ring.newest_id());
-    let sealed = sealed_by(&**store).await?;
+    let sealed = count_sealed(&**store).await?;
     if let Some(unknown) = asked.iter().find(|id| !have.contains(id)) {
         return Err(WrongUse::error(format!("there is no key {unknown}"), None));
     }
@@ -121,12 +121,12 @@ async fn prune(
         if *id == newest {
             return Err(WrongUse::error(format!("key {id} is the one that seals"), None));
         }
-        if let Some(secrets) = sealed.keys.get(id) {
+        if let Some(secrets) = sealed.by_key.get(id) {
             let hint = Some("`vigie key rotate` seals them anew".to_owned());
             return Err(WrongUse::error(format!("key {id} seals {secrets} secrets"), hint));
         }
     }
-    let idle = |id: &KeyId| *id != newest && !sealed.keys.contains_key(id);
+    let idle = |id: &KeyId| *id != newest && !sealed.by_key.contains_key(id);
     let gone: Vec<KeyId> =
         have.into_iter().filter(idle).filter(|id| asked.is_empty() || asked.contains(id)).collect();
     if gone.is_empty() {

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 use super::output::{Faults, WrongUse};
 use crate::schema::intake::SecretAt;
-use crate::service::password_fault;
+use crate::service::validate_password;
 use crate::settings::read_secret;
 
 /// Bytes of a line that is typed or piped in at most.
@@ -45,7 +45,7 @@ impl PasswordArgs {
             }
             password
         };
-        match password_fault(&password) {
+        match validate_password(&password) {
             Some(fault) => Err(Faults(vec![fault]).into()),
             None => Ok(password),
         }

@@ -11,7 +11,7 @@ use super::style::Style;
 use super::{output, table};
 use crate::clock::{Clock, SystemClock};
 use crate::domain::{CheckResult, Location, LocationId, Outcome};
-use crate::service::details::duration;
+use crate::service::details::format_duration;
 use crate::store::{Pagination, ResultFilter};
 
 /// Show what checks came to, newest first
@@ -91,7 +91,7 @@ fn listed(results: &[CheckResult], locations: &[Location], style: Style) -> Stri
         return String::new();
     }
     let rows = results.iter().map(|result| {
-        let took = if result.attempts.is_empty() { String::new() } else { duration(result.total_us) };
+        let took = if result.attempts.is_empty() { String::new() } else { format_duration(result.total_us) };
         vec![
             table::time(result.planned_at),
             Cell::new(plain(&result.monitor_name)),

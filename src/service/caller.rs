@@ -10,7 +10,7 @@ use crate::syntax::ValidationError;
 
 /// The door that a call came through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Via {
+pub enum EntryPoint {
     /// `/api/v3`.
     V3,
     /// `/legacy-api`.
@@ -23,10 +23,10 @@ pub enum Via {
     Server,
 }
 
-impl Via {
+impl EntryPoint {
     /// The word of the audit trail.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::V3 => "v3",
             Self::Legacy => "legacy",
@@ -51,22 +51,22 @@ pub struct Caller {
     /// From where; `None` on the host itself.
     pub address: Option<IpAddr>,
     /// Through which door.
-    pub via: Via,
+    pub via: EntryPoint,
 }
 
 impl Caller {
     /// Refuses when the role lacks `right`.
-    pub fn require(&self, right: Permission) -> Result<(), Refusal> {
+    pub fn require_right(&self, right: Permission) -> Result<(), ServiceError> {
         if self.role.allows(right) {
             Ok(())
         } else {
-            Err(Refusal::Forbidden(format!("The role {} does not permit this", self.role)))
+            Err(ServiceError::Forbidden(format!("The role {} does not permit this", self.role)))
         }
     }
 
     /// An audit entry of this caller about `object`, with no changes noted yet.
     #[must_use]
-    pub fn entry(
+    pub fn audit_entry(
         &self,
         at: crate::domain::Timestamp,
         action: &'static str,
@@ -79,7 +79,7 @@ impl Caller {
             at,
             login: self.login.to_string(),
             address: self.address.map(|address| address.to_string()).unwrap_or_default(),
-            entry_point: self.via.name(),
+            entry_point: self.via.as_str(),
             action,
             object,
             object_id,
@@ -92,13 +92,13 @@ impl Caller {
 
 /// Why a call was not carried out; nothing was changed then.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Refusal {
+pub enum ServiceError {
     /// The document has these faults: 400; legacy 64 or 66.
-    Faults(Vec<ValidationError>),
+    Invalid(Vec<ValidationError>),
     /// No login, or one that is wrong or over: 401; legacy 40.
     Unauthenticated(String),
     /// The login was refused: 400 `invalid_request - User authentication failed.`; legacy 40.
-    WrongLogin,
+    InvalidCredentials,
     /// The account is locked or not yet active: as a wrong login; legacy 47.
     Locked,
     /// The role may not, a file manages it, or an id of a bulk edit is not the caller's: 403; legacy 63.
@@ -108,39 +108,39 @@ pub enum Refusal {
     /// It cannot be done as things stand: 409.
     Conflict(String),
     /// `If-Match` names another version, or somebody changed it meanwhile: 412.
-    Stale,
+    PreconditionFailed,
     /// Too many calls of this kind; worth trying after so many seconds: 429.
-    Throttled(u64),
+    RateLimited(u64),
     /// The server is busy or shutting down: 503.
     Unavailable(String),
     /// The store failed: 503 or 500.
     Store(StoreError),
 }
 
-impl From<InvalidSettings> for Refusal {
+impl From<InvalidSettings> for ServiceError {
     fn from(error: InvalidSettings) -> Self {
-        Self::Faults(vec![error.into()])
+        Self::Invalid(vec![error.into()])
     }
 }
 
-impl From<StoreError> for Refusal {
+impl From<StoreError> for ServiceError {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Stale => Self::Stale,
+            StoreError::Stale => Self::PreconditionFailed,
             other => Self::Store(other),
         }
     }
 }
 
-impl From<Vec<ValidationError>> for Refusal {
+impl From<Vec<ValidationError>> for ServiceError {
     fn from(faults: Vec<ValidationError>) -> Self {
-        Self::Faults(faults)
+        Self::Invalid(faults)
     }
 }
 
 /// What was saved.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Saved {
+pub struct SavedObject {
     /// Its number.
     pub id: i64,
     /// Its version now, for the `ETag`.
@@ -148,5 +148,5 @@ pub struct Saved {
     /// What its author should know, one sentence each.
     pub warnings: Vec<String>,
     /// Fields that only this answer shows, such as the enrolment secret of a location.
-    pub once: serde_json::Map<String, serde_json::Value>,
+    pub shown_once: serde_json::Map<String, serde_json::Value>,
 }

@@ -15,16 +15,20 @@ mod trial;
 mod view;
 
 pub use accounts::{
-    Accounts, Issued, UserPermit, hash_password, login_fault, login_key, password_fault, permit_user_change,
-    readable_password,
+    AccountService, IssuedToken, UserChangeGuard, authorize_user_change, generate_password, hash_password,
+    login_key, validate_login, validate_password,
 };
-pub use alerting::{Alerting, AlertingParts, NoWatchman, Watchman};
-pub use caller::{Caller, Refusal, Saved, Via};
-pub use monitors::{Applied, AppliedChange, ApplyOptions, IfMatch, LastRuns, MonitorContext, MonitorParts};
-pub use provision::{Provision, Wanted, compare, provision, provision_over};
-pub use resources::{OpenCertificate, ResourceParts, Resources, Watcher, open_pkcs12};
-pub use sealing::{SealedBy, SealingError, open_keyring, reseal, sealed_by};
-pub use situation::{HealthOf, Situation};
-pub use sla::{BudgetReport, By, SlaQuery, SlaReport};
-pub use trial::{Progress, TrialParts, Trials, result_url};
-pub use view::{Board, BoardRow, RowPage, RowQuery, Standing, View};
+pub use alerting::{AlertControl, AlertService, AlertServiceDependencies, NoAlertControl};
+pub use caller::{Caller, EntryPoint, SavedObject, ServiceError};
+pub use monitors::{
+    AppliedChange, ApplyEntry, ApplyOptions, IfMatch, LastRunLookup, MonitorContext, MonitorDependencies,
+};
+pub use provision::{DesiredMonitor, ProvisionPlan, plan_provision, provision, provision_with_stored};
+pub use resources::{
+    CertificateWatcher, OpenedCertificate, ResourceDependencies, ResourceService, open_pkcs12,
+};
+pub use sealing::{SealedSecrets, SealingError, count_sealed, open_keyring, reseal_all};
+pub use situation::{HealthLookup, OverallHealth};
+pub use sla::{BudgetReport, Granularity, SlaQuery, SlaReport};
+pub use trial::{OnDemandTestDependencies, OnDemandTests, TestProgress, result_url};
+pub use view::{MonitorStatus, StatusBoard, StatusPage, StatusQueries, StatusQuery, StatusRow};

@@ -3,14 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::provisioned::Told;
+use super::provisioned::ProvisionAudit;
 use crate::domain::{CustomerId, MonitorId, MonitorType, Revision, Timestamp};
 use crate::schema::{Document, Monitor, Origin, Secrets, Trail};
 use crate::store::{MonitorStore, StoreError};
 
 /// A monitor as its file says.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct DesiredMonitor {
     /// Unique over all files (behaviour.md 9, monitor files).
     pub key: Arc<str>,
     /// Name of the file, without its folders.
@@ -23,7 +23,7 @@ pub struct Wanted {
 
 /// What a set of files makes of the monitors.
 #[derive(Debug, Default)]
-pub struct Provision {
+pub struct ProvisionPlan {
     /// All monitors of the files, in the files' order, secrets included: what is to run.
     pub monitors: Vec<Monitor>,
     /// Those of them that are new or differ from what ran or was stored before.
@@ -37,26 +37,26 @@ pub struct Provision {
 /// The store has no secrets, so that `running`, the outcome of the previous call in this process, tells
 /// when nothing but a secret changed; such a change is a new version as well.
 #[must_use]
-pub fn compare(
-    wanted: Vec<(MonitorId, Revision, Wanted)>,
+pub fn plan_provision(
+    wanted: Vec<(MonitorId, Revision, DesiredMonitor)>,
     stored: &[Monitor],
     running: &[Monitor],
     now: Timestamp,
-) -> Provision {
+) -> ProvisionPlan {
     let stored: HashMap<_, _> = stored.iter().map(|monitor| (monitor.id, monitor)).collect();
     let running: HashMap<_, _> = running.iter().map(|monitor| (monitor.id, monitor)).collect();
     let ids: HashSet<MonitorId> = wanted.iter().map(|(id, ..)| *id).collect();
-    let mut provision = Provision::default();
+    let mut provision = ProvisionPlan::default();
     for (id, last, wanted) in wanted {
         let same = stored.get(&id).filter(|old| {
-            is_same(old, &wanted) && running.get(&id).is_none_or(|ran| ran.document == wanted.document)
+            is_unchanged(old, &wanted) && running.get(&id).is_none_or(|ran| ran.document == wanted.document)
         });
         let (revision, modified_at) =
             same.map_or((Revision(last.0 + 1), now), |old| (old.revision, old.modified_at));
         if same.is_none() {
             provision.changed.push(id);
         }
-        let trail = trail(stored.get(&id).copied(), &wanted.document, now, same.is_some());
+        let trail = next_authorship(stored.get(&id).copied(), &wanted.document, now, same.is_some());
         provision.monitors.push(Monitor {
             id,
             customer: wanted.customer,
@@ -74,7 +74,7 @@ pub fn compare(
 }
 
 /// The trail of a file's monitor goes on from version to version: it may rest, and its script has a history.
-fn trail(old: Option<&Monitor>, document: &Document, now: Timestamp, same: bool) -> Arc<Trail> {
+fn next_authorship(old: Option<&Monitor>, document: &Document, now: Timestamp, same: bool) -> Arc<Trail> {
     if let Some(old) = old.filter(|_| same) {
         return Arc::clone(&old.trail);
     }
@@ -92,58 +92,58 @@ fn trail(old: Option<&Monitor>, document: &Document, now: Timestamp, same: bool)
 }
 
 /// Whether `old`, out of the store, is what `wanted` would be there.
-fn is_same(old: &Monitor, wanted: &Wanted) -> bool {
+fn is_unchanged(old: &Monitor, wanted: &DesiredMonitor) -> bool {
     let comparable =
         |document: &Document| -> (MonitorType, _) { (document.kind(), document.stored(Secrets::Omitted)) };
     old.customer == wanted.customer
         && (old.document == wanted.document || comparable(&old.document) == comparable(&wanted.document))
 }
 
-/// Brings the store in line with the files; answers what is to run. `running` as in [`compare`].
+/// Brings the store in line with the files; answers what is to run. `running` as in [`plan_provision`].
 ///
 /// # Errors
 /// As the store's; then nothing was changed but ids that were given away.
 pub async fn provision(
     store: &dyn MonitorStore,
-    wanted: Vec<Wanted>,
+    wanted: Vec<DesiredMonitor>,
     running: &[Monitor],
     now: Timestamp,
-) -> Result<Provision, StoreError> {
+) -> Result<ProvisionPlan, StoreError> {
     let stored = store.monitors().await?;
-    provision_over(store, &stored, wanted, running, now).await
+    provision_with_stored(store, &stored, wanted, running, now).await
 }
 
 /// As [`provision`], where what is `stored` was read already.
 ///
 /// # Errors
 /// As [`provision`].
-pub async fn provision_over(
+pub async fn provision_with_stored(
     store: &dyn MonitorStore,
     stored: &[Monitor],
-    wanted: Vec<Wanted>,
+    wanted: Vec<DesiredMonitor>,
     running: &[Monitor],
     now: Timestamp,
-) -> Result<Provision, StoreError> {
-    let wanted = with_ids(store, wanted).await?;
+) -> Result<ProvisionPlan, StoreError> {
+    let wanted = assign_ids(store, wanted).await?;
     let files = wanted.iter().map(|(id, wanted)| (*id, Arc::clone(&wanted.file))).collect();
     let last = store.last_revisions(wanted.iter().map(|(id, _)| *id).collect()).await?;
     let wanted = wanted.into_iter().zip(last).map(|((id, wanted), last)| (id, last, wanted)).collect();
-    let provision = compare(wanted, stored, running, now);
+    let provision = plan_provision(wanted, stored, running, now);
     let changed: HashSet<_> = provision.changed.iter().collect();
     let puts: Vec<_> = provision.monitors.iter().filter(|m| changed.contains(&m.id)).cloned().collect();
     if !puts.is_empty() || !provision.removed.is_empty() {
-        let told = Told { files, stored, running };
-        let entries = told.entries(&puts, &provision.removed, now);
+        let told = ProvisionAudit { files, stored, running };
+        let entries = told.into_audit_entries(&puts, &provision.removed, now);
         store.apply_monitors(puts, provision.removed.clone(), entries).await?;
     }
     Ok(provision)
 }
 
 /// Keeps the order of the files, so that new monitors get ids in that order.
-async fn with_ids(
+async fn assign_ids(
     store: &dyn MonitorStore,
-    wanted: Vec<Wanted>,
-) -> Result<Vec<(MonitorId, Wanted)>, StoreError> {
+    wanted: Vec<DesiredMonitor>,
+) -> Result<Vec<(MonitorId, DesiredMonitor)>, StoreError> {
     let mut keys: Vec<(CustomerId, Vec<String>)> = Vec::new();
     for each in &wanted {
         match keys.iter_mut().find(|(customer, _)| *customer == each.customer) {

@@ -7,11 +7,11 @@ use serde_json::{Map, Value, json};
 
 use crate::domain::{MonitorId, Timestamp};
 use crate::schema::Monitor;
-use crate::service::monitors::{after_create, before_delete, between};
+use crate::service::monitors::{changed_document_fields, created_fields, removed_fields};
 use crate::store::{AuditEntries, AuditObject, NewAuditEntry};
 
 /// What the entries about a set of files are made from.
-pub(super) struct Told<'a> {
+pub(super) struct ProvisionAudit<'a> {
     /// The file of each monitor.
     pub(super) files: HashMap<MonitorId, Arc<str>>,
     /// The monitors as they were kept, without secrets.
@@ -21,15 +21,20 @@ pub(super) struct Told<'a> {
 }
 
 /// What becomes of one monitor.
-enum Turn {
-    Made(Monitor),
+enum ProvisionedChange {
+    Created(Monitor),
     Changed(Box<(Monitor, Monitor)>),
-    Gone(Monitor),
+    Removed(Monitor),
 }
 
-impl Told<'_> {
+impl ProvisionAudit<'_> {
     /// An entry for each monitor that is put or removed, in this order.
-    pub(super) fn entries(self, puts: &[Monitor], removed: &[MonitorId], now: Timestamp) -> AuditEntries {
+    pub(super) fn into_audit_entries(
+        self,
+        puts: &[Monitor],
+        removed: &[MonitorId],
+        now: Timestamp,
+    ) -> AuditEntries {
         let mut before: HashMap<_, _> = self.stored.iter().map(|monitor| (monitor.id, monitor)).collect();
         let mut known = HashSet::new();
         for ran in self.running {
@@ -40,16 +45,21 @@ impl Told<'_> {
             }
         }
         let put = |new: &Monitor| match before.get(&new.id) {
-            None => Turn::Made(new.clone()),
-            Some(old) if known.contains(&new.id) => Turn::Changed(Box::new(((*old).clone(), new.clone()))),
+            None => ProvisionedChange::Created(new.clone()),
+            Some(old) if known.contains(&new.id) => {
+                ProvisionedChange::Changed(Box::new(((*old).clone(), new.clone())))
+            }
             // Of secrets nothing is known from before the start: they count as the same.
-            Some(old) => Turn::Changed(Box::new(((*old).clone(), without_secrets(new)))),
+            Some(old) => ProvisionedChange::Changed(Box::new(((*old).clone(), without_secrets(new)))),
         };
         let puts = puts.iter().map(put);
-        let gone = removed.iter().filter_map(|id| before.get(id)).map(|old| Turn::Gone((*old).clone()));
+        let gone = removed
+            .iter()
+            .filter_map(|id| before.get(id))
+            .map(|old| ProvisionedChange::Removed((*old).clone()));
         let turns: Vec<_> = puts.chain(gone).collect();
         let files = self.files;
-        Box::new(move |number| turns.get(number).map(|turn| turn.entry(&files, now)))
+        Box::new(move |number| turns.get(number).map(|turn| turn.to_audit_entry(&files, now)))
     }
 }
 
@@ -58,16 +68,16 @@ fn without_secrets(monitor: &Monitor) -> Monitor {
     Monitor { document: Arc::new(bare), ..monitor.clone() }
 }
 
-impl Turn {
-    fn entry(&self, files: &HashMap<MonitorId, Arc<str>>, at: Timestamp) -> NewAuditEntry {
+impl ProvisionedChange {
+    fn to_audit_entry(&self, files: &HashMap<MonitorId, Arc<str>>, at: Timestamp) -> NewAuditEntry {
         let (action, monitor, before, after) = match self {
-            Self::Made(new) => ("create", new, Map::new(), after_create(&new.document)),
+            Self::Created(new) => ("create", new, Map::new(), created_fields(&new.document)),
             Self::Changed(both) => {
                 let (old, new) = both.as_ref();
-                let (before, after) = differences(old, new);
+                let (before, after) = changed_fields(old, new);
                 ("change", new, before, after)
             }
-            Self::Gone(old) => ("delete", old, before_delete(&old.document), Map::new()),
+            Self::Removed(old) => ("delete", old, removed_fields(&old.document), Map::new()),
         };
         NewAuditEntry {
             customer: monitor.customer,
@@ -86,8 +96,8 @@ impl Turn {
 }
 
 /// As of any change; a file may also give its key to a monitor of another type.
-fn differences(old: &Monitor, new: &Monitor) -> (Map<String, Value>, Map<String, Value>) {
-    let (mut before, mut after) = between(&old.document, &new.document);
+fn changed_fields(old: &Monitor, new: &Monitor) -> (Map<String, Value>, Map<String, Value>) {
+    let (mut before, mut after) = changed_document_fields(&old.document, &new.document);
     if old.kind() != new.kind() {
         before.insert("type".to_owned(), json!(old.kind().name()));
         after.insert("type".to_owned(), json!(new.kind().name()));

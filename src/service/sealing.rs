@@ -9,9 +9,9 @@ use crate::vault::{KeyFile, KeyId, Keyring, VaultError};
 
 /// How many secrets each key seals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SealedBy {
+pub struct SealedSecrets {
     /// Secrets by key.
-    pub keys: BTreeMap<KeyId, u64>,
+    pub by_key: BTreeMap<KeyId, u64>,
     /// What is nothing that was ever sealed: damaged bytes.
     pub damaged: u64,
 }
@@ -30,7 +30,7 @@ pub enum SealingError {
         "the key file `{path}` is missing, but the database holds {secrets} sealed secrets that need it\n\
          hint: put the file back from its copy, or name it with the setting `store.key_file`"
     )]
-    Missing {
+    MissingKeyFile {
         /// Where it should be.
         path: String,
         /// How many secrets cannot be opened.
@@ -39,13 +39,13 @@ pub enum SealingError {
 }
 
 /// Which keys the secrets of `ledger` are sealed with. Reads all of them, changes none.
-pub async fn sealed_by(ledger: &dyn ConfigStore) -> Result<SealedBy, StoreError> {
-    let found = Arc::new(Mutex::new(SealedBy::default()));
+pub async fn count_sealed(ledger: &dyn ConfigStore) -> Result<SealedSecrets, StoreError> {
+    let found = Arc::new(Mutex::new(SealedSecrets::default()));
     let seen = Arc::clone(&found);
     let look = move |_: &str, sealed: &[u8]| {
         let mut found = seen.lock();
         match Keyring::sealing_key_id(sealed) {
-            Some(key) => *found.keys.entry(key).or_default() += 1,
+            Some(key) => *found.by_key.entry(key).or_default() += 1,
             None => found.damaged += 1,
         }
         None
@@ -58,14 +58,14 @@ pub async fn sealed_by(ledger: &dyn ConfigStore) -> Result<SealedBy, StoreError>
 /// Opens the keys at `place`. Without a file there, makes one, but only when the store holds no secrets yet:
 /// new keys would open none of them. Refuses as well when the file lacks a key that a secret needs.
 pub async fn open_keyring(ledger: &dyn ConfigStore, place: KeyFile) -> Result<Keyring, SealingError> {
-    let sealed = sealed_by(ledger).await?;
-    if !place.exists()? && !sealed.keys.is_empty() {
+    let sealed = count_sealed(ledger).await?;
+    if !place.exists()? && !sealed.by_key.is_empty() {
         let path = place.path.display().to_string();
-        return Err(SealingError::Missing { path, secrets: sealed.keys.values().sum() });
+        return Err(SealingError::MissingKeyFile { path, secrets: sealed.by_key.values().sum() });
     }
     let ring = Keyring::read_or_create_from(place)?;
     let have = ring.ids();
-    if let Some(lost) = sealed.keys.keys().find(|key| !have.contains(key)) {
+    if let Some(lost) = sealed.by_key.keys().find(|key| !have.contains(key)) {
         return Err(VaultError::UnknownKey(*lost).into());
     }
     if sealed.damaged > 0 {
@@ -76,7 +76,7 @@ pub async fn open_keyring(ledger: &dyn ConfigStore, place: KeyFile) -> Result<Ke
 
 /// Seals everything under the newest key of `ring`; answers how many secrets changed. It may be ended at any
 /// time and called again: old and new forms open as long as both keys are in the file.
-pub async fn reseal(ledger: &dyn ConfigStore, ring: &Arc<Keyring>) -> Result<u64, StoreError> {
+pub async fn reseal_all(ledger: &dyn ConfigStore, ring: &Arc<Keyring>) -> Result<u64, StoreError> {
     let ring = Arc::clone(ring);
     ledger.reseal(Arc::new(move |context, sealed| ring.reseal(context, sealed))).await
 }

@@ -8,40 +8,40 @@ use crate::domain::{MonitorId, Timestamp};
 use crate::schema::Monitor;
 
 /// Answers how a monitor is by what was settled of its runs.
-pub type HealthOf = Arc<dyn Fn(MonitorId) -> Health + Send + Sync>;
+pub type HealthLookup = Arc<dyn Fn(MonitorId) -> Health + Send + Sync>;
 
 /// How a monitor is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Situation {
+pub enum OverallHealth {
     /// Planned, and as its last settled runs say.
-    Watched(Health),
+    Active(Health),
     /// It rests until a time.
     Paused,
     /// `enabled` is false.
     Disabled,
 }
 
-impl Situation {
+impl OverallHealth {
     /// Every situation.
     pub const ALL: [Self; 7] = [
-        Self::Watched(Health::Up),
-        Self::Watched(Health::Failing),
-        Self::Watched(Health::Down),
-        Self::Watched(Health::Unknown),
-        Self::Watched(Health::BlackedOut),
+        Self::Active(Health::Up),
+        Self::Active(Health::Failing),
+        Self::Active(Health::Down),
+        Self::Active(Health::Unknown),
+        Self::Active(Health::BlackedOut),
         Self::Paused,
         Self::Disabled,
     ];
 
     /// Its stable word.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Watched(Health::Up) => "up",
-            Self::Watched(Health::Failing) => "failing",
-            Self::Watched(Health::Down) => "down",
-            Self::Watched(Health::Unknown) => "unknown",
-            Self::Watched(Health::BlackedOut) => "blacked_out",
+            Self::Active(Health::Up) => "up",
+            Self::Active(Health::Failing) => "failing",
+            Self::Active(Health::Down) => "down",
+            Self::Active(Health::Unknown) => "unknown",
+            Self::Active(Health::BlackedOut) => "blacked_out",
             Self::Paused => "paused",
             Self::Disabled => "disabled",
         }
@@ -49,33 +49,33 @@ impl Situation {
 
     /// Whether a pill of an outcome beside it leaves open what this says: an outage, or a failure that is none.
     #[must_use]
-    pub const fn is_news(self) -> bool {
-        matches!(self, Self::Watched(Health::Failing | Health::Down))
+    pub const fn is_failing(self) -> bool {
+        matches!(self, Self::Active(Health::Failing | Health::Down))
     }
 
-    fn of(monitor: &Monitor, health: Health, now: Timestamp) -> Self {
+    fn new(monitor: &Monitor, health: Health, now: Timestamp) -> Self {
         match () {
             () if !monitor.enabled() => Self::Disabled,
             () if monitor.rests_until(now).is_some() => Self::Paused,
-            () => Self::Watched(health),
+            () => Self::Active(health),
         }
     }
 }
 
 /// Knows how monitors are, once somebody told where to ask.
 #[derive(Default)]
-pub(super) struct Situations(OnceLock<HealthOf>);
+pub(super) struct OverallHealthSource(OnceLock<HealthLookup>);
 
-impl Situations {
+impl OverallHealthSource {
     /// Asks `of` from now on; the first one stays.
-    pub(super) fn ask(&self, of: HealthOf) {
+    pub(super) fn set_lookup(&self, of: HealthLookup) {
         let _ = self.0.set(of);
     }
 
     /// How `monitor` is; unknown while nobody watches.
-    pub(super) fn of(&self, monitor: &Monitor, now: Timestamp) -> Situation {
+    pub(super) fn get(&self, monitor: &Monitor, now: Timestamp) -> OverallHealth {
         let health = self.0.get().map_or(Health::Unknown, |of| of(monitor.id));
-        Situation::of(monitor, health, now)
+        OverallHealth::new(monitor, health, now)
     }
 }
 
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn words_tell_situations_apart() {
-        let words: std::collections::BTreeSet<_> = Situation::ALL.map(Situation::word).into();
-        assert_eq!(words.len(), Situation::ALL.len());
+        let words: std::collections::BTreeSet<_> = OverallHealth::ALL.map(OverallHealth::as_str).into();
+        assert_eq!(words.len(), OverallHealth::ALL.len());
     }
 }

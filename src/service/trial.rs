@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::caller::{Caller, Refusal};
+use super::caller::{Caller, ServiceError};
 use crate::catalog::moment::utc;
 use crate::catalog::object::object_of;
 use crate::catalog::stored::listed;
@@ -23,15 +23,15 @@ use crate::syntax::source::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
 /// Tests of one account that may run at once; one more is asked to wait (429).
-const AT_ONCE: usize = 5;
+const MAX_CONCURRENT_PER_ACCOUNT: usize = 5;
 /// Seconds after which a refused test is worth another try.
-const AGAIN: u64 = 10;
-/// Records that one step of [`Trials::purge`] removes.
-const STEP: u32 = 500;
+const RETRY_AFTER_SECONDS: u64 = 10;
+/// Records that one step of [`OnDemandTests::remove_expired`] removes.
+const PURGE_CHUNK: u32 = 500;
 
 /// What tests on demand work with.
 #[derive(Clone)]
-pub struct TrialParts {
+pub struct OnDemandTestDependencies {
     /// Keeps them.
     pub ledger: Arc<dyn ConfigStore>,
     /// The monitors.
@@ -43,25 +43,25 @@ pub struct TrialParts {
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// How long they are kept: as the details of results.
-    pub keep: Duration,
+    pub retention: Duration,
 }
 
 /// Tests on demand of all accounts.
-pub struct Trials {
-    parts: TrialParts,
-    running: Mutex<Running>,
+pub struct OnDemandTests {
+    parts: OnDemandTestDependencies,
+    running: Mutex<RunningTests>,
 }
 
 /// What this process runs: a test that is kept as running and is not here was interrupted.
 #[derive(Default)]
-struct Running {
-    places: HashMap<CustomerId, usize>,
+struct RunningTests {
+    per_account: HashMap<CustomerId, usize>,
     ids: HashSet<i64>,
 }
 
 /// How far a test is, as behaviour.md 1 numbers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum TestProgress {
     /// It runs.
     Running = 1,
     /// The check passed, perhaps with a warning.
@@ -70,10 +70,10 @@ pub enum Progress {
     Failed = 3,
 }
 
-impl Trials {
+impl OnDemandTests {
     /// Over `parts`.
     #[must_use]
-    pub fn new(parts: TrialParts) -> Self {
+    pub fn new(parts: OnDemandTestDependencies) -> Self {
         Self { parts, running: Mutex::default() }
     }
 
@@ -84,49 +84,52 @@ impl Trials {
         caller: &Caller,
         monitor: MonitorId,
         location: Option<LocationId>,
-    ) -> Result<i64, Refusal> {
-        let monitor = self.parts.roster.of(caller.customer, monitor).ok_or(Refusal::NotFound)?;
+    ) -> Result<i64, ServiceError> {
+        let monitor = self.parts.roster.of(caller.customer, monitor).ok_or(ServiceError::NotFound)?;
         if !monitor.document.settings().schedule.allow_internal_testing {
             let message = "The monitor permits planned runs only: its `allow_internal_testing` is false";
-            return Err(Refusal::Conflict(message.to_owned()));
+            return Err(ServiceError::Conflict(message.to_owned()));
         }
-        let location = self.location(caller, &monitor, location).await?;
-        let mut seat = Seat::take(self, caller.customer)?;
+        let location = self.resolve_location(caller, &monitor, location).await?;
+        let mut seat = Permit::acquire(self, caller.customer)?;
         let (trials, caller) = (Arc::clone(self), caller.clone());
         let (tell, told) = tokio::sync::oneshot::channel();
         // A task of its own from here on: a requester that goes away leaves nothing half done. The seat is
         // given back even when the check panics; what is kept then shows as interrupted.
         tokio::spawn(async move {
-            let kept = trials.keep(&caller, &monitor, location).await;
+            let kept = trials.insert_record(&caller, &monitor, location).await;
             if let Ok(record) = &kept {
-                seat.name(record.id);
+                seat.set_test_id(record.id);
             }
             // An error means that nobody waits for the number any more.
             let _ = tell.send(kept.as_ref().map(|record| record.id).map_err(Clone::clone));
             if let Ok(record) = kept {
                 let outcome = trials.parts.planner.check_once(monitor, location).await;
-                trials.finish(record, outcome).await;
+                trials.store_outcome(record, outcome).await;
             }
         });
-        told.await.unwrap_or_else(|_| Err(Refusal::Unavailable("The test could not be started".to_owned())))
+        told.await
+            .unwrap_or_else(|_| Err(ServiceError::Unavailable("The test could not be started".to_owned())))
     }
 
     /// One test as version 3 shows it.
-    pub async fn one(&self, caller: &Caller, id: i64) -> Result<Map<String, Value>, Refusal> {
+    pub async fn get(&self, caller: &Caller, id: i64) -> Result<Map<String, Value>, ServiceError> {
         // Looked up before the record: one that ends in between is kept before it leaves those that run.
         let runs = self.running().ids.contains(&id);
         let record = self.parts.ledger.record(RecordKind::Test, id).await?;
-        let record = record.filter(|record| record.customer == caller.customer).ok_or(Refusal::NotFound)?;
-        Ok(shown(record, runs))
+        let record =
+            record.filter(|record| record.customer == caller.customer).ok_or(ServiceError::NotFound)?;
+        Ok(to_json(record, runs))
     }
 
     /// Removes those that were kept long enough; answers how many.
-    pub async fn purge(&self) -> Result<u64, StoreError> {
-        let before = self.parts.clock.now() - self.parts.keep;
+    pub async fn remove_expired(&self) -> Result<u64, StoreError> {
+        let before = self.parts.clock.now() - self.parts.retention;
         let mut removed = 0;
         loop {
             let filter = RecordFilter { until: Some(before), ..RecordFilter::new(RecordKind::Test) };
-            let old = self.parts.ledger.records(filter, Pagination { limit: STEP, offset: 0 }).await?.items;
+            let old =
+                self.parts.ledger.records(filter, Pagination { limit: PURGE_CHUNK, offset: 0 }).await?.items;
             if old.is_empty() {
                 return Ok(removed);
             }
@@ -141,12 +144,12 @@ impl Trials {
     }
 
     /// Where it runs: at the location that was asked for, at home, or at the account's default.
-    async fn location(
+    async fn resolve_location(
         &self,
         caller: &Caller,
         monitor: &Monitor,
         asked: Option<LocationId>,
-    ) -> Result<LocationId, Refusal> {
+    ) -> Result<LocationId, ServiceError> {
         let facts = self.parts.directory.facts(caller.customer).await?;
         if let Some(asked) = asked {
             if facts.locations.contains_key(&asked.0) {
@@ -159,24 +162,24 @@ impl Trials {
                 Position::default(),
                 message,
             );
-            return Err(Refusal::Faults(vec![fault]));
+            return Err(ServiceError::Invalid(vec![fault]));
         }
         let home = monitor.document.settings().schedule.home_location;
         let fallback = || facts.default_locations.first().copied().map(LocationId);
-        home.or_else(fallback).ok_or_else(|| Refusal::Conflict("The account has no location".to_owned()))
+        home.or_else(fallback).ok_or_else(|| ServiceError::Conflict("The account has no location".to_owned()))
     }
 
-    async fn keep(
+    async fn insert_record(
         &self,
         caller: &Caller,
         monitor: &Monitor,
         location: LocationId,
-    ) -> Result<Record, Refusal> {
+    ) -> Result<Record, ServiceError> {
         let now = self.parts.clock.now();
         let fields = object_of(json!({
             "monitor_id": monitor.id,
             "location_id": location,
-            "progress": Progress::Running as u8,
+            "progress": TestProgress::Running as u8,
         }));
         let new = NewRecord {
             kind: RecordKind::Test,
@@ -189,11 +192,11 @@ impl Trials {
             sealed: None,
         };
         let name = RecordKind::Test.name();
-        let entry = caller.entry(now, "create", name, AuditObject::Created(0), monitor.name());
+        let entry = caller.audit_entry(now, "create", name, AuditObject::Created(0), monitor.name());
         let entry = crate::store::NewAuditEntry { after: fields.clone(), ..entry };
         let made =
             self.parts.ledger.write_changes(vec![ConfigChange::CreateRecord(new)], vec![entry]).await?;
-        let gone = || Refusal::Unavailable("The test was not kept".to_owned());
+        let gone = || ServiceError::Unavailable("The test was not kept".to_owned());
         Ok(Record {
             id: made.first().copied().ok_or_else(gone)?,
             kind: RecordKind::Test,
@@ -209,9 +212,9 @@ impl Trials {
         })
     }
 
-    async fn finish(&self, mut record: Record, outcome: Result<CheckResult, PlanError>) {
+    async fn store_outcome(&self, mut record: Record, outcome: Result<CheckResult, PlanError>) {
         let now = self.parts.clock.now();
-        let (progress, name, value) = told(outcome);
+        let (progress, name, value) = progress_from_outcome(outcome);
         record.fields.insert("progress".to_owned(), Value::from(progress as u8));
         record.fields.insert("ended_at".to_owned(), Value::from(utc(now)));
         record.fields.insert(name.to_owned(), value);
@@ -229,14 +232,15 @@ impl Trials {
         }
     }
 
-    fn running(&self) -> MutexGuard<'_, Running> {
+    fn running(&self) -> MutexGuard<'_, RunningTests> {
         self.running.lock()
     }
 }
 
 /// A test as version 3 shows it; `runs` says whether this process is at it.
-fn shown(record: Record, runs: bool) -> Map<String, Value> {
-    let began = listed(&record).is_some_and(|test: TestSettings| test.progress == Progress::Running as u8);
+fn to_json(record: Record, runs: bool) -> Map<String, Value> {
+    let began =
+        listed(&record).is_some_and(|test: TestSettings| test.progress == TestProgress::Running as u8);
     let interrupted = began && !runs;
     let mut shown = object_of(json!({
         "id": record.id,
@@ -252,7 +256,7 @@ fn shown(record: Record, runs: bool) -> Map<String, Value> {
     }));
     shown.extend(record.fields);
     if interrupted {
-        shown.insert("progress".to_owned(), Value::from(Progress::Failed as u8));
+        shown.insert("progress".to_owned(), Value::from(TestProgress::Failed as u8));
         shown.insert("error".to_owned(), Value::from("the server ended before the check did"));
     }
     shown
@@ -265,56 +269,58 @@ pub fn result_url(id: i64) -> String {
 }
 
 /// What a check came to, and the field that tells of it.
-fn told(outcome: Result<CheckResult, PlanError>) -> (Progress, &'static str, Value) {
+fn progress_from_outcome(outcome: Result<CheckResult, PlanError>) -> (TestProgress, &'static str, Value) {
     let result = match outcome {
         // The content of files is kept with results alone: a test names none that nobody can fetch.
         Ok(result) => CheckResult { captures: Vec::new(), ..result },
-        Err(error) => return (Progress::Failed, "error", Value::from(error.to_string())),
+        Err(error) => return (TestProgress::Failed, "error", Value::from(error.to_string())),
     };
     let passed = matches!(result.outcome, Outcome::Ok | Outcome::Warning);
-    let progress = if passed { Progress::Succeeded } else { Progress::Failed };
+    let progress = if passed { TestProgress::Succeeded } else { TestProgress::Failed };
     match serde_json::to_value(&result) {
         Ok(result) => (progress, "result", result),
-        Err(error) => (Progress::Failed, "error", Value::from(format!("the result is unreadable: {error}"))),
+        Err(error) => {
+            (TestProgress::Failed, "error", Value::from(format!("the result is unreadable: {error}")))
+        }
     }
 }
 
 /// One of the places of an account, given back when it is dropped.
-struct Seat {
-    trials: Arc<Trials>,
+struct Permit {
+    trials: Arc<OnDemandTests>,
     customer: CustomerId,
     id: Option<i64>,
 }
 
-impl Seat {
-    fn take(trials: &Arc<Trials>, customer: CustomerId) -> Result<Self, Refusal> {
+impl Permit {
+    fn acquire(trials: &Arc<OnDemandTests>, customer: CustomerId) -> Result<Self, ServiceError> {
         let mut running = trials.running();
-        let taken = running.places.entry(customer).or_default();
-        if *taken >= AT_ONCE {
-            return Err(Refusal::Throttled(AGAIN));
+        let taken = running.per_account.entry(customer).or_default();
+        if *taken >= MAX_CONCURRENT_PER_ACCOUNT {
+            return Err(ServiceError::RateLimited(RETRY_AFTER_SECONDS));
         }
         *taken += 1;
         drop(running);
         Ok(Self { trials: Arc::clone(trials), customer, id: None })
     }
 
-    fn name(&mut self, id: i64) {
+    fn set_test_id(&mut self, id: i64) {
         self.id = Some(id);
         self.trials.running().ids.insert(id);
     }
 }
 
-impl Drop for Seat {
+impl Drop for Permit {
     fn drop(&mut self) {
         let mut running = self.trials.running();
         if let Some(id) = self.id {
             running.ids.remove(&id);
         }
-        let left = running.places.get(&self.customer).map_or(0, |taken| taken.saturating_sub(1));
+        let left = running.per_account.get(&self.customer).map_or(0, |taken| taken.saturating_sub(1));
         if left == 0 {
-            running.places.remove(&self.customer);
+            running.per_account.remove(&self.customer);
         } else {
-            running.places.insert(self.customer, left);
+            running.per_account.insert(self.customer, left);
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use super::situation::{HealthOf, Situation, Situations};
+use super::situation::{HealthLookup, OverallHealth, OverallHealthSource};
 use crate::catalog::Roster;
 use crate::domain::{
     Capture, CheckId, CheckResult, CustomerId, Location, MonitorId, MonitorType, Outcome, Timestamp,
@@ -17,41 +17,41 @@ use crate::schema::Monitor;
 use crate::store::{MonitorState, PaginatedResults, Pagination, ResultFilter, ResultStore, StoreError};
 
 /// For how long a board is shown again before it is read afresh.
-const BOARD_AGE: Duration = Duration::from_secs(1);
+const BOARD_CACHE_TTL: Duration = Duration::from_secs(1);
 
 /// Where a monitor stands, for people: an outcome, or why there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Standing {
+pub enum MonitorStatus {
     /// What its last run came to.
-    Ran(Outcome),
+    LastOutcome(Outcome),
     /// Planned, but no run was recorded yet.
-    Waiting,
+    NoResultYet,
     /// It rests until a time (`POST /monitors/{id}/pause`).
     Paused,
     /// `enabled` is false.
     Disabled,
 }
 
-impl Standing {
+impl MonitorStatus {
     /// Every standing, the one that needs a look first.
     pub const ALL: [Self; 9] = [
-        Self::Ran(Outcome::Error),
-        Self::Ran(Outcome::Unknown),
-        Self::Ran(Outcome::Missed),
-        Self::Ran(Outcome::Warning),
-        Self::Waiting,
-        Self::Ran(Outcome::Ok),
-        Self::Ran(Outcome::Blackout),
+        Self::LastOutcome(Outcome::Error),
+        Self::LastOutcome(Outcome::Unknown),
+        Self::LastOutcome(Outcome::Missed),
+        Self::LastOutcome(Outcome::Warning),
+        Self::NoResultYet,
+        Self::LastOutcome(Outcome::Ok),
+        Self::LastOutcome(Outcome::Blackout),
         Self::Paused,
         Self::Disabled,
     ];
 
     /// The word that is shown.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Ran(outcome) => outcome.name(),
-            Self::Waiting => "waiting",
+            Self::LastOutcome(outcome) => outcome.name(),
+            Self::NoResultYet => "waiting",
             Self::Paused => "paused",
             Self::Disabled => "disabled",
         }
@@ -59,42 +59,42 @@ impl Standing {
 
     /// The standing with this word.
     #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|standing| standing.name() == name)
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|standing| standing.as_str() == name)
     }
 
-    /// Its place in [`Self::ALL`].
-    fn rank(self) -> usize {
+    /// Its place in [`Self::ALL_ROWS`].
+    fn severity_rank(self) -> usize {
         Self::ALL.iter().position(|&standing| standing == self).unwrap_or(usize::MAX)
     }
 }
 
 /// One monitor with where it stands.
 #[derive(Clone, Debug)]
-pub struct BoardRow {
+pub struct StatusRow {
     /// The monitor.
     pub monitor: Monitor,
     /// Of several locations, the state that needs a look most; `None` before the first run.
     pub state: Option<MonitorState>,
     /// Where it stands.
-    pub standing: Standing,
+    pub status: MonitorStatus,
     /// The last result behind `state`; filled for rows that are shown.
-    pub last: Option<CheckResult>,
+    pub last_result: Option<CheckResult>,
 }
 
 /// Every monitor, those that need a look first, then by name.
 #[derive(Clone, Debug, Default)]
-pub struct Board {
-    rows: Vec<BoardRow>,
+pub struct StatusBoard {
+    rows: Vec<StatusRow>,
 }
 
-impl Board {
-    /// How many monitors stand where, in the order of [`ObjectiveStatus::ALL`].
+impl StatusBoard {
+    /// How many monitors stand where, in the order of [`MonitorStatus::ALL_ROWS`].
     #[must_use]
-    pub fn counts(&self) -> [(Standing, usize); 9] {
-        let mut counts = Standing::ALL.map(|standing| (standing, 0));
+    pub fn counts(&self) -> [(MonitorStatus, usize); 9] {
+        let mut counts = MonitorStatus::ALL.map(|standing| (standing, 0));
         for row in &self.rows {
-            if let Some(count) = counts.get_mut(row.standing.rank()) {
+            if let Some(count) = counts.get_mut(row.status.severity_rank()) {
                 count.1 += 1;
             }
         }
@@ -103,7 +103,7 @@ impl Board {
 
     /// The monitors of `customer` alone.
     #[must_use]
-    pub fn of(&self, customer: CustomerId) -> Self {
+    pub fn for_customer(&self, customer: CustomerId) -> Self {
         let own = self.rows.iter().filter(|row| row.monitor.customer == customer);
         Self { rows: own.cloned().collect() }
     }
@@ -123,9 +123,9 @@ impl Board {
 
 /// Which rows are wanted; every part that is set narrows.
 #[derive(Clone, Debug, Default)]
-pub struct RowQuery {
+pub struct StatusQuery {
     /// Where they stand.
-    pub standing: Option<Standing>,
+    pub standing: Option<MonitorStatus>,
     /// Their type.
     pub kind: Option<MonitorType>,
     /// Part of their name, in any case.
@@ -138,27 +138,33 @@ pub struct RowQuery {
 
 /// A window of the rows that match.
 #[derive(Clone, Debug)]
-pub struct RowPage {
+pub struct StatusPage {
     /// How many match in all.
     pub count: usize,
     /// Those in the window, with their last results.
-    pub rows: Vec<BoardRow>,
+    pub rows: Vec<StatusRow>,
 }
 
 /// Reads the monitors in memory and what was kept of their runs.
-pub struct View {
+pub struct StatusQueries {
     results: Arc<dyn ResultStore>,
     roster: Arc<Roster>,
     locations: Vec<Location>,
-    board: Mutex<Option<(Instant, Arc<Board>)>>,
-    situations: Situations,
+    board: Mutex<Option<(Instant, Arc<StatusBoard>)>>,
+    situations: OverallHealthSource,
 }
 
-impl View {
+impl StatusQueries {
     /// A view of the monitors of `roster`, at `locations`.
     #[must_use]
     pub fn new(results: Arc<dyn ResultStore>, roster: Arc<Roster>, locations: Vec<Location>) -> Self {
-        Self { results, roster, locations, board: Mutex::new(None), situations: Situations::default() }
+        Self {
+            results,
+            roster,
+            locations,
+            board: Mutex::new(None),
+            situations: OverallHealthSource::default(),
+        }
     }
 
     /// Where this process checks from.
@@ -168,7 +174,7 @@ impl View {
     }
 
     /// What figures are made of.
-    pub(super) fn samples(&self) -> &dyn crate::store::SampleStore {
+    pub(super) fn sample_store(&self) -> &dyn crate::store::SampleStore {
         &*self.results
     }
 
@@ -179,27 +185,27 @@ impl View {
     }
 
     /// Shows from now on how monitors are by what `of` says.
-    pub fn show_health(&self, of: HealthOf) {
-        self.situations.ask(of);
+    pub fn set_health_lookup(&self, of: HealthLookup) {
+        self.situations.set_lookup(of);
     }
 
     /// How `monitor` is over all its locations.
     #[must_use]
-    pub fn situation(&self, monitor: &Monitor, now: Timestamp) -> Situation {
-        self.situations.of(monitor, now)
+    pub fn overall_health(&self, monitor: &Monitor, now: Timestamp) -> OverallHealth {
+        self.situations.get(monitor, now)
     }
 
     /// Where every monitor stands at `now`, at most a second old.
-    pub async fn board(&self, now: Timestamp) -> Result<Arc<Board>, StoreError> {
+    pub async fn status_board(&self, now: Timestamp) -> Result<Arc<StatusBoard>, StoreError> {
         let mut kept = self.board.lock().await;
         if let Some((read_at, board)) = kept.as_ref()
-            && read_at.elapsed() < BOARD_AGE
+            && read_at.elapsed() < BOARD_CACHE_TTL
         {
             return Ok(Arc::clone(board));
         }
         let (monitors, states) = (self.roster.all(), self.results.states().await?);
         // Sorting 100,000 monitors takes long enough to hold up the checks that share this thread.
-        let board = tokio::task::spawn_blocking(move || board(&monitors, states, now)).await;
+        let board = tokio::task::spawn_blocking(move || build_board(&monitors, states, now)).await;
         // Fails only when the runtime goes down.
         let board = Arc::new(board.map_err(|_| StoreError::Closed)?);
         *kept = Some((Instant::now(), Arc::clone(&board)));
@@ -207,10 +213,14 @@ impl View {
     }
 
     /// The rows of `board` that match, with their last results.
-    pub async fn rows(&self, board: &Board, query: &RowQuery) -> Result<RowPage, StoreError> {
+    pub async fn status_rows(
+        &self,
+        board: &StatusBoard,
+        query: &StatusQuery,
+    ) -> Result<StatusPage, StoreError> {
         let text = query.text.to_lowercase();
         let matching = board.rows.iter().filter(|row| {
-            query.standing.is_none_or(|standing| row.standing == standing)
+            query.standing.is_none_or(|standing| row.status == standing)
                 && query.kind.is_none_or(|kind| row.monitor.kind() == kind)
                 && (text.is_empty() || row.monitor.name().to_lowercase().contains(&text))
         });
@@ -219,9 +229,9 @@ impl View {
         let states: Vec<_> = rows.iter().filter_map(|row| row.state.clone()).collect();
         let mut last = self.results.latest_results(states).await?.into_iter();
         for row in rows.iter_mut().filter(|row| row.state.is_some()) {
-            row.last = last.next().flatten();
+            row.last_result = last.next().flatten();
         }
-        Ok(RowPage { count, rows })
+        Ok(StatusPage { count, rows })
     }
 
     /// Results, newest first.
@@ -239,12 +249,12 @@ impl View {
     }
 
     /// Where these monitors stand, by monitor and location.
-    pub async fn states_of(&self, monitors: Vec<MonitorId>) -> Result<Vec<MonitorState>, StoreError> {
+    pub async fn states_for(&self, monitors: Vec<MonitorId>) -> Result<Vec<MonitorState>, StoreError> {
         self.results.states_for(monitors).await
     }
 
     /// One result of a monitor of `customer`, removed ones too; another account's is as if there were none.
-    pub async fn result_of(
+    pub async fn result_for_customer(
         &self,
         customer: CustomerId,
         id: CheckId,
@@ -268,10 +278,12 @@ impl View {
     }
 }
 
-fn board(monitors: &[Monitor], states: Vec<MonitorState>, now: Timestamp) -> Board {
+fn build_board(monitors: &[Monitor], states: Vec<MonitorState>, now: Timestamp) -> StatusBoard {
     let mut worst: HashMap<MonitorId, MonitorState> = HashMap::with_capacity(states.len());
     for state in states {
-        let rank = |state: &MonitorState| (Standing::Ran(state.outcome).rank(), Reverse(state.planned_at));
+        let rank = |state: &MonitorState| {
+            (MonitorStatus::LastOutcome(state.outcome).severity_rank(), Reverse(state.planned_at))
+        };
         match worst.get(&state.monitor_id) {
             Some(kept) if rank(kept) <= rank(&state) => {}
             _ => drop(worst.insert(state.monitor_id, state)),
@@ -280,18 +292,18 @@ fn board(monitors: &[Monitor], states: Vec<MonitorState>, now: Timestamp) -> Boa
     let row = |monitor: &Monitor| {
         let state = worst.remove(&monitor.id);
         let standing = match &state {
-            _ if !monitor.enabled() => Standing::Disabled,
-            _ if monitor.rests_until(now).is_some() => Standing::Paused,
-            Some(state) => Standing::Ran(state.outcome),
-            None => Standing::Waiting,
+            _ if !monitor.enabled() => MonitorStatus::Disabled,
+            _ if monitor.rests_until(now).is_some() => MonitorStatus::Paused,
+            Some(state) => MonitorStatus::LastOutcome(state.outcome),
+            None => MonitorStatus::NoResultYet,
         };
-        BoardRow { monitor: monitor.clone(), state, standing, last: None }
+        StatusRow { monitor: monitor.clone(), state, status: standing, last_result: None }
     };
     let mut rows: Vec<_> = monitors.iter().map(row).collect();
     rows.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
-    Board { rows }
+    StatusBoard { rows }
 }
 
-fn sort_key(row: &BoardRow) -> (usize, &str, MonitorId) {
-    (row.standing.rank(), row.monitor.name(), row.monitor.id)
+fn sort_key(row: &StatusRow) -> (usize, &str, MonitorId) {
+    (row.status.severity_rank(), row.monitor.name(), row.monitor.id)
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::html::duration;
 use crate::domain::{Phase, Phases};
-use crate::service::details::{label, sum};
+use crate::service::details::{phase_label, total_us};
 
 /// Width of a whole bar in its own units.
 const WIDTH: f64 = 200.0;
@@ -14,7 +14,7 @@ const LEAST: f64 = 1.5;
 
 /// An SVG of `phases`, each with its name and duration as a tooltip; empty without any.
 pub(super) fn phase_bar(phases: &Phases) -> String {
-    let total = sum(phases);
+    let total = total_us(phases);
     if total == 0 {
         return String::new();
     }
@@ -51,7 +51,7 @@ pub(super) fn legend(shown: impl Iterator<Item = Phases>) -> String {
     for phase in reached {
         let name = phase.name();
         // Writing into a string cannot fail.
-        let _ = write!(out, r#"<li><i class="p-{name}"></i>{}</li>"#, label(phase));
+        let _ = write!(out, r#"<li><i class="p-{name}"></i>{}</li>"#, phase_label(phase));
     }
     out.push_str("</ul>");
     out

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::html::{duration, escape};
 use super::objects::waterfall;
-use crate::service::details::{BrowserStepView, BrowserView, Measure, StepView};
+use crate::service::details::{BrowserStepView, BrowserView, Metric, StepView};
 
 /// Objects of a step that are shown; the rest is in the record below.
 const OBJECTS: usize = 100;
@@ -35,8 +35,8 @@ pub(super) fn step(out: &mut String, step: &StepView<'_>) {
 }
 
 /// A measure as it stands at the beginning of a sentence.
-fn capitalised(measure: &Measure) -> String {
-    let words = measure.words(duration);
+fn capitalised(measure: &Metric) -> String {
+    let words = measure.format(duration);
     let mut letters = words.chars();
     letters.next().map_or(String::new(), |first| format!("{}{}", first.to_uppercase(), letters.as_str()))
 }
@@ -46,7 +46,7 @@ fn requests(out: &mut String, step: &BrowserStepView<'_>) {
         return;
     }
     waterfall(out, step.objects.get(..OBJECTS).unwrap_or(&step.objects));
-    let more = step.objects_beyond(OBJECTS);
+    let more = step.hidden_objects(OBJECTS);
     if more > 0 {
         let _ = write!(out, "<p>{more} more requests stand in the record below, or were only counted.</p>");
     }
@@ -63,7 +63,7 @@ fn console(out: &mut String, step: &BrowserStepView<'_>) {
             out,
             r#"<tr><td><span class="pill s-{word}">{}</span></td><td class="reason">{}</td><td class="reason">{}</td></tr>"#,
             escape(line.level),
-            escape(&line.place),
+            escape(&line.source_location),
             escape(line.text)
         );
     }

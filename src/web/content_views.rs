@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use super::html::{duration, escape};
-use crate::service::details::ContentViewRow;
+use crate::service::details::ContentViewView;
 
 /// All content views; nothing when there are none. Writing into a string cannot fail.
-pub(super) fn table(out: &mut String, views: &[ContentViewRow<'_>]) {
+pub(super) fn table(out: &mut String, views: &[ContentViewView<'_>]) {
     if views.is_empty() {
         return;
     }

@@ -12,7 +12,7 @@ pub(super) async fn found(
 ) -> Result<Option<CheckResult>, StoreError> {
     let Ok(id) = id.parse() else { return Ok(None) };
     match audience.account {
-        Some(account) => site.view.result_of(account, id).await,
+        Some(account) => site.view.result_for_customer(account, id).await,
         None => site.view.result(id).await,
     }
 }

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::html;
 use crate::domain::{CustomerId, Permission, UserId};
-use crate::service::Accounts;
+use crate::service::AccountService;
 
 /// Lets callers of this host in; others when they hold a token of account 1 that may view, or everybody.
 #[derive(Clone, Default)]
@@ -18,7 +18,7 @@ pub struct Gate {
     /// Whether everybody may.
     pub public: bool,
     /// Who holds a token; nobody when there are no accounts.
-    pub accounts: Option<Arc<Accounts>>,
+    pub accounts: Option<Arc<AccountService>>,
 }
 
 /// What a page may show.
@@ -79,7 +79,7 @@ impl Gate {
             return None;
         }
         let address = peer.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
-        let caller = accounts.bearer(token.trim(), address).await.ok()?;
+        let caller = accounts.authenticate_bearer(token.trim(), address).await.ok()?;
         let host = caller.user == UserId(0);
         let may = caller.customer == CustomerId(1) && caller.role.allows(Permission::View);
         may.then_some(Audience { account: (!host).then_some(caller.customer), sees_captures: true })

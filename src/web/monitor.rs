@@ -64,7 +64,7 @@ fn facts(monitor: &Monitor, site: &Site) -> String {
         ("Target", target(monitor)),
         ("Every", format!("{} min", monitor.interval().as_secs() / 60)),
         ("Timeout", format!("{} s, {retry}", monitor.timeout().as_secs())),
-        ("State", site.view.situation(monitor, now).word().replace('_', " ")),
+        ("State", site.view.overall_health(monitor, now).as_str().replace('_', " ")),
         ("Enabled", if monitor.enabled() { "yes" } else { "no" }.to_owned()),
         ("Paused", monitor.rests_until(now).map(rest).unwrap_or_default()),
         ("Version", format!("{} of {} UTC", monitor.revision, time(monitor.modified_at))),

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::bar::legend;
 use super::html::{duration, escape};
-use crate::service::details::{ChangeView, ObjectView, PageView, span};
+use crate::service::details::{ObjectChangeView, ObjectView, PageView, waterfall_span};
 
 /// Objects that are shown; the rest is in the record below.
 const OBJECTS: usize = 200;
@@ -45,20 +45,20 @@ pub(super) fn waterfall(out: &mut String, shown: &[ObjectView<'_>]) {
     out.push_str(
         r#"<div class="scroll"><table class="rows"><thead><tr><th>Loaded</th><th class="n">Took</th><th class="n">Bytes</th><th>Status</th><th>Object</th></tr></thead><tbody>"#,
     );
-    let span = span(shown);
+    let span = waterfall_span(shown);
     for one in shown {
         object(out, one, span);
     }
     out.push_str("</tbody></table></div>");
 }
 
-fn changes(out: &mut String, changes: &[ChangeView<'_>]) {
+fn changes(out: &mut String, changes: &[ObjectChangeView<'_>]) {
     if changes.is_empty() {
         return;
     }
     out.push_str("<ul>");
     for change in changes {
-        let _ = write!(out, "<li>{}</li>", change.words(&escape(change.url), |bytes| bytes.to_string()));
+        let _ = write!(out, "<li>{}</li>", change.format(&escape(change.url), |bytes| bytes.to_string()));
     }
     out.push_str("</ul>");
 }

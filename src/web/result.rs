@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn the_page_of_a_browser_script_shows_its_steps_and_all_that_the_browser_saw() {
-        let html = details(&sample::result().details);
+        let html = details(&sample::sample_result().details);
         insta::assert_snapshot!(html.replace("><", ">\n<"));
     }
 }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use crate::clock::Clock;
-use crate::service::View;
+use crate::service::StatusQueries;
 use crate::telemetry::{HealthSource, Metrics};
 
 /// What the pages are made of.
 #[derive(Clone)]
 pub struct Site {
     /// Monitors and results.
-    pub view: Arc<View>,
+    pub view: Arc<StatusQueries>,
     /// State of the process.
     pub vitals: Arc<dyn HealthSource>,
     /// Metrics of the process.

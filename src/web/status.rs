@@ -16,7 +16,7 @@ use super::site::Site;
 use crate::domain::{CustomerId, MonitorType, StoreError, Timestamp};
 use crate::schema::Monitor;
 use crate::service::details::deciding_reason;
-use crate::service::{Board, BoardRow, RowPage, RowQuery, Situation, Standing};
+use crate::service::{MonitorStatus, OverallHealth, StatusBoard, StatusPage, StatusQuery, StatusRow};
 
 /// Monitors on one page.
 const PAGE: usize = 50;
@@ -24,7 +24,7 @@ const PAGE: usize = 50;
 /// What the reader asked for. Words that mean nothing here are ignored: a page is not an API.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Wish {
-    standing: Option<Standing>,
+    standing: Option<MonitorStatus>,
     kind: Option<MonitorType>,
     text: String,
     page: usize,
@@ -44,19 +44,19 @@ pub(super) async fn page(
 
 async fn render(site: &Site, account: Option<CustomerId>, wish: Wish) -> Result<Html<String>, StoreError> {
     let now = site.clock.now();
-    let mut board = site.view.board(now).await?;
+    let mut board = site.view.status_board(now).await?;
     if let Some(customer) = account {
-        board = Arc::new(board.of(customer));
+        board = Arc::new(board.for_customer(customer));
     }
-    let query = RowQuery {
+    let query = StatusQuery {
         standing: wish.standing,
         kind: wish.kind,
         text: wish.text.clone(),
         limit: PAGE,
         offset: (wish.page - 1).saturating_mul(PAGE),
     };
-    let rows = site.view.rows(&board, &query).await?;
-    let failing = board.counts().iter().find(|(s, _)| s.name() == "error").map_or(0, |(_, count)| *count);
+    let rows = site.view.status_rows(&board, &query).await?;
+    let failing = board.counts().iter().find(|(s, _)| s.as_str() == "error").map_or(0, |(_, count)| *count);
     let title = if failing > 0 { format!("({failing}) Vigie") } else { "Vigie".to_owned() };
     let names: Vec<_> = site.view.locations().iter().map(|location| location.name.as_str()).collect();
     let names = names.join(", ");
@@ -64,7 +64,7 @@ async fn render(site: &Site, account: Option<CustomerId>, wish: Wish) -> Result<
     let mut body = format!("<h1>Monitors <small>checked from {from}, {} UTC</small></h1>", time(now));
     body.push_str(&tiles(&board, &wish));
     body.push_str(&form(&wish));
-    let situation = |monitor: &Monitor| site.view.situation(monitor, now);
+    let situation = |monitor: &Monitor| site.view.overall_health(monitor, now);
     body.push_str(&table(&board, &rows, &situation, now));
     body.push_str(&pager(&wish, rows.count));
     Ok(document(&title, &body))
@@ -75,7 +75,7 @@ impl Wish {
         let mut wish = Self { page: 1, ..Self::default() };
         for (name, value) in url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
             match &*name {
-                "standing" => wish.standing = Standing::from_name(&value),
+                "standing" => wish.standing = MonitorStatus::parse(&value),
                 "type" => wish.kind = MonitorType::from_name(&value),
                 "q" => wish.text = value.trim().chars().take(255).collect(),
                 "page" => wish.page = value.parse().unwrap_or(1).max(1),
@@ -89,7 +89,7 @@ impl Wish {
     fn href(&self) -> String {
         let mut query = url::form_urlencoded::Serializer::new(String::new());
         let parts = [
-            ("standing", self.standing.map(|standing| standing.name().to_owned())),
+            ("standing", self.standing.map(|standing| standing.as_str().to_owned())),
             ("type", self.kind.map(|kind| kind.name().to_owned())),
             ("q", Some(self.text.clone()).filter(|text| !text.is_empty())),
             ("page", Some(self.page.to_string()).filter(|_| self.page > 1)),
@@ -106,10 +106,10 @@ impl Wish {
     }
 }
 
-fn tiles(board: &Board, wish: &Wish) -> String {
+fn tiles(board: &StatusBoard, wish: &Wish) -> String {
     let mut out = String::from(r#"<nav class="tiles">"#);
-    let mut tile = |standing: Option<Standing>, count: usize| {
-        let name = standing.map_or("all", Standing::name);
+    let mut tile = |standing: Option<MonitorStatus>, count: usize| {
+        let name = standing.map_or("all", MonitorStatus::as_str);
         let current = if wish.standing == standing { r#" aria-current="page""# } else { "" };
         let href = Wish { standing, page: 1, ..wish.clone() }.href();
         let _ = write!(out, r#"<a class="tile s-{name}" href="{href}"{current}><b>{count}</b>{name}</a>"#);
@@ -127,7 +127,7 @@ fn tiles(board: &Board, wish: &Wish) -> String {
 fn form(wish: &Wish) -> String {
     let mut out = String::from(r#"<form class="filter" action="/" method="get">"#);
     if let Some(standing) = wish.standing {
-        let _ = write!(out, r#"<input type="hidden" name="standing" value="{}">"#, standing.name());
+        let _ = write!(out, r#"<input type="hidden" name="standing" value="{}">"#, standing.as_str());
     }
     let text = escape(&wish.text);
     let _ = write!(
@@ -142,7 +142,12 @@ fn form(wish: &Wish) -> String {
     out
 }
 
-fn table(board: &Board, page: &RowPage, situation: &dyn Fn(&Monitor) -> Situation, now: Timestamp) -> String {
+fn table(
+    board: &StatusBoard,
+    page: &StatusPage,
+    situation: &dyn Fn(&Monitor) -> OverallHealth,
+    now: Timestamp,
+) -> String {
     if board.is_empty() {
         return r#"<p class="notice">There are no monitors yet. Put a file into the monitors folder, or make one with <code>vigie apply</code> or the <a href="/api/v3/docs">API</a>; it shows here as soon as it is there.</p>"#.to_owned();
     }
@@ -156,24 +161,27 @@ fn table(board: &Board, page: &RowPage, situation: &dyn Fn(&Monitor) -> Situatio
         out.push_str(&line(row, situation(&row.monitor), now));
     }
     out.push_str("</tbody></table></div>");
-    out.push_str(&legend(page.rows.iter().filter_map(|row| Some(row.last.as_ref()?.phases()))));
+    out.push_str(&legend(page.rows.iter().filter_map(|row| Some(row.last_result.as_ref()?.phases()))));
     out
 }
 
-fn line(row: &BoardRow, situation: Situation, now: Timestamp) -> String {
+fn line(row: &StatusRow, situation: OverallHealth, now: Timestamp) -> String {
     let (id, name, kind) = (row.monitor.id, escape(row.monitor.name()), row.monitor.kind());
-    let word = row.standing.name();
-    let news =
-        if situation.is_news() { format!(" <small>{}</small>", situation.word()) } else { String::new() };
+    let word = row.status.as_str();
+    let news = if situation.is_failing() {
+        format!(" <small>{}</small>", situation.as_str())
+    } else {
+        String::new()
+    };
     let mut out = format!(
         r#"<tr><td><span class="pill s-{word}">{word}</span>{news}</td><td><a href="/monitors/{id}">{name}</a></td><td>{kind}</td>"#
     );
-    let rest = row.monitor.rests_until(now).filter(|_| row.standing == Standing::Paused);
+    let rest = row.monitor.rests_until(now).filter(|_| row.status == MonitorStatus::Paused);
     let rest = rest.map(|until| format!("until {} UTC, {} from now", time(until), span(until.since(now))));
     if let Some(state) = &row.state {
         let total = if state.total_us > 0 { duration(state.total_us) } else { String::new() };
-        let bar = row.last.as_ref().map(|last| phase_bar(&last.phases())).unwrap_or_default();
-        let reason = row.last.as_ref().map_or_else(|| state.status.text().to_owned(), deciding_reason);
+        let bar = row.last_result.as_ref().map(|last| phase_bar(&last.phases())).unwrap_or_default();
+        let reason = row.last_result.as_ref().map_or_else(|| state.status.text().to_owned(), deciding_reason);
         let reason = rest.unwrap_or(reason);
         let (last, since) = (ago(state.planned_at, now), span(now.since(state.since)));
         let _ = write!(

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use vigie::clock::FakeClock;
 use vigie::domain::{CustomerId, MonitorType, Record, RecordKind, Role, Timestamp, UserId};
 use vigie::schema::{Document, Origin, Secrets};
-use vigie::service::{Accounts, Caller, Via};
+use vigie::service::{AccountService, Caller, EntryPoint};
 use vigie::store::{
     AuditEntry, AuditFilter, ConfigChange, ConfigStore, NewMonitor, Pagination, SqliteSettings, SqliteStore,
     seal_context,
@@ -26,7 +26,7 @@ pub const ONE: CustomerId = CustomerId(1);
 pub struct House {
     pub folder: TempDir,
     pub store: Arc<SqliteStore>,
-    pub accounts: Arc<Accounts>,
+    pub accounts: Arc<AccountService>,
     pub clock: Arc<FakeClock>,
 }
 
@@ -36,8 +36,8 @@ impl House {
         let folder = tempfile::tempdir().unwrap();
         let store = Arc::new(open(folder.path()));
         let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(START)));
-        let accounts = Arc::new(Accounts::new(store.clone(), store.clone(), clock.clone()));
-        assert_eq!(accounts.first_admin(Some(PASSWORD.to_owned())).await, Ok(None));
+        let accounts = Arc::new(AccountService::new(store.clone(), store.clone(), clock.clone()));
+        assert_eq!(accounts.ensure_first_admin(Some(PASSWORD.to_owned())).await, Ok(None));
         Self { folder, store, accounts, clock }
     }
 
@@ -49,7 +49,7 @@ impl House {
     /// Who `login` is when logged in.
     pub async fn caller(&self, login: &str) -> Caller {
         let token = self.accounts.log_in(login, PASSWORD, ip(1)).await.unwrap().token;
-        self.accounts.bearer(&token, ip(1)).await.unwrap()
+        self.accounts.authenticate_bearer(&token, ip(1)).await.unwrap()
     }
 
     pub async fn record(&self, login: &str) -> Record {
@@ -75,7 +75,7 @@ pub fn open(folder: &Path) -> SqliteStore {
 }
 
 pub fn host() -> Caller {
-    Accounts::host(ONE, Via::Cli)
+    AccountService::host_caller(ONE, EntryPoint::Cli)
 }
 
 /// One of the addresses for documentation (RFC 5737).

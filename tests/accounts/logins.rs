@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use vigie::domain::Role;
-use vigie::service::Refusal;
+use vigie::service::ServiceError;
 
 use crate::accounts::kit::{House, PASSWORD, host, ip};
 
@@ -12,9 +12,12 @@ async fn a_wrong_password_and_an_unknown_login_are_refused_alike_and_both_are_to
     let house = House::new().await;
     for login in ["admin", "nobody", "", "a\nb"] {
         let refused = house.accounts.log_in(login, "wrong", ip(1)).await;
-        assert_eq!(refused.unwrap_err(), Refusal::WrongLogin, "{login:?}");
+        assert_eq!(refused.unwrap_err(), ServiceError::InvalidCredentials, "{login:?}");
     }
-    assert_eq!(house.accounts.open_session("admin", "", ip(1)).await.unwrap_err(), Refusal::WrongLogin);
+    assert_eq!(
+        house.accounts.open_session("admin", "", ip(1)).await.unwrap_err(),
+        ServiceError::InvalidCredentials
+    );
     house.accounts.log_in("admin", PASSWORD, ip(1)).await.unwrap();
     let told = house.told().await;
     let expected = [
@@ -56,10 +59,10 @@ async fn guessing_is_slowed_down_and_the_owner_is_not_kept_out() {
     house.accounts.log_in("admin", PASSWORD, ip(1)).await.unwrap();
     for guess in 0..5 {
         let refused = house.accounts.log_in("admin", "guess", ip(10 + guess)).await;
-        assert_eq!(refused.unwrap_err(), Refusal::WrongLogin);
+        assert_eq!(refused.unwrap_err(), ServiceError::InvalidCredentials);
     }
     let refused = house.accounts.log_in("admin", PASSWORD, ip(20)).await;
-    assert_eq!(refused.unwrap_err(), Refusal::Throttled(1), "the right password makes no difference");
+    assert_eq!(refused.unwrap_err(), ServiceError::RateLimited(1), "the right password makes no difference");
     assert!(house.accounts.log_in("admin", PASSWORD, ip(1)).await.is_ok(), "the owner is kept out");
     house.clock.advance(Duration::from_secs(1));
     assert!(house.accounts.log_in("admin", PASSWORD, ip(20)).await.is_ok());
@@ -75,7 +78,7 @@ async fn guesses_at_the_same_time_get_no_further_than_in_a_row() {
     let guesses: Vec<_> = guesses.collect();
     let mut judged = 0;
     for guess in guesses {
-        judged += usize::from(guess.await.unwrap() == Refusal::WrongLogin);
+        judged += usize::from(guess.await.unwrap() == ServiceError::InvalidCredentials);
     }
     assert_eq!(judged, 5);
 }
@@ -87,13 +90,19 @@ async fn locked_and_disabled_users_stay_out_and_their_tokens_stop_at_once() {
     let token = house.accounts.log_in("anna", PASSWORD, ip(1)).await.unwrap().token;
     let session = house.accounts.open_session("anna", PASSWORD, ip(1)).await.unwrap();
     house.accounts.set_enabled(&host(), "anna", false).await.unwrap();
-    assert!(matches!(house.accounts.bearer(&token, ip(1)).await, Err(Refusal::Unauthenticated(_))));
-    assert!(house.accounts.session("anna", &session, ip(1)).await.is_err());
-    assert_eq!(house.accounts.log_in("anna", PASSWORD, ip(1)).await.unwrap_err(), Refusal::Locked);
+    assert!(matches!(
+        house.accounts.authenticate_bearer(&token, ip(1)).await,
+        Err(ServiceError::Unauthenticated(_))
+    ));
+    assert!(house.accounts.authenticate_session("anna", &session, ip(1)).await.is_err());
+    assert_eq!(house.accounts.log_in("anna", PASSWORD, ip(1)).await.unwrap_err(), ServiceError::Locked);
     // Only who knows the password is told.
-    assert_eq!(house.accounts.log_in("anna", "wrong", ip(1)).await.unwrap_err(), Refusal::WrongLogin);
+    assert_eq!(
+        house.accounts.log_in("anna", "wrong", ip(1)).await.unwrap_err(),
+        ServiceError::InvalidCredentials
+    );
     house.accounts.set_enabled(&host(), "anna", true).await.unwrap();
-    assert!(house.accounts.bearer(&token, ip(1)).await.is_err(), "an ended token came back");
+    assert!(house.accounts.authenticate_bearer(&token, ip(1)).await.is_err(), "an ended token came back");
     house.accounts.log_in("anna", PASSWORD, ip(1)).await.unwrap();
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use vigie::service::{SealingError, open_keyring, reseal, sealed_by};
+use vigie::service::{SealingError, count_sealed, open_keyring, reseal_all};
 use vigie::store::ConfigStore;
 use vigie::vault::{KeyFile, Keyring, VaultError};
 
@@ -77,7 +77,7 @@ async fn without_its_key_file_a_store_with_secrets_is_refused_and_one_without_ge
     let (kept, place) = (std::fs::read(&file).unwrap(), KeyFile::new(&file));
     std::fs::remove_file(&file).unwrap();
     let error = open_keyring(&*house.store, place.clone()).await.unwrap_err();
-    assert!(matches!(error, SealingError::Missing { secrets: 3, .. }), "{error}");
+    assert!(matches!(error, SealingError::MissingKeyFile { secrets: 3, .. }), "{error}");
     assert!(error.to_string().contains("hint: ") && !file.exists(), "{error}");
     // Keys of another installation.
     Keyring::read_or_create(&file).unwrap().rotate().unwrap();
@@ -100,7 +100,7 @@ async fn a_rotation_that_ends_between_two_steps_leaves_everything_openable() {
     // Killed after the file was replaced, before anything was sealed anew.
     assert_eq!(ring.rotate(), Ok(2));
     assert_eq!(openable(&house).await, 20);
-    assert_eq!(sealed_by(&*house.store).await.unwrap().keys, [(1, 20)].into());
+    assert_eq!(count_sealed(&*house.store).await.unwrap().by_key, [(1, 20)].into());
     // Killed in the middle of sealing anew.
     let (left, ring) = (AtomicUsize::new(7), Arc::new(ring));
     let seal = Arc::clone(&ring);
@@ -109,10 +109,10 @@ async fn a_rotation_that_ends_between_two_steps_leaves_everything_openable() {
         go.ok().and_then(|_| seal.reseal(context, sealed))
     };
     assert_eq!(house.store.reseal(Arc::new(some)).await, Ok(7));
-    assert_eq!(sealed_by(&*house.store).await.unwrap().keys, [(1, 13), (2, 7)].into());
+    assert_eq!(count_sealed(&*house.store).await.unwrap().by_key, [(1, 13), (2, 7)].into());
     assert_eq!(openable(&house).await, 20);
-    assert_eq!(reseal(&*house.store, &ring).await, Ok(13));
-    assert_eq!(reseal(&*house.store, &ring).await, Ok(0));
+    assert_eq!(reseal_all(&*house.store, &ring).await, Ok(13));
+    assert_eq!(reseal_all(&*house.store, &ring).await, Ok(0));
     ring.remove(&[1]).unwrap();
     assert_eq!(openable(&house).await, 20);
 }

@@ -37,7 +37,7 @@ async fn no_file_of_the_store_holds_a_plain_secret() {
     let _ = house.accounts.log_in(WRONG, WRONG, ip(1)).await;
     let token = house.accounts.log_in("admin", PASSWORD, ip(1)).await.unwrap().token;
     let session = house.accounts.open_session("admin", PASSWORD, ip(1)).await.unwrap();
-    let host_token = house.accounts.host_token();
+    let host_token = house.accounts.renew_host_token();
     let key = fs::read_to_string(key_file(house.folder.path())).unwrap();
     let key = key.lines().last().unwrap().split_once(' ').unwrap().1.to_owned();
     let secrets = [REALM, WRONG, LATER, PASSWORD, &token, &session, &host_token, &key];

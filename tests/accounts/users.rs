@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use vigie::domain::{CustomerId, Role, UserId};
-use vigie::service::{Refusal, permit_user_change};
+use vigie::service::{ServiceError, authorize_user_change};
 
 use crate::accounts::kit::{House, ONE, PASSWORD, fields, host, ip};
 
@@ -13,14 +13,14 @@ async fn the_first_admin_is_made_once_with_a_password_to_read() {
     let folder = tempfile::tempdir().unwrap();
     let store = std::sync::Arc::new(crate::accounts::kit::open(folder.path()));
     let clock = std::sync::Arc::new(vigie::clock::SystemClock);
-    let accounts = vigie::service::Accounts::new(store.clone(), store, clock);
-    let short = accounts.first_admin(Some("short".to_owned())).await;
-    assert!(matches!(short, Err(Refusal::Faults(_))));
-    let password = accounts.first_admin(None).await.unwrap().unwrap();
+    let accounts = vigie::service::AccountService::new(store.clone(), store, clock);
+    let short = accounts.ensure_first_admin(Some("short".to_owned())).await;
+    assert!(matches!(short, Err(ServiceError::Invalid(_))));
+    let password = accounts.ensure_first_admin(None).await.unwrap().unwrap();
     assert_eq!(password.len(), 23);
-    assert_eq!(accounts.first_admin(None).await, Ok(None));
+    assert_eq!(accounts.ensure_first_admin(None).await, Ok(None));
     let token = accounts.log_in("admin", &password, ip(1)).await.unwrap().token;
-    let caller = accounts.bearer(&token, ip(1)).await.unwrap();
+    let caller = accounts.authenticate_bearer(&token, ip(1)).await.unwrap();
     assert_eq!((caller.role, caller.customer), (Role::Admin, ONE));
 }
 
@@ -29,20 +29,20 @@ async fn a_login_is_unique_over_all_accounts_whatever_its_letters() {
     let house = House::new().await;
     let shop = house.accounts.add_customer(&host(), "Shop").await.unwrap();
     let again = house.accounts.add_user(&host(), shop, "ADMIN", Role::Admin, PASSWORD).await;
-    assert!(matches!(again, Err(Refusal::Conflict(words)) if words.contains("`ADMIN`")));
+    assert!(matches!(again, Err(ServiceError::Conflict(words)) if words.contains("`ADMIN`")));
     let user = house.accounts.add_user(&host(), shop, "Anna", Role::Admin, PASSWORD).await.unwrap();
     assert!(user.0 > 100_000);
     let token = house.accounts.log_in("aNNa", PASSWORD, ip(1)).await.unwrap().token;
-    let anna = house.accounts.bearer(&token, ip(1)).await.unwrap();
+    let anna = house.accounts.authenticate_bearer(&token, ip(1)).await.unwrap();
     assert_eq!((anna.customer, &*anna.login), (shop, "Anna"));
     // What belongs to another account is as if it were not there.
-    assert_eq!(house.accounts.users(&anna, ONE).await.unwrap_err(), Refusal::NotFound);
-    assert_eq!(house.accounts.set_password(&anna, "admin", NEW).await, Err(Refusal::NotFound));
+    assert_eq!(house.accounts.users(&anna, ONE).await.unwrap_err(), ServiceError::NotFound);
+    assert_eq!(house.accounts.set_password(&anna, "admin", NEW).await, Err(ServiceError::NotFound));
     let made = house.accounts.add_user(&anna, ONE, "bert", Role::ReadOnly, PASSWORD).await;
-    assert_eq!(made, Err(Refusal::NotFound));
-    assert!(matches!(house.accounts.add_customer(&anna, "x").await, Err(Refusal::Forbidden(_))));
+    assert_eq!(made, Err(ServiceError::NotFound));
+    assert!(matches!(house.accounts.add_customer(&anna, "x").await, Err(ServiceError::Forbidden(_))));
     let made = house.accounts.add_user(&host(), CustomerId(77), "bert", Role::ReadOnly, PASSWORD).await;
-    assert_eq!(made, Err(Refusal::NotFound));
+    assert_eq!(made, Err(ServiceError::NotFound));
 }
 
 #[tokio::test]
@@ -51,13 +51,13 @@ async fn accounts_have_names_of_their_own() {
     house.accounts.add_customer(&host(), " Shop ").await.unwrap();
     for name in ["SHOP", "Default"] {
         assert!(
-            matches!(house.accounts.add_customer(&host(), name).await, Err(Refusal::Conflict(_))),
+            matches!(house.accounts.add_customer(&host(), name).await, Err(ServiceError::Conflict(_))),
             "{name}"
         );
     }
     for name in ["", "  ", "a\nb"] {
         assert!(
-            matches!(house.accounts.add_customer(&host(), name).await, Err(Refusal::Faults(_))),
+            matches!(house.accounts.add_customer(&host(), name).await, Err(ServiceError::Invalid(_))),
             "{name:?}"
         );
     }
@@ -72,7 +72,7 @@ async fn accounts_have_names_of_their_own() {
 async fn every_fault_of_a_new_user_is_told_at_once() {
     let house = House::new().await;
     let made = house.accounts.add_user(&host(), ONE, "a b", Role::Admin, "short").await;
-    let Err(Refusal::Faults(faults)) = made else { panic!("{made:?}") };
+    let Err(ServiceError::Invalid(faults)) = made else { panic!("{made:?}") };
     assert_eq!(faults.iter().map(|fault| fault.path.as_str()).collect::<Vec<_>>(), ["login", "password"]);
 }
 
@@ -81,8 +81,11 @@ async fn a_new_password_ends_tokens_and_the_old_one() {
     let house = House::new().await;
     let token = house.accounts.log_in("admin", PASSWORD, ip(1)).await.unwrap().token;
     house.accounts.set_password(&host(), "admin", NEW).await.unwrap();
-    assert!(house.accounts.bearer(&token, ip(1)).await.is_err());
-    assert_eq!(house.accounts.log_in("admin", PASSWORD, ip(1)).await.unwrap_err(), Refusal::WrongLogin);
+    assert!(house.accounts.authenticate_bearer(&token, ip(1)).await.is_err());
+    assert_eq!(
+        house.accounts.log_in("admin", PASSWORD, ip(1)).await.unwrap_err(),
+        ServiceError::InvalidCredentials
+    );
     house.accounts.log_in("admin", NEW, ip(1)).await.unwrap();
     let audit = house.audit().await;
     let change = audit.iter().find(|row| row.action == "change").unwrap();
@@ -129,10 +132,10 @@ async fn roles_may_change_users_as_behaviour_says() {
     ];
     for (line, (caller, before, after, allowed)) in table.iter().enumerate() {
         let caller = house.caller(caller).await;
-        let permit = permit_user_change(&*house.store, &caller, *before, after.as_ref()).await;
+        let permit = authorize_user_change(&*house.store, &caller, *before, after.as_ref()).await;
         match permit {
             Ok(_) => assert!(allowed, "line {line} was allowed"),
-            Err(Refusal::Forbidden(_)) => assert!(!allowed, "line {line} was refused"),
+            Err(ServiceError::Forbidden(_)) => assert!(!allowed, "line {line} was refused"),
             Err(other) => panic!("line {line}: {other:?}"),
         }
     }
@@ -149,13 +152,15 @@ async fn the_last_admin_who_can_log_in_stays() {
         Some(user(Role::CoAdmin, &json!({}))),
     ];
     let permit = async |after: &Option<_>| {
-        permit_user_change(&*house.store, &host(), Some(&admin), after.as_ref()).await.map(drop)
+        authorize_user_change(&*house.store, &host(), Some(&admin), after.as_ref()).await.map(drop)
     };
     for after in &ways {
-        assert!(matches!(permit(after).await, Err(Refusal::Conflict(words)) if words.contains("`admin`")));
+        assert!(
+            matches!(permit(after).await, Err(ServiceError::Conflict(words)) if words.contains("`admin`"))
+        );
     }
     let refused = house.accounts.set_enabled(&host(), "admin", false).await;
-    assert!(matches!(refused, Err(Refusal::Conflict(_))));
+    assert!(matches!(refused, Err(ServiceError::Conflict(_))));
     house.accounts.log_in("admin", PASSWORD, ip(1)).await.unwrap();
     // Another one who cannot log in does not count, nor one of another account.
     let shop = house.accounts.add_customer(&host(), "Shop").await.unwrap();
@@ -190,6 +195,9 @@ async fn a_removed_user_is_out_at_once() {
     let remove =
         vigie::store::ConfigChange::RemoveRecord { kind: vigie::domain::RecordKind::User, id, expected };
     vigie::store::ConfigStore::write_changes(&*house.store, vec![remove], vec![]).await.unwrap();
-    assert!(house.accounts.bearer(&token, ip(1)).await.is_err());
-    assert_eq!(house.accounts.log_in("anna", PASSWORD, ip(1)).await.unwrap_err(), Refusal::WrongLogin);
+    assert!(house.accounts.authenticate_bearer(&token, ip(1)).await.is_err());
+    assert_eq!(
+        house.accounts.log_in("anna", PASSWORD, ip(1)).await.unwrap_err(),
+        ServiceError::InvalidCredentials
+    );
 }

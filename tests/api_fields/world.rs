@@ -118,7 +118,7 @@ impl World {
     }
 
     pub fn document(&self, id: i64) -> Document {
-        (*self.app.state.monitors.roster().get(MonitorId(id)).unwrap().document).clone()
+        (*self.app.state.monitors.monitors().get(MonitorId(id)).unwrap().document).clone()
     }
 
     pub fn problem(&mut self, what: &str) {

@@ -32,7 +32,7 @@ async fn what_is_no_json_is_refused_with_its_place() {
     }
     let broken = user.send(Method::POST, "/monitors/website", &[JSON], b"{\"name\":\"\xff\"}".to_vec()).await;
     assert!(broken.refused(400)[0].contains("invalid unicode"));
-    assert!(app.state.monitors.roster().is_empty());
+    assert!(app.state.monitors.monitors().is_empty());
 }
 
 #[tokio::test]
@@ -96,5 +96,5 @@ async fn every_offence_is_named_with_advice() {
             "{messages:?}"
         );
     }
-    assert!(app.state.monitors.roster().is_empty());
+    assert!(app.state.monitors.monitors().is_empty());
 }

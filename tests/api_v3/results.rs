@@ -40,7 +40,7 @@ async fn server(head: &str, body: &str) -> String {
 
 /// Runs the check of a monitor that was planned at `second` after noon, and keeps its result.
 async fn run(app: &App, id: i64, second: i64) {
-    let monitor = app.state.monitors.roster().get(MonitorId(id)).unwrap();
+    let monitor = app.state.monitors.monitors().get(MonitorId(id)).unwrap();
     let (probe, weight) = build(&monitor.document, &ProbeSettings::default());
     let assignment = Assignment {
         monitor_id: monitor.id,
@@ -190,7 +190,7 @@ async fn the_last_status_of_every_monitor_is_told_per_location() {
     let ping = user.post("/monitors/ping", ping).await.id();
     run(&app, bad, 0).await;
     run(&app, bad, 60).await;
-    app.state.view.show_health(std::sync::Arc::new(move |id| {
+    app.state.view.set_health_lookup(std::sync::Arc::new(move |id| {
         if id.0 == bad { vigie::alerting::Health::Down } else { vigie::alerting::Health::Unknown }
     }));
 

@@ -26,7 +26,7 @@ async fn record(app: &App, kind: RecordKind, assoc: i64, fields: Value) -> i64 {
         sealed: None,
     };
     let id = app.store.write_changes(vec![ConfigChange::CreateRecord(record)], Vec::new()).await.unwrap()[0];
-    app.state.monitors.directory().forget();
+    app.state.monitors.accounts().forget();
     id
 }
 
@@ -35,7 +35,7 @@ async fn record(app: &App, kind: RecordKind, assoc: i64, fields: Value) -> i64 {
 /// location's number.
 async fn checked(app: &App, user: &Client, from: i64, runs: &str) -> i64 {
     let id = user.post("/monitors/website", website("Shop", json!({"interval": 1}))).await.id();
-    let monitor = app.state.monitors.roster().get(MonitorId(id)).unwrap();
+    let monitor = app.state.monitors.monitors().get(MonitorId(id)).unwrap();
     let mut results: Vec<CheckResult> = Vec::new();
     for (minute, run) in (0..).zip(runs.split_whitespace()) {
         for (location, letter) in (1_i64..).zip(run.chars()).filter(|(_, letter)| *letter != '.') {
@@ -159,7 +159,7 @@ async fn the_time_of_full_pages_counts_where_that_was_agreed() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let id = user.post("/monitors/website", website("Shop", json!({"interval": 1}))).await.id();
-    let monitor = app.state.monitors.roster().get(MonitorId(id)).unwrap();
+    let monitor = app.state.monitors.monitors().get(MonitorId(id)).unwrap();
     // Three runs of 1 s, one of them with a full page of 4 s; a run that failed has no time that counts.
     let runs = [(Outcome::Ok, 0), (Outcome::Ok, 4), (Outcome::Warning, 0), (Outcome::Error, 9)];
     let results = (0..).zip(runs).map(|(minute, (outcome, seconds))| {

@@ -10,7 +10,7 @@ use tower::ServiceExt;
 use vigie::api::{Verb, legacy, v3};
 use vigie::domain::{CheckResult, CustomerId, MonitorId, Role};
 use vigie::pipeline::next_state;
-use vigie::service::{Accounts, Via};
+use vigie::service::{AccountService, EntryPoint};
 use vigie::store::{Commit, Ingest};
 use vigie::telemetry::Metrics;
 use vigie::telemetry::{Condition, HealthSource};
@@ -82,7 +82,7 @@ async fn owned(app: &App, owner: &Client, customer: CustomerId) -> Owned {
 }
 
 fn result(app: &App, monitor: i64) -> CheckResult {
-    let monitor = app.state.monitors.roster().get(MonitorId(monitor)).unwrap();
+    let monitor = app.state.monitors.monitors().get(MonitorId(monitor)).unwrap();
     let mut result =
         crate::support::app::result(&monitor, vigie::domain::LocationId(1), vigie::domain::Outcome::Error);
     result.reasons = vec![MARK.to_owned()];
@@ -274,7 +274,13 @@ async fn legacy_too(app: &App, customer: CustomerId, monitor: i64) {
     let accounts = &app.state.accounts;
     let (login, password) = (format!("legacy-{customer}"), "correct horse");
     accounts
-        .add_user(&Accounts::host(customer, Via::Cli), customer, &login, Role::Admin, password)
+        .add_user(
+            &AccountService::host_caller(customer, EntryPoint::Cli),
+            customer,
+            &login,
+            Role::Admin,
+            password,
+        )
         .await
         .unwrap();
     let session = accounts.open_session(&login, password, [192, 0, 2, 1].into()).await.unwrap();
@@ -329,7 +335,7 @@ async fn pages_too(app: &App, owner: CustomerId, check: &str) {
     let gate = Gate { public: false, accounts: Some(Arc::clone(&app.state.accounts)) };
     let router = web::router(site, gate);
     let reader = app.login_to(CustomerId(1), Role::ReadOnly).await;
-    let monitors = app.state.monitors.roster().all();
+    let monitors = app.state.monitors.monitors().all();
     let monitor = monitors.iter().find(|monitor| monitor.customer == owner).unwrap();
     let result = format!("/results/{check}");
     let file = format!("{result}/captures/response-head.txt");

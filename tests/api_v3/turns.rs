@@ -15,7 +15,7 @@ async fn what_a_monitor_under_way_may_name_is_not_removed_before_it_is_there() {
     let property = user.post("/properties", json!({"name": "Team", "values": [{"value": "a"}]})).await.id();
     let paths = [format!("/locations/{location}"), format!("/properties/{property}")];
     // Somebody judges a monitor.
-    let turn = app.state.monitors.alone().await;
+    let turn = app.state.monitors.lock_exclusive().await;
     for path in &paths {
         let removal = tokio::time::timeout(Duration::from_millis(300), user.delete(path)).await;
         assert!(removal.is_err(), "{path} was removed: {:?}", removal.unwrap().status);
@@ -36,7 +36,7 @@ async fn a_blackout_waits_for_its_monitor_that_may_be_going() {
     let monitor = user.post("/monitors/website", website("n", json!({}))).await.id();
     let blackout = json!({"type": "Monitor", "assoc_id": monitor, "persistent": true, "start_day": 1,
                           "start_time": "01:00", "end_day": 1, "end_time": "02:00"});
-    let turn = app.state.monitors.alone().await;
+    let turn = app.state.monitors.lock_exclusive().await;
     let made =
         tokio::time::timeout(Duration::from_millis(300), user.post("/blackouts", blackout.clone())).await;
     assert!(made.is_err(), "made: {}", made.unwrap().text);

@@ -44,7 +44,7 @@ async fn a_login_in_a_url_is_shown_and_kept_nowhere_in_plain_text() {
     app.store.close().await;
     assert!(!holds(&app.files(), SECRET) && !holds(&app.files(), "anna:"), "it is in the database");
     let app = app.restarted().await;
-    let kept = app.state.monitors.roster().get(MonitorId(api)).unwrap();
+    let kept = app.state.monitors.monitors().get(MonitorId(api)).unwrap();
     assert_eq!(kept.document.list("api_steps")[0]["url"], url(), "a restart lost it");
 }
 
@@ -54,7 +54,7 @@ async fn a_mask_in_a_url_sent_back_keeps_the_login_for_the_same_host_alone() {
     let user = app.login(Role::Admin).await;
     let page = user.post("/monitors/website-ssl", website("shop", json!({"url": url()}))).await.id();
     let api = user.post("/monitors/website-ssl-api", steps(&url())).await.id();
-    let now = |id: i64| app.state.monitors.roster().get(MonitorId(id)).unwrap();
+    let now = |id: i64| app.state.monitors.monitors().get(MonitorId(id)).unwrap();
     user.patch(&format!("/monitors/website-ssl/{page}"), json!({"url": SHOWN, "note": "x"})).await.id();
     assert_eq!(now(page).document.value("url"), Some(&url()));
     user.patch(&format!("/monitors/website-ssl-api/{api}"), steps(&json!(SHOWN))).await.id();
@@ -96,7 +96,7 @@ async fn a_header_that_lets_somebody_in_is_a_secret_and_goes_to_no_other_header(
     }
     assert!(!all.contains("hunter2") && all.contains("plain") && all.contains("********"), "{all}");
     let now = |app: &App| {
-        let monitor = app.state.monitors.roster().get(MonitorId(page)).unwrap();
+        let monitor = app.state.monitors.monitors().get(MonitorId(page)).unwrap();
         monitor.document.value("http_headers").cloned().unwrap()
     };
     // Sent back in another order and without one of them.

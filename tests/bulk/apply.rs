@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use vigie::domain::{MonitorId, MonitorType as T, Revision, Role};
 use vigie::schema::Origin;
 use vigie::service::monitors;
-use vigie::service::{Applied, AppliedChange, ApplyOptions, Caller, Refusal};
+use vigie::service::{AppliedChange, ApplyEntry, ApplyOptions, Caller, ServiceError};
 use vigie::syntax::MASK;
 use vigie::syntax::source::Node;
 
@@ -14,11 +14,15 @@ use crate::support::fields::Fields;
 
 const PRUNE: ApplyOptions = ApplyOptions { dry_run: false, prune: true };
 
-fn wanted(key: &str, values: Value) -> Applied {
-    Applied { key: key.to_owned(), kind: T::Website, body: website(values) }
+fn wanted(key: &str, values: Value) -> ApplyEntry {
+    ApplyEntry { key: key.to_owned(), kind: T::Website, body: website(values) }
 }
 
-async fn applied(kit: &Kit, all: Vec<Applied>, options: ApplyOptions) -> Result<Vec<AppliedChange>, Refusal> {
+async fn applied(
+    kit: &Kit,
+    all: Vec<ApplyEntry>,
+    options: ApplyOptions,
+) -> Result<Vec<AppliedChange>, ServiceError> {
     monitors::apply(&kit.monitors, &admin(), all, options).await
 }
 
@@ -39,7 +43,7 @@ async fn it_makes_changes_and_leaves_alone() {
     let dry = applied(&kit, files(), ApplyOptions { dry_run: true, prune: true }).await.unwrap();
     assert_eq!(actions(&dry), [("a", "create"), ("b", "create")]);
     assert_eq!((dry[0].id, &dry[0].after["realm_password"]), (None, &json!(MASK)));
-    assert!(kit.monitors.roster().is_empty() && kit.audit().await.is_empty());
+    assert!(kit.monitors.monitors().is_empty() && kit.audit().await.is_empty());
     let made = applied(&kit, files(), PRUNE).await.unwrap();
     assert_eq!(actions(&made), [("a", "create"), ("b", "create")]);
     let (a, b) = (made[0].id.unwrap(), made[1].id.unwrap());
@@ -59,7 +63,7 @@ async fn it_makes_changes_and_leaves_alone() {
     assert_eq!(Value::Object(changes[1].before.clone()), json!({"timeout": 30}));
     assert_eq!(Value::Object(changes[1].after.clone()), json!({"timeout": 60}));
     assert_eq!(changes[3].before["realm_password"], MASK);
-    assert!(kit.monitors.roster().get(a).is_none());
+    assert!(kit.monitors.monitors().get(a).is_none());
     for (change, name) in [(&changes[0], "C"), (&changes[1], "B"), (&changes[2], "D")] {
         assert_eq!(kit.monitor(change.id.unwrap()).name(), name);
     }
@@ -86,7 +90,7 @@ async fn prune_leaves_what_apply_did_not_make() {
         .unwrap();
     assert_eq!(actions(&applied(&kit, Vec::new(), PRUNE).await.unwrap()), []);
     for id in [api, filed, other[0].id.unwrap()] {
-        assert!(kit.monitors.roster().get(id).is_some());
+        assert!(kit.monitors.monitors().get(id).is_some());
     }
     let mine = applied(&kit, vec![wanted("a", json!({"name": "mine"}))], PRUNE).await.unwrap();
     assert_eq!(actions(&mine), [("a", "create")], "the key of another account is free");
@@ -120,7 +124,7 @@ async fn faults_of_all_are_told_and_nothing_is_done() {
     let before = whole(&kit).await;
     let mut ping = wanted("there", json!({}));
     ping.kind = T::Ping;
-    let cases: Vec<(Vec<Applied>, &str)> = vec![
+    let cases: Vec<(Vec<ApplyEntry>, &str)> = vec![
         (
             vec![wanted("fine", json!({})), wanted("there", json!({"realm_password": MASK}))],
             "realm_password: monitor with key `there`: `realm_password` is masked: `********` is not its value",
@@ -140,7 +144,10 @@ async fn faults_of_all_are_told_and_nothing_is_done() {
             "key: monitor with key `a`: `key` stands here",
         ),
         (vec![ping], "type: monitor with key `there`: `type` must stay `website`"),
-        (vec![Applied { body: Node::from(json!([])), ..wanted("a", json!({})) }], ": monitor with key `a`: "),
+        (
+            vec![ApplyEntry { body: Node::from(json!([])), ..wanted("a", json!({})) }],
+            ": monitor with key `a`: ",
+        ),
     ];
     for (all, start) in cases {
         let found = told(applied(&kit, all.clone(), PRUNE).await.map(drop));
@@ -150,7 +157,7 @@ async fn faults_of_all_are_told_and_nothing_is_done() {
     }
     let reader: Caller = caller(1, Role::ReadOnly);
     let refused = monitors::apply(&kit.monitors, &reader, vec![wanted("a", json!({}))], PRUNE).await;
-    assert!(matches!(refused, Err(Refusal::Forbidden(_))));
+    assert!(matches!(refused, Err(ServiceError::Forbidden(_))));
     kit.ledger.broken.store(true, std::sync::atomic::Ordering::Relaxed);
     assert!(applied(&kit, vec![wanted("a", json!({}))], PRUNE).await.is_err());
     kit.ledger.broken.store(false, std::sync::atomic::Ordering::Relaxed);

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use vigie::domain::{MonitorId, MonitorType as T, Revision, Role, Timestamp};
 use vigie::schema::{Origin, Secrets};
-use vigie::service::Refusal;
+use vigie::service::ServiceError;
 use vigie::service::monitors;
 use vigie::syntax::source::Node;
 
@@ -11,7 +11,7 @@ use crate::bulk::support::{made, of_file, told, whole};
 use crate::fleet::kit::{Kit, admin, caller, with_plans};
 use crate::support::fields::Fields;
 
-async fn copied(kit: &Kit, id: MonitorId, body: Value) -> Result<MonitorId, Refusal> {
+async fn copied(kit: &Kit, id: MonitorId, body: Value) -> Result<MonitorId, ServiceError> {
     monitors::copy(&kit.monitors, &admin(), id, &Node::from(body)).await.map(|saved| MonitorId(saved.id))
 }
 
@@ -57,11 +57,11 @@ async fn a_copy_without_a_name_is_called_so() {
     for body in [json!({"name": "x".repeat(256)}), json!({"name": 7}), json!({"nmae": "x"}), json!([])] {
         assert_eq!(told(copied(&kit, old, body.clone()).await.map(drop)).len(), 1, "{body}");
     }
-    assert_eq!(copied(&kit, MonitorId(999_999), json!({})).await, Err(Refusal::NotFound));
+    assert_eq!(copied(&kit, MonitorId(999_999), json!({})).await, Err(ServiceError::NotFound));
     let other = monitors::copy(&kit.monitors, &caller(2, Role::Admin), old, &Node::from(json!({}))).await;
-    assert_eq!(other, Err(Refusal::NotFound));
+    assert_eq!(other, Err(ServiceError::NotFound));
     let reader = monitors::copy(&kit.monitors, &caller(1, Role::ReadOnly), old, &Node::from(json!({}))).await;
-    assert!(matches!(reader, Err(Refusal::Forbidden(_))));
+    assert!(matches!(reader, Err(ServiceError::Forbidden(_))));
     assert_eq!(whole(&kit).await, before);
 }
 
@@ -80,7 +80,7 @@ async fn one_request_becomes_step_one() {
     let assertions = json!([{"source": "Status Code", "comparison": "equals", "value": "204"}]);
     let values = json!({"url": "https://a/x", "http_method": "HEAD", "assertions": assertions});
     let id = made(&kit, T::WebsiteSslApi, values).await;
-    let saved = monitors::convert_api(&kit.monitors, &admin(), id, T::WebsiteSslApi, Some(Revision(1)))
+    let saved = monitors::convert_to_steps(&kit.monitors, &admin(), id, T::WebsiteSslApi, Some(Revision(1)))
         .await
         .unwrap();
     assert_eq!((saved.id, saved.revision), (id.0, 2));
@@ -92,8 +92,8 @@ async fn one_request_becomes_step_one() {
     assert_eq!((&step["assertions"][0]["value"], &step["head"]["headers"]), (&json!("204"), &json!([])));
     assert!(["url", "http_method", "assertions"].iter().all(|field| !document.is_set(field)));
     assert_eq!(kit.audit().await.pop().unwrap().action, "convert-api");
-    let again = monitors::convert_api(&kit.monitors, &admin(), id, T::WebsiteSslApi, None).await;
-    assert!(matches!(again, Err(Refusal::Conflict(_))), "{again:?}");
+    let again = monitors::convert_to_steps(&kit.monitors, &admin(), id, T::WebsiteSslApi, None).await;
+    assert!(matches!(again, Err(ServiceError::Conflict(_))), "{again:?}");
 }
 
 #[tokio::test]
@@ -103,15 +103,15 @@ async fn what_cannot_be_converted_is_told() {
     let api = made(&kit, T::WebsiteApi, json!({"url": "http://a/"})).await;
     let before = whole(&kit).await;
     let convert = async |id, kind, version| {
-        monitors::convert_api(&kit.monitors, &admin(), id, kind, version).await.unwrap_err()
+        monitors::convert_to_steps(&kit.monitors, &admin(), id, kind, version).await.unwrap_err()
     };
-    assert_eq!(convert(website, T::Website, None).await, Refusal::NotFound);
-    assert_eq!(convert(website, T::WebsiteApi, None).await, Refusal::NotFound);
-    assert_eq!(convert(api, T::WebsiteSslApi, None).await, Refusal::NotFound);
-    assert_eq!(convert(MonitorId(999_999), T::WebsiteApi, None).await, Refusal::NotFound);
-    assert_eq!(convert(api, T::WebsiteApi, Some(Revision(9))).await, Refusal::Stale);
+    assert_eq!(convert(website, T::Website, None).await, ServiceError::NotFound);
+    assert_eq!(convert(website, T::WebsiteApi, None).await, ServiceError::NotFound);
+    assert_eq!(convert(api, T::WebsiteSslApi, None).await, ServiceError::NotFound);
+    assert_eq!(convert(MonitorId(999_999), T::WebsiteApi, None).await, ServiceError::NotFound);
+    assert_eq!(convert(api, T::WebsiteApi, Some(Revision(9))).await, ServiceError::PreconditionFailed);
     let reader =
-        monitors::convert_api(&kit.monitors, &caller(1, Role::ReadOnly), api, T::WebsiteApi, None).await;
-    assert!(matches!(reader, Err(Refusal::Forbidden(_))));
+        monitors::convert_to_steps(&kit.monitors, &caller(1, Role::ReadOnly), api, T::WebsiteApi, None).await;
+    assert!(matches!(reader, Err(ServiceError::Forbidden(_))));
     assert_eq!(whole(&kit).await, before);
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use vigie::domain::{MonitorId, MonitorType as T, Revision, Role};
 use vigie::schema::intake::Form;
-use vigie::service::Refusal;
+use vigie::service::ServiceError;
 use vigie::service::monitors;
 use vigie::syntax::source::Node;
 
@@ -135,12 +135,15 @@ async fn ids_that_are_not_the_callers_are_refused_by_name() {
     ] {
         let refused =
             monitors::bulk_edit(&kit.monitors, &admin(), &edit(&[one, id], json!({}))).await.unwrap_err();
-        assert!(matches!(&refused, Refusal::Forbidden(reason) if reason.starts_with(&wanted)), "{refused:?}");
+        assert!(
+            matches!(&refused, ServiceError::Forbidden(reason) if reason.starts_with(&wanted)),
+            "{refused:?}"
+        );
     }
     let refused = monitors::bulk_edit(&kit.monitors, &caller(1, Role::ReadOnly), &edit(&[one], json!({})))
         .await
         .unwrap_err();
-    assert!(matches!(refused, Refusal::Forbidden(_)), "{refused:?}");
+    assert!(matches!(refused, ServiceError::Forbidden(_)), "{refused:?}");
     kit.ledger.broken.store(true, std::sync::atomic::Ordering::Relaxed);
     assert!(monitors::bulk_edit(&kit.monitors, &admin(), &edit(&[one], json!({}))).await.is_err());
     kit.ledger.broken.store(false, std::sync::atomic::Ordering::Relaxed);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use vigie::domain::{MonitorId, MonitorType as T, Revision};
 use vigie::service::monitors;
-use vigie::service::{Applied, ApplyOptions};
+use vigie::service::{ApplyEntry, ApplyOptions};
 
 use crate::bulk::support::{edit, exchange, told, whole};
 use crate::fleet::kit::{Kit, admin, website};
@@ -18,7 +18,7 @@ async fn ten_thousand_at_once() {
     let kit = Kit::new();
     let body = website(json!({"realm_password": "old"}));
     let all: Vec<_> = (0..MANY)
-        .map(|number| Applied { key: format!("k{number}"), kind: T::Website, body: body.clone() })
+        .map(|number| ApplyEntry { key: format!("k{number}"), kind: T::Website, body: body.clone() })
         .collect();
     let timed = |what: &str, started: Instant| {
         let took = started.elapsed();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use vigie::domain::{MonitorId, MonitorType, Revision};
 use vigie::schema::intake::Form;
 use vigie::schema::{Monitor, Origin, Secrets};
-use vigie::service::Refusal;
+use vigie::service::ServiceError;
 use vigie::service::monitors;
 use vigie::store::{ConfigStore, MonitorStore};
 use vigie::syntax::source::Node;
@@ -50,7 +50,7 @@ pub async fn of_file(kit: &Kit, id: i64) -> MonitorId {
     let monitor =
         Monitor { id: MonitorId(id), origin: Origin::File { key: "shop".into() }, ..kit.monitor(like) };
     kit.ledger.inner.apply_monitors(vec![monitor.clone()], Vec::new(), Box::new(|_| None)).await.unwrap();
-    kit.monitors.roster().change(vec![monitor], &[like]);
+    kit.monitors.monitors().change(vec![monitor], &[like]);
     MonitorId(id)
 }
 
@@ -64,7 +64,7 @@ pub struct Whole {
 }
 
 pub async fn whole(kit: &Kit) -> Whole {
-    let monitors = kit.monitors.roster().all();
+    let monitors = kit.monitors.monitors().all();
     let document = |monitor: &Monitor| Value::Object(monitor.document.stored(Secrets::Revealed));
     let kept = kit.ledger.inner.stored_monitors().await.unwrap();
     Whole {
@@ -76,10 +76,10 @@ pub async fn whole(kit: &Kit) -> Whole {
 }
 
 /// What refuses a call, as `path: first line of the message` of each fault.
-pub fn told<T>(refused: Result<T, Refusal>) -> Vec<String> {
+pub fn told<T>(refused: Result<T, ServiceError>) -> Vec<String> {
     match refused {
         Ok(_) => Vec::new(),
-        Err(Refusal::Faults(faults)) => {
+        Err(ServiceError::Invalid(faults)) => {
             faults.iter().map(|fault| format!("{}: {}", fault.path, fault.message)).collect()
         }
         Err(other) => vec![format!("{other:?}")],

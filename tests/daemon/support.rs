@@ -20,7 +20,7 @@ use vigie::domain::{
     Timestamp,
 };
 use vigie::schema::{Document, Monitor, Origin};
-use vigie::service::View;
+use vigie::service::StatusQueries;
 use vigie::store::{
     MonitorState, PaginatedResults, Pagination, ResultFilter, ResultStore, Rollup, RollupSpan, StoreError,
     StoreFuture,
@@ -240,7 +240,7 @@ pub async fn served_behind(gate: web::Gate, kept: Kept, monitors: Vec<Monitor>) 
     let kept = Arc::new(kept);
     let roster = Arc::new(Roster::default());
     roster.replace(monitors);
-    let view = Arc::new(View::new(kept.clone(), roster, vec![here()]));
+    let view = Arc::new(StatusQueries::new(kept.clone(), roster, vec![here()]));
     let health = Arc::new(Health::default());
     let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(1_767_232_800)));
     let site = Site { view: view.clone(), vitals: health.clone(), metrics: Arc::new(Metrics::new()), clock };

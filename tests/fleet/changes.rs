@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use vigie::domain::{MonitorId, MonitorType, Revision, Role, Timestamp};
 use vigie::schema::intake::Form;
 use vigie::schema::{Monitor, Origin};
-use vigie::service::Refusal;
+use vigie::service::ServiceError;
 use vigie::service::monitors;
 use vigie::syntax::source::Node;
 
@@ -39,7 +39,7 @@ async fn a_body_with_faults_leaves_nothing() {
         monitors::create(&kit.monitors, &admin(), MonitorType::Website, Form::V3, &body).await.unwrap_err();
     assert_eq!(faults(refused).len(), 3);
     assert!(
-        kit.monitors.roster().is_empty() && kit.notes.planned().is_empty() && kit.audit().await.is_empty()
+        kit.monitors.monitors().is_empty() && kit.notes.planned().is_empty() && kit.audit().await.is_empty()
     );
 }
 
@@ -105,12 +105,12 @@ async fn a_deleted_monitor_is_gone_from_store_memory_and_plan() {
     let kit = Kit::new();
     let id = kit.made(json!({})).await;
     monitors::delete(&kit.monitors, &admin(), id, Some(Revision(1))).await.unwrap();
-    assert!(kit.monitors.roster().get(id).is_none() && kit.notes.planned().is_empty());
+    assert!(kit.monitors.monitors().get(id).is_none() && kit.notes.planned().is_empty());
     let row = kit.audit().await.pop().unwrap();
     assert_eq!((row.action.as_str(), row.before["name"].as_str()), ("delete", Some("shop")));
-    assert_eq!(monitors::delete(&kit.monitors, &admin(), id, None).await, Err(Refusal::NotFound));
+    assert_eq!(monitors::delete(&kit.monitors, &admin(), id, None).await, Err(ServiceError::NotFound));
     let kit = kit.restarted().await;
-    assert!(kit.monitors.roster().is_empty());
+    assert!(kit.monitors.monitors().is_empty());
 }
 
 #[tokio::test]
@@ -120,8 +120,11 @@ async fn a_stale_if_match_changes_nothing() {
     kit.patch(id, json!({"note": "a"})).await.unwrap();
     let body = Node::from(json!({"note": "b"}));
     let stale = monitors::patch(&kit.monitors, &admin(), id, None, Form::V3, &body, Some(Revision(1))).await;
-    assert_eq!(stale, Err(Refusal::Stale));
-    assert_eq!(monitors::delete(&kit.monitors, &admin(), id, Some(Revision(1))).await, Err(Refusal::Stale));
+    assert_eq!(stale, Err(ServiceError::PreconditionFailed));
+    assert_eq!(
+        monitors::delete(&kit.monitors, &admin(), id, Some(Revision(1))).await,
+        Err(ServiceError::PreconditionFailed)
+    );
     assert_eq!(kit.monitor(id).document.text("note"), Some("a"));
     let fresh =
         monitors::patch(&kit.monitors, &admin(), id, None, Form::V3, &body, Some(Revision(2))).await.unwrap();
@@ -136,12 +139,12 @@ async fn another_accounts_monitor_is_as_unknown_as_none() {
     let body = Node::from(json!({"note": "x"}));
     let patched = monitors::patch(&kit.monitors, &stranger, id, None, Form::V3, &body, None).await;
     let until = Timestamp::from_seconds(NOON + 60);
-    assert_eq!(patched, Err(Refusal::NotFound));
-    assert_eq!(monitors::delete(&kit.monitors, &stranger, id, None).await, Err(Refusal::NotFound));
-    assert_eq!(monitors::pause(&kit.monitors, &stranger, id, until).await, Err(Refusal::NotFound));
+    assert_eq!(patched, Err(ServiceError::NotFound));
+    assert_eq!(monitors::delete(&kit.monitors, &stranger, id, None).await, Err(ServiceError::NotFound));
+    assert_eq!(monitors::pause(&kit.monitors, &stranger, id, until).await, Err(ServiceError::NotFound));
     let other =
         monitors::patch(&kit.monitors, &admin(), id, Some(MonitorType::Ping), Form::V3, &body, None).await;
-    assert_eq!(other, Err(Refusal::NotFound), "not of this type");
+    assert_eq!(other, Err(ServiceError::NotFound), "not of this type");
     assert_eq!(kit.monitor(id).revision, Revision(1));
 }
 
@@ -154,7 +157,7 @@ async fn a_role_that_may_only_look_changes_nothing() {
         let made =
             monitors::create(&kit.monitors, &caller, MonitorType::Website, Form::V3, &website(json!({})))
                 .await;
-        assert!(matches!(made, Err(Refusal::Forbidden(_))));
+        assert!(matches!(made, Err(ServiceError::Forbidden(_))));
         let patched = monitors::patch(
             &kit.monitors,
             &caller,
@@ -165,10 +168,10 @@ async fn a_role_that_may_only_look_changes_nothing() {
             None,
         )
         .await;
-        assert!(matches!(patched, Err(Refusal::Forbidden(_))));
+        assert!(matches!(patched, Err(ServiceError::Forbidden(_))));
         assert!(matches!(
             monitors::delete(&kit.monitors, &caller, id, None).await,
-            Err(Refusal::Forbidden(_))
+            Err(ServiceError::Forbidden(_))
         ));
     }
     assert_eq!(kit.audit().await.len(), 1);
@@ -179,13 +182,13 @@ async fn a_files_monitor_is_changed_in_its_file() {
     let kit = Kit::new();
     let id = kit.made(json!({})).await;
     let file = Monitor { origin: Origin::File { key: "shop-1".into() }, ..kit.monitor(id) };
-    kit.monitors.roster().change(vec![file], &[]);
+    kit.monitors.monitors().change(vec![file], &[]);
     let patched = kit.patch(id, json!({"note": "x"})).await.unwrap_err();
     let words = "This monitor is managed by a file on the server (key `shop-1`); change it there";
-    assert_eq!(patched, Refusal::Forbidden(words.to_owned()));
+    assert_eq!(patched, ServiceError::Forbidden(words.to_owned()));
     assert_eq!(
         monitors::delete(&kit.monitors, &admin(), id, None).await,
-        Err(Refusal::Forbidden(words.to_owned()))
+        Err(ServiceError::Forbidden(words.to_owned()))
     );
     assert_eq!(kit.shown(&admin(), id).await["access_type"], "View");
 }

@@ -72,7 +72,7 @@ async fn two_hundred_creates_at_once_are_all_kept() {
     assert_eq!(kit.notes.planned().len(), 200);
     assert_eq!(kit.audit().await.len(), 200);
     let kit = Arc::into_inner(kit).unwrap().restarted().await;
-    let kept: HashSet<MonitorId> = kit.monitors.roster().all().iter().map(|monitor| monitor.id).collect();
+    let kept: HashSet<MonitorId> = kit.monitors.monitors().all().iter().map(|monitor| monitor.id).collect();
     assert_eq!(kept, ids);
 }
 
@@ -91,7 +91,7 @@ async fn a_caller_that_goes_away_leaves_nothing_half_done() {
     let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(10);
     loop {
         let kept: Vec<_> = kit.ledger.inner_ids().await;
-        let known: Vec<_> = kit.monitors.roster().all().iter().map(|monitor| monitor.id).collect();
+        let known: Vec<_> = kit.monitors.monitors().all().iter().map(|monitor| monitor.id).collect();
         if kept == known && kit.notes.planned().len() == kept.len() {
             break;
         }

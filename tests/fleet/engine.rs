@@ -62,7 +62,7 @@ async fn a_rest_leaves_no_missed_runs() {
     monitors::pause(&process.monitors, &admin(), id, Timestamp::from_seconds(NOON + 300)).await.unwrap();
     assert_eq!(process.planned().await, 0);
     process.pass(300).await;
-    monitors::end_pauses(&process.monitors, process.clock.now()).await;
+    monitors::resume_due(&process.monitors, process.clock.now()).await;
     assert_eq!(process.planned().await, 1);
     process.pass(60).await;
     let results = process.results(id, 1).await;
@@ -105,11 +105,11 @@ async fn a_changed_default_location_moves_the_monitors_that_have_none_of_their_o
         .write_changes(vec![ConfigChange::UpdateRecord { record: Box::new(account), expected }], vec![])
         .await
         .unwrap();
-    process.monitors.directory().forget();
+    process.monitors.accounts().forget();
     // One that comes in between hides nothing from the others.
     process.create(port, json!({"locations": [{"id": 1}]})).await;
-    process.planner.follow(process.monitors.roster()).await.unwrap();
+    process.planner.follow(process.monitors.monitors()).await.unwrap();
     assert_eq!(process.planned().await, 2);
-    assert_eq!(process.monitors.directory().facts(CustomerId(1)).await.unwrap().default_locations, [2]);
+    assert_eq!(process.monitors.accounts().facts(CustomerId(1)).await.unwrap().default_locations, [2]);
     process.end().await;
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use serde_json::json;
 use vigie::domain::Revision;
-use vigie::service::Refusal;
+use vigie::service::ServiceError;
 use vigie::service::monitors;
 use vigie::store::{ConfigStore, StoreError};
 
@@ -17,11 +17,11 @@ async fn a_store_that_fails_leaves_memory_and_plan_as_they_were() {
     let id = kit.made(json!({})).await;
     let (planned, monitor) = (kit.notes.planned(), kit.monitor(id));
     kit.ledger.broken.store(true, Ordering::Relaxed);
-    let full = Refusal::Store(StoreError::DiskFull("vigie.db".to_owned()));
+    let full = ServiceError::Store(StoreError::DiskFull("vigie.db".to_owned()));
     assert_eq!(kit.create(json!({})).await.unwrap_err(), full);
     assert_eq!(kit.patch(id, json!({"note": "x"})).await.unwrap_err(), full);
     assert_eq!(monitors::delete(&kit.monitors, &admin(), id, None).await.unwrap_err(), full);
-    assert_eq!((kit.notes.planned(), kit.monitors.roster().all()), (planned, vec![monitor]));
+    assert_eq!((kit.notes.planned(), kit.monitors.monitors().all()), (planned, vec![monitor]));
     kit.ledger.broken.store(false, Ordering::Relaxed);
     assert_eq!(kit.patch(id, json!({"note": "x"})).await.unwrap().revision, 2);
 }
@@ -31,9 +31,9 @@ async fn a_runner_that_ends_in_the_middle_leaves_nothing_of_the_change() {
     let kit = Kit::new();
     let id = kit.made(json!({"note": "old"})).await;
     kit.notes.ending.store(true, Ordering::Relaxed);
-    assert!(matches!(kit.create(json!({"name": "new"})).await, Err(Refusal::Unavailable(_))));
-    assert!(matches!(kit.patch(id, json!({"note": "new"})).await, Err(Refusal::Unavailable(_))));
-    assert_eq!(kit.monitors.roster().len(), 1);
+    assert!(matches!(kit.create(json!({"name": "new"})).await, Err(ServiceError::Unavailable(_))));
+    assert!(matches!(kit.patch(id, json!({"note": "new"})).await, Err(ServiceError::Unavailable(_))));
+    assert_eq!(kit.monitors.monitors().len(), 1);
     assert_eq!(kit.monitor(id).document.text("note"), Some("old"));
     let kept = kit.ledger.stored_monitors().await.unwrap();
     assert_eq!(kept.len(), 1);

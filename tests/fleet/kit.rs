@@ -19,7 +19,7 @@ use vigie::schema::Monitor;
 use vigie::schema::intake::Form;
 use vigie::schema::validation_context::Plan;
 use vigie::service::monitors;
-use vigie::service::{Caller, MonitorContext, MonitorParts, Refusal, Saved, Via};
+use vigie::service::{Caller, EntryPoint, MonitorContext, MonitorDependencies, SavedObject, ServiceError};
 use vigie::store::{
     AuditEntry, AuditFilter, ConfigChange, ConfigStore, NewAuditEntry, Paginated, Pagination, RecordFilter,
     Reseal, SqliteSettings, SqliteStore, StoreError, StoreFuture, StoredMonitor,
@@ -188,7 +188,7 @@ impl Kit {
         let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(NOON)));
         let notes = Arc::new(Notes { now: Mutex::new(clock.now()), ..Notes::default() });
         let directory = Arc::new(Directory::new(ledger.clone(), common.clone()));
-        let monitors = Arc::new(MonitorContext::new(MonitorParts {
+        let monitors = Arc::new(MonitorContext::new(MonitorDependencies {
             ledger: ledger.clone(),
             roster: Arc::new(Roster::default()),
             directory: Arc::clone(&directory),
@@ -205,11 +205,11 @@ impl Kit {
         let Self { folder, monitors, ledger, vault, common, directory, .. } = self;
         drop((monitors, ledger, directory));
         let kit = Self::at(folder, vault, common);
-        monitors::load(&kit.monitors).await.unwrap();
+        monitors::load_monitors(&kit.monitors).await.unwrap();
         kit
     }
 
-    pub async fn create(&self, values: Value) -> Result<Saved, Refusal> {
+    pub async fn create(&self, values: Value) -> Result<SavedObject, ServiceError> {
         monitors::create(&self.monitors, &admin(), MonitorType::Website, Form::V3, &website(values)).await
     }
 
@@ -218,12 +218,12 @@ impl Kit {
         MonitorId(self.create(values).await.unwrap().id)
     }
 
-    pub async fn patch(&self, id: MonitorId, body: Value) -> Result<Saved, Refusal> {
+    pub async fn patch(&self, id: MonitorId, body: Value) -> Result<SavedObject, ServiceError> {
         monitors::patch(&self.monitors, &admin(), id, None, Form::V3, &Node::from(body), None).await
     }
 
     pub fn monitor(&self, id: MonitorId) -> Monitor {
-        self.monitors.roster().get(id).unwrap()
+        self.monitors.monitors().get(id).unwrap()
     }
 
     pub async fn audit(&self) -> Vec<AuditEntry> {
@@ -234,7 +234,7 @@ impl Kit {
     }
 
     pub async fn shown(&self, caller: &Caller, id: MonitorId) -> Map<String, Value> {
-        monitors::show(&self.monitors, caller, &[self.monitor(id)]).await.unwrap().remove(0)
+        monitors::monitors_to_json(&self.monitors, caller, &[self.monitor(id)]).await.unwrap().remove(0)
     }
 
     /// Every byte that the store wrote.
@@ -267,7 +267,7 @@ pub fn caller(customer: i64, role: Role) -> Caller {
         login: Arc::from("anna"),
         role,
         address: None,
-        via: Via::V3,
+        via: EntryPoint::V3,
     }
 }
 
@@ -276,9 +276,9 @@ pub fn admin() -> Caller {
 }
 
 /// The messages of a refusal by faults.
-pub fn faults(refusal: Refusal) -> Vec<String> {
+pub fn faults(refusal: ServiceError) -> Vec<String> {
     match refusal {
-        Refusal::Faults(faults) => faults.iter().map(ToString::to_string).collect(),
+        ServiceError::Invalid(faults) => faults.iter().map(ToString::to_string).collect(),
         other => panic!("{other:?}"),
     }
 }

@@ -70,7 +70,7 @@ fn by_run(results: &[CheckResult]) -> BTreeMap<Timestamp, Vec<LocationId>> {
 /// The plan by which `monitor` runs at locations 1 to `pool`.
 fn plan(process: &Process, monitor: MonitorId, pool: i64) -> RunPlan {
     let pool: Vec<_> = (1..=pool).map(LocationId).collect();
-    process.monitors.roster().get(monitor).unwrap().run_plan(&pool)
+    process.monitors.monitors().get(monitor).unwrap().run_plan(&pool)
 }
 
 fn locations(number: i64) -> serde_json::Value {
@@ -167,7 +167,7 @@ async fn a_monitor_leaves_the_locations_that_its_new_version_does_not_name() {
 async fn a_check_out_of_schedule_is_made_at_the_location_that_is_asked_for() {
     let (process, target) = (Process::hosting(3).await, Target::start().await);
     let id = process.create(target.port, json!({"locations": [{"id": 1}]})).await;
-    let monitor = process.monitors.roster().get(id).unwrap();
+    let monitor = process.monitors.monitors().get(id).unwrap();
     // Location 3 is not in its pool: it verifies.
     let result = process.planner.check_once(monitor.clone(), LocationId(3)).await.unwrap();
     assert_eq!((result.location_id, result.outcome), (LocationId(3), Outcome::Ok));
@@ -182,7 +182,7 @@ async fn a_check_out_of_schedule_is_made_at_the_location_that_is_asked_for() {
 async fn the_way_to_a_target_is_traced_from_a_location_that_is_hosted_here() {
     let (process, target) = (Process::hosting(2).await, Target::start().await);
     let id = process.create(target.port, json!({})).await;
-    let monitor = process.monitors.roster().get(id).unwrap();
+    let monitor = process.monitors.monitors().get(id).unwrap();
     for address in [None, Some("127.0.0.1".parse().unwrap())] {
         let file = process.planner.trace(monitor.clone(), LocationId(2), address).await.unwrap();
         let text = String::from_utf8(file.content.unwrap().to_vec()).unwrap();
@@ -224,8 +224,8 @@ async fn in_a_monitor_blackout_no_location_touches_the_target_and_the_runs_are_r
     let blackout = NewRecord { fields, ..record(RecordKind::Blackout, Some(id.0)) };
     let number =
         process.store.write_changes(vec![ConfigChange::CreateRecord(blackout)], vec![]).await.unwrap()[0];
-    process.monitors.directory().forget();
-    process.planner.follow(process.monitors.roster()).await.unwrap();
+    process.monitors.accounts().forget();
+    process.planner.follow(process.monitors.monitors()).await.unwrap();
     process.pass(180).await;
     let results = process.results(id, 6).await;
     let said = format!("blackout {number} of the monitor");
@@ -239,7 +239,7 @@ async fn in_a_monitor_blackout_no_location_touches_the_target_and_the_runs_are_r
     let expected = addresses([1]);
     assert_eq!(target.peers(&expected).await, expected, "by the other monitor alone");
     // A person may still ask.
-    let monitor = process.monitors.roster().get(id).unwrap();
+    let monitor = process.monitors.monitors().get(id).unwrap();
     let asked = process.planner.check_once(monitor, LocationId(2)).await.unwrap();
     assert_eq!(asked.outcome, Outcome::Ok);
     process.pass(60).await;

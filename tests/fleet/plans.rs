@@ -27,7 +27,7 @@ async fn a_plan_is_never_over_full_however_many_come_at_once() {
             Err(refusal) => assert_eq!(faults(refusal), [FULL]),
         }
     }
-    assert_eq!((made, kit.monitors.roster().len()), (2, 2));
+    assert_eq!((made, kit.monitors.monitors().len()), (2, 2));
 }
 
 #[tokio::test]

@@ -17,7 +17,7 @@ use vigie::pipeline::{IngestSettings, Ingestor};
 use vigie::probe::ProbeSettings;
 use vigie::schema::intake::Form;
 use vigie::service::monitors;
-use vigie::service::{MonitorContext, MonitorParts};
+use vigie::service::{MonitorContext, MonitorDependencies};
 use vigie::store::{Pagination, ResultFilter, ResultStore, SqliteSettings, SqliteStore};
 use vigie::syntax::source::Node;
 use vigie::telemetry::Metrics;
@@ -96,7 +96,7 @@ impl Process {
             clock: clock.clone(),
             probes: ProbeSettings::default(),
         }));
-        let monitors = MonitorContext::new(MonitorParts {
+        let monitors = MonitorContext::new(MonitorDependencies {
             ledger: store.clone(),
             roster: Arc::new(Roster::default()),
             directory,

@@ -25,7 +25,7 @@ async fn a_restart_gives_the_same_monitors_secrets_included() {
     kit.patch(id, json!({"note": "later"})).await.unwrap();
     let before = [kit.monitor(id), kit.monitor(MonitorId(made.id))];
     let kit = kit.restarted().await;
-    assert_eq!(kit.monitors.roster().len(), 2);
+    assert_eq!(kit.monitors.monitors().len(), 2);
     assert_eq!([kit.monitor(id), kit.monitor(MonitorId(made.id))], before);
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use vigie::clock::Clock;
 use vigie::domain::{MonitorId, Revision, Timestamp};
-use vigie::service::Refusal;
+use vigie::service::ServiceError;
 use vigie::service::monitors;
 
 use crate::fleet::kit::{Kit, NOON, admin};
@@ -14,7 +14,7 @@ use crate::fleet::kit::{Kit, NOON, admin};
 async fn pass(kit: &Kit, seconds: u64) {
     kit.clock.advance(Duration::from_secs(seconds));
     *kit.notes.now.lock().unwrap() = kit.clock.now();
-    monitors::end_pauses(&kit.monitors, kit.clock.now()).await;
+    monitors::resume_due(&kit.monitors, kit.clock.now()).await;
 }
 
 fn is_planned(kit: &Kit, id: MonitorId) -> bool {
@@ -91,5 +91,5 @@ async fn a_rest_lies_ahead() {
     let kit = Kit::new();
     let id = kit.made(json!({})).await;
     let past = monitors::pause(&kit.monitors, &admin(), id, Timestamp::from_seconds(NOON)).await;
-    assert!(matches!(past, Err(Refusal::Faults(faults)) if faults[0].path == "until"));
+    assert!(matches!(past, Err(ServiceError::Invalid(faults)) if faults[0].path == "until"));
 }

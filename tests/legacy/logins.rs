@@ -14,7 +14,7 @@ const WRONG: (&str, &str) = ("40", "Invalid login information.");
 #[tokio::test]
 async fn a_login_opens_a_session_that_works_in_both_ways() {
     let app = App::start().await;
-    app.state.accounts.first_admin(Some("correct horse battery".to_owned())).await.unwrap();
+    app.state.accounts.ensure_first_admin(Some("correct horse battery".to_owned())).await.unwrap();
     let router = router(&app);
     let body = |password: &str| json!({"login": "admin", "password": password}).to_string();
     let answer = send(&router, "POST", "/login", &JSON, &body("correct horse battery")).await;

@@ -141,5 +141,5 @@ pub fn placed(app: &App, id: i64, kind: MonitorType, origin: Origin, values: Val
         document: Arc::new(Document::new(kind, values.as_object().unwrap().clone()).unwrap()),
         trail: Arc::default(),
     };
-    app.state.monitors.roster().change(vec![monitor], &[]);
+    app.state.monitors.monitors().change(vec![monitor], &[]);
 }

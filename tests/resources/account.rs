@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use vigie::domain::{CustomerId, RecordKind, Revision, Role, Timestamp};
-use vigie::service::Refusal;
+use vigie::service::ServiceError;
 use vigie::store::AuditFilter;
 use vigie::syntax::source::Node;
 
@@ -17,7 +17,7 @@ async fn an_account_has_defaults_and_is_changed_in_part() {
         "multipop_threshold": "2", "brand": "Vigie", "certificate_days": null,
     });
     assert_eq!((json!(account), revision), (expected, Revision(1)));
-    let change = async |body: Value| kit.resources.change_account(&admin(), &Node::from(body), None).await;
+    let change = async |body: Value| kit.resources.update_account(&admin(), &Node::from(body), None).await;
     let saved = change(json!({
         "time_zone": "Europe/Paris", "default_locations": [{"id": 2}, {"id": 1}],
         "multipop_threshold": 3, "certificate_days": 14,
@@ -43,7 +43,7 @@ async fn an_account_has_defaults_and_is_changed_in_part() {
 #[tokio::test]
 async fn the_first_change_of_an_account_names_only_what_it_changed() {
     let kit = Kit::new().await;
-    let change = async |body: Value| kit.resources.change_account(&admin(), &Node::from(body), None).await;
+    let change = async |body: Value| kit.resources.update_account(&admin(), &Node::from(body), None).await;
     assert_eq!(change(json!({"time_zone": "UTC"})).await.unwrap().revision, 1);
     assert_eq!(change(json!({"brand": "Shop"})).await.unwrap().revision, 2);
     let entry = &kit.trail().await[0];
@@ -57,7 +57,7 @@ async fn the_first_change_of_an_account_names_only_what_it_changed() {
 async fn bad_values_are_refused_with_every_offence() {
     let kit = Kit::new().await;
     let change =
-        async |body: Value| messages(kit.resources.change_account(&admin(), &Node::from(body), None).await);
+        async |body: Value| messages(kit.resources.update_account(&admin(), &Node::from(body), None).await);
     let cases: &[(Value, &[&str])] = &[
         (
             json!({"time_zone": "Mars/Olympus", "default_locations": [{"id": 1}, {"id": 7}, {"id": 1}]}),
@@ -100,13 +100,13 @@ async fn each_account_sees_and_changes_itself() {
     let kit = Kit::new().await;
     let (account, _) = kit.resources.account(&kit.stranger()).await.unwrap();
     assert_eq!((&account["id"], &account["name"]), (&json!(kit.other.0), &json!("other")));
-    let one = kit.resources.one(&kit.stranger(), RecordKind::Customer, 1).await;
-    assert_eq!(one.err(), Some(Refusal::NotFound));
+    let one = kit.resources.get(&kit.stranger(), RecordKind::Customer, 1).await;
+    assert_eq!(one.err(), Some(ServiceError::NotFound));
     let power = as_role(Role::PowerUser);
     assert!(kit.resources.account(&power).await.is_ok());
     let body = Node::from(json!({"brand": "x"}));
     assert_eq!(
-        forbidden(kit.resources.change_account(&power, &body, None).await),
+        forbidden(kit.resources.update_account(&power, &body, None).await),
         "The role POWER-USER does not permit this"
     );
 }
@@ -120,7 +120,7 @@ async fn the_trail_says_who_did_what_and_is_narrowed() {
     kit.made(RecordKind::Location, json!({"name": "c"})).await;
     kit.make(&kit.stranger(), RecordKind::Property, json!({"name": "theirs"})).await.unwrap();
     let told = async |filter: AuditFilter| {
-        let found = kit.resources.audit(&admin(), filter, ALL).await.unwrap();
+        let found = kit.resources.audit_trail(&admin(), filter, ALL).await.unwrap();
         let brief = |row: &serde_json::Map<String, Value>| {
             format!(
                 "{} {} {}",
@@ -142,7 +142,7 @@ async fn the_trail_says_who_did_what_and_is_narrowed() {
     let later = Some(Timestamp::from_seconds(NOON + 60));
     assert_eq!(told(AuditFilter { from: later, ..none() }).await, all[..2]);
     assert_eq!(told(AuditFilter { until: later, ..none() }).await, all[2..]);
-    let row = kit.resources.audit(&admin(), none(), ALL).await.unwrap().items.pop().unwrap();
+    let row = kit.resources.audit_trail(&admin(), none(), ALL).await.unwrap().items.pop().unwrap();
     assert_eq!(row["at"], "2026-01-01T12:00:00Z");
     assert_eq!(
         (&row["login"], &row["address"], &row["via"]),
@@ -150,6 +150,6 @@ async fn the_trail_says_who_did_what_and_is_narrowed() {
     );
     assert_eq!(row["after"], json!({"name": "a", "values": []}));
     assert_eq!(row["before"], json!({}));
-    let report = kit.resources.audit(&as_role(Role::ReportOnly), none(), ALL).await;
+    let report = kit.resources.audit_trail(&as_role(Role::ReportOnly), none(), ALL).await;
     assert_eq!(forbidden(report), "The role REPORTONLY does not permit this");
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use vigie::domain::{CustomerId, RecordKind, Role};
-use vigie::service::Refusal;
+use vigie::service::ServiceError;
 use vigie::store::RecordFilter;
 
 use crate::resources::kit::{Kit, admin, apart, conflict, long, messages, object, refuses, roles};
@@ -106,7 +106,7 @@ async fn a_past_one_stays() {
     kit.clock.advance(std::time::Duration::from_hours(1));
     assert_eq!(conflict(kit.gone(&admin(), KIND, first).await), "A past blackout cannot be removed");
     kit.gone(&admin(), KIND, second).await.unwrap();
-    assert_eq!(kit.gone(&admin(), KIND, second).await.err(), Some(Refusal::NotFound));
+    assert_eq!(kit.gone(&admin(), KIND, second).await.err(), Some(ServiceError::NotFound));
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use vigie::domain::{CustomerId, RecordKind, Role};
-use vigie::service::Refusal;
+use vigie::service::ServiceError;
 use vigie::store::RecordFilter;
 use vigie::syntax::source::Node;
 
@@ -19,7 +19,7 @@ async fn kit() -> Kit {
     kit
 }
 
-async fn edit(kit: &Kit, body: Value) -> Result<(), Refusal> {
+async fn edit(kit: &Kit, body: Value) -> Result<(), ServiceError> {
     kit.resources.bulk_edit_blackouts(&admin(), &Node::from(body)).await
 }
 

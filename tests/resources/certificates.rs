@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use vigie::domain::{CustomerId, FailureKind, RecordKind, Role};
 use vigie::net::{Deadline, Net, NetConfig, Pem, Roots, TlsOptions, Trace, Trust};
-use vigie::service::OpenCertificate;
+use vigie::service::OpenedCertificate;
 
 use crate::resources::kit::{Kit, admin, apart, conflict, long, messages, refuses, roles};
 use crate::support::tls_server::{Authority, Identity, config, serve};
@@ -139,8 +139,8 @@ async fn a_certificate_is_in_force_from_its_making_to_its_removal() {
     let trust = Trust { roots: Roots::None, ..Trust::default() };
     let net = Arc::new(Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap());
     let follower = Arc::clone(&net);
-    let follow = move |all: Vec<OpenCertificate>| {
-        let pem = |one: &OpenCertificate| Pem { label: one.name.clone(), text: one.pem.to_vec() };
+    let follow = move |all: Vec<OpenedCertificate>| {
+        let pem = |one: &OpenedCertificate| Pem { label: one.name.clone(), text: one.pem.to_vec() };
         let of = |client: bool| {
             all.iter()
                 .filter(|one| one.client == client)

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use vigie::domain::{RecordKind, Role, Timestamp};
-use vigie::service::Refusal;
+use vigie::service::ServiceError;
 use vigie::store::RecordFilter;
 
 use crate::resources::kit::{Kit, NOON, admin, apart, long, refuses, roles};
@@ -25,8 +25,11 @@ async fn an_event_gets_name_login_and_time_from_the_server() {
             "name": "Deploy done", "login": "anna", "timestamp": "2026-01-01 21:00:00",
         })
     );
-    assert_eq!(kit.change(&admin(), KIND, id, json!({"value": "x"})).await.err(), Some(Refusal::NotFound));
-    assert_eq!(kit.gone(&admin(), KIND, id).await.err(), Some(Refusal::NotFound));
+    assert_eq!(
+        kit.change(&admin(), KIND, id, json!({"value": "x"})).await.err(),
+        Some(ServiceError::NotFound)
+    );
+    assert_eq!(kit.gone(&admin(), KIND, id).await.err(), Some(ServiceError::NotFound));
 }
 
 #[tokio::test]
@@ -79,6 +82,6 @@ async fn editors_report_them_and_no_account_sees_those_of_another() {
     roles(&kit, KIND, |_| body.clone(), &[Role::Admin, Role::CoAdmin, Role::PowerUser]).await;
     let id = kit.made(KIND, body.clone()).await;
     let stranger = kit.stranger();
-    assert_eq!(kit.resources.one(&stranger, KIND, id).await.err(), Some(Refusal::NotFound));
+    assert_eq!(kit.resources.get(&stranger, KIND, id).await.err(), Some(ServiceError::NotFound));
     apart(&kit, KIND, id, body).await;
 }

@@ -16,7 +16,7 @@ use vigie::schema::accept::create;
 use vigie::schema::intake::Form;
 use vigie::schema::validation_context::Surroundings;
 use vigie::schema::{Monitor, Origin, Trail};
-use vigie::service::{Caller, Refusal, ResourceParts, Resources, Saved, Via};
+use vigie::service::{Caller, EntryPoint, ResourceDependencies, ResourceService, SavedObject, ServiceError};
 use vigie::store::{
     AuditEntry, AuditFilter, ConfigChange, ConfigStore, NewRecord, Pagination, RecordFilter, SqliteSettings,
     SqliteStore,
@@ -55,7 +55,7 @@ pub struct Kit {
     pub staff: Arc<Staff>,
     _folder: TempDir,
     pub store: Arc<SqliteStore>,
-    pub resources: Resources,
+    pub resources: ResourceService,
     pub roster: Arc<Roster>,
     pub directory: Arc<Directory>,
     pub vault: Arc<Keyring>,
@@ -84,7 +84,7 @@ impl Kit {
         let roster = Arc::new(Roster::default());
         let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(NOON)));
         let vault = Arc::new(Keyring::ephemeral());
-        let resources = Resources::new(ResourceParts {
+        let resources = ResourceService::new(ResourceDependencies {
             ledger: store.clone(),
             roster: roster.clone(),
             directory: directory.clone(),
@@ -107,7 +107,12 @@ impl Kit {
         Self { staff, _folder: folder, store, resources, roster, directory, vault, clock, other }
     }
 
-    pub async fn make(&self, caller: &Caller, kind: RecordKind, body: Value) -> Result<Saved, Refusal> {
+    pub async fn make(
+        &self,
+        caller: &Caller,
+        kind: RecordKind,
+        body: Value,
+    ) -> Result<SavedObject, ServiceError> {
         self.resources.create(caller, kind, &Node::from(body)).await
     }
 
@@ -123,16 +128,16 @@ impl Kit {
         kind: RecordKind,
         id: i64,
         body: Value,
-    ) -> Result<Saved, Refusal> {
+    ) -> Result<SavedObject, ServiceError> {
         self.resources.patch(caller, kind, id, &Node::from(body), None).await
     }
 
-    pub async fn gone(&self, caller: &Caller, kind: RecordKind, id: i64) -> Result<(), Refusal> {
+    pub async fn gone(&self, caller: &Caller, kind: RecordKind, id: i64) -> Result<(), ServiceError> {
         self.resources.delete(caller, kind, id, None).await
     }
 
     pub async fn shown(&self, kind: RecordKind, id: i64) -> Value {
-        Value::Object(self.resources.one(&admin(), kind, id).await.unwrap().0)
+        Value::Object(self.resources.get(&admin(), kind, id).await.unwrap().0)
     }
 
     pub async fn listed(&self, caller: &Caller, filter: RecordFilter) -> Vec<Value> {
@@ -185,7 +190,7 @@ pub fn as_role(role: Role) -> Caller {
 
 fn caller(customer: CustomerId, user: i64, login: &str, role: Role) -> Caller {
     let address = Some("192.0.2.7".parse().unwrap());
-    Caller { customer, user: UserId(user), login: Arc::from(login), role, address, via: Via::V3 }
+    Caller { customer, user: UserId(user), login: Arc::from(login), role, address, via: EntryPoint::V3 }
 }
 
 pub fn object(value: Value) -> Map<String, Value> {
@@ -194,26 +199,26 @@ pub fn object(value: Value) -> Map<String, Value> {
 }
 
 /// The messages of a refused body.
-pub fn messages<T: std::fmt::Debug>(outcome: Result<T, Refusal>) -> Vec<String> {
+pub fn messages<T: std::fmt::Debug>(outcome: Result<T, ServiceError>) -> Vec<String> {
     match outcome {
         Ok(_) => Vec::new(),
-        Err(Refusal::Faults(faults)) => faults.iter().map(ToString::to_string).collect(),
+        Err(ServiceError::Invalid(faults)) => faults.iter().map(ToString::to_string).collect(),
         Err(other) => panic!("{other:?}"),
     }
 }
 
 /// The message of a conflict.
-pub fn conflict<T: std::fmt::Debug>(outcome: Result<T, Refusal>) -> String {
+pub fn conflict<T: std::fmt::Debug>(outcome: Result<T, ServiceError>) -> String {
     match outcome {
-        Err(Refusal::Conflict(message)) => message,
+        Err(ServiceError::Conflict(message)) => message,
         other => panic!("{other:?}"),
     }
 }
 
 /// The message of what is forbidden.
-pub fn forbidden<T: std::fmt::Debug>(outcome: Result<T, Refusal>) -> String {
+pub fn forbidden<T: std::fmt::Debug>(outcome: Result<T, ServiceError>) -> String {
     match outcome {
-        Err(Refusal::Forbidden(message)) => message,
+        Err(ServiceError::Forbidden(message)) => message,
         other => panic!("{other:?}"),
     }
 }
@@ -249,9 +254,9 @@ pub async fn roles(kit: &Kit, kind: RecordKind, body: impl Fn(Role) -> Value, ma
 /// Asserts that `id` does not exist for another account.
 pub async fn apart(kit: &Kit, kind: RecordKind, id: i64, body: Value) {
     let stranger = kit.stranger();
-    assert_eq!(kit.resources.one(&stranger, kind, id).await.err(), Some(Refusal::NotFound));
-    assert_eq!(kit.change(&stranger, kind, id, body).await.err(), Some(Refusal::NotFound));
-    assert_eq!(kit.gone(&stranger, kind, id).await.err(), Some(Refusal::NotFound));
+    assert_eq!(kit.resources.get(&stranger, kind, id).await.err(), Some(ServiceError::NotFound));
+    assert_eq!(kit.change(&stranger, kind, id, body).await.err(), Some(ServiceError::NotFound));
+    assert_eq!(kit.gone(&stranger, kind, id).await.err(), Some(ServiceError::NotFound));
     assert!(kit.kept(kind, id).await.is_some());
     let mine = kit.listed(&stranger, RecordFilter::new(kind)).await;
     assert!(mine.iter().all(|row| row["id"] != id), "{mine:?}");

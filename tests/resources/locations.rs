@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use vigie::domain::{CustomerId, RecordKind, Revision, Role};
-use vigie::service::Refusal;
+use vigie::service::ServiceError;
 use vigie::store::RecordFilter;
 
 use crate::resources::kit::{Kit, admin, apart, as_role, conflict, forbidden, long, refuses, roles};
@@ -13,7 +13,7 @@ const KIND: RecordKind = RecordKind::Location;
 async fn a_location_is_made_changed_and_removed() {
     let kit = Kit::new().await;
     let saved = kit.make(&admin(), KIND, json!({"name": "Lyon", "region": 33})).await.unwrap();
-    let secret = saved.once["enrolment_secret"].as_str().unwrap().to_owned();
+    let secret = saved.shown_once["enrolment_secret"].as_str().unwrap().to_owned();
     assert_eq!(secret.len(), 43);
     let kept = kit.kept(KIND, saved.id).await.unwrap();
     let hash = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, secret.as_bytes());
@@ -26,10 +26,10 @@ async fn a_location_is_made_changed_and_removed() {
         })
     );
     let changed = kit.change(&admin(), KIND, saved.id, json!({"name": "Lyon 2"})).await.unwrap();
-    assert_eq!((changed.revision, changed.once.len()), (2, 0));
+    assert_eq!((changed.revision, changed.shown_once.len()), (2, 0));
     assert_eq!(kit.shown(KIND, saved.id).await["region"], 33);
     kit.gone(&admin(), KIND, saved.id).await.unwrap();
-    assert_eq!(kit.resources.one(&admin(), KIND, saved.id).await.err(), Some(Refusal::NotFound));
+    assert_eq!(kit.resources.get(&admin(), KIND, saved.id).await.err(), Some(ServiceError::NotFound));
     let trail = kit.trail().await;
     assert_eq!(
         trail.iter().map(|row| row.action.as_str()).collect::<Vec<_>>(),
@@ -46,7 +46,7 @@ async fn a_location_is_made_changed_and_removed() {
 #[tokio::test]
 async fn those_of_the_settings_are_seen_by_all_and_changed_by_none() {
     let kit = Kit::new().await;
-    let (first, revision) = kit.resources.one(&kit.stranger(), KIND, 1).await.unwrap();
+    let (first, revision) = kit.resources.get(&kit.stranger(), KIND, 1).await.unwrap();
     assert_eq!(revision, Revision(1));
     let north = json!({
         "id": 1, "name": "north", "region": 10, "private": false,
@@ -66,7 +66,7 @@ async fn those_of_the_settings_are_seen_by_all_and_changed_by_none() {
     let told = "This location stands in the settings of the server; change it there";
     assert_eq!(forbidden(kit.change(&admin(), KIND, 1, json!({"name": "x"})).await), told);
     assert_eq!(forbidden(kit.gone(&admin(), KIND, 2).await), told);
-    assert_eq!(kit.gone(&admin(), KIND, 3).await.err(), Some(Refusal::NotFound));
+    assert_eq!(kit.gone(&admin(), KIND, 3).await.err(), Some(ServiceError::NotFound));
 }
 
 #[tokio::test]
@@ -82,10 +82,10 @@ async fn those_of_account_1_are_shared_unless_they_are_private() {
     };
     assert_eq!(ids(admin()).await, [1, 2, shared, private]);
     assert_eq!(ids(kit.stranger()).await, [1, 2, shared, theirs]);
-    let (own, _) = kit.resources.one(&kit.stranger(), KIND, theirs).await.unwrap();
+    let (own, _) = kit.resources.get(&kit.stranger(), KIND, theirs).await.unwrap();
     assert_eq!(own["private"], true);
     apart(&kit, KIND, private, json!({"name": "x"})).await;
-    assert_eq!(kit.gone(&admin(), KIND, theirs).await.err(), Some(Refusal::NotFound));
+    assert_eq!(kit.gone(&admin(), KIND, theirs).await.err(), Some(ServiceError::NotFound));
     let told = "This location is shared by all accounts; only account 1 can change it";
     assert_eq!(forbidden(kit.gone(&kit.stranger(), KIND, shared).await), told);
     assert_eq!(forbidden(kit.change(&kit.stranger(), KIND, shared, json!({"name": "x"})).await), told);
@@ -162,11 +162,11 @@ async fn an_older_version_is_refused() {
     let id = kit.made(KIND, json!({"name": "a"})).await;
     let body = vigie::syntax::source::Node::from(json!({"name": "b"}));
     let patch = async |seen| kit.resources.patch(&as_role(Role::Admin), KIND, id, &body, seen).await;
-    assert_eq!(patch(Some(Revision(2))).await.err(), Some(Refusal::Stale));
+    assert_eq!(patch(Some(Revision(2))).await.err(), Some(ServiceError::PreconditionFailed));
     assert_eq!(patch(Some(Revision(1))).await.unwrap().revision, 2);
-    assert_eq!(patch(Some(Revision(1))).await.err(), Some(Refusal::Stale));
+    assert_eq!(patch(Some(Revision(1))).await.err(), Some(ServiceError::PreconditionFailed));
     // What changes nothing is no new version.
     assert_eq!(patch(None).await.unwrap().revision, 2);
     let gone = kit.resources.delete(&admin(), KIND, id, Some(Revision(1))).await;
-    assert_eq!(gone.err(), Some(Refusal::Stale));
+    assert_eq!(gone.err(), Some(ServiceError::PreconditionFailed));
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use vigie::domain::{RecordKind, Role};
-use vigie::service::Refusal;
+use vigie::service::ServiceError;
 
 use crate::resources::kit::{Kit, admin, apart, conflict, long, messages, refuses, roles};
 
@@ -56,7 +56,7 @@ async fn a_value_in_use_stays_and_so_does_its_property() {
     );
     kit.roster.replace(Vec::new());
     kit.gone(&admin(), KIND, id).await.unwrap();
-    assert_eq!(kit.resources.one(&admin(), KIND, id).await.err(), Some(Refusal::NotFound));
+    assert_eq!(kit.resources.get(&admin(), KIND, id).await.err(), Some(ServiceError::NotFound));
 }
 
 #[tokio::test]

@@ -125,7 +125,7 @@ async fn the_address_of_a_hook_is_shown_to_those_who_may_change_it() {
     let (mask, other) = ("https://hook.example/********", "https://hook.example/services/T0/another");
     let seen = async |role: Role| {
         let caller = as_role(role);
-        let one = kit.resources.one(&caller, KIND, id).await.unwrap().0["recipient"].clone();
+        let one = kit.resources.get(&caller, KIND, id).await.unwrap().0["recipient"].clone();
         let list =
             kit.resources.list(&caller, RecordFilter::new(KIND), crate::resources::kit::ALL).await.unwrap();
         assert_eq!(list.items[0]["recipient"], one);
@@ -135,7 +135,7 @@ async fn the_address_of_a_hook_is_shown_to_those_who_may_change_it() {
         assert_eq!(seen(role).await, shown, "{role}");
     }
     // What a viewer read can be sent back by somebody who may.
-    let back = kit.resources.one(&as_role(Role::ReadOnly), KIND, id).await.unwrap().0;
+    let back = kit.resources.get(&as_role(Role::ReadOnly), KIND, id).await.unwrap().0;
     let saved = kit.change(&admin(), KIND, id, json!(back)).await.unwrap();
     assert_eq!((saved.revision, seen(Role::Admin).await), (1, json!(hook)));
     kit.change(&admin(), KIND, id, json!({"recipient": other})).await.unwrap();
@@ -176,7 +176,7 @@ async fn a_new_key_seals_passwords_anew() {
     let kit = Kit::new().await;
     let id = kit.made(KIND, post(json!({}))).await;
     let before = kit.kept(KIND, id).await.unwrap().private_data;
-    assert_eq!(vigie::service::sealed_by(&*kit.store).await.unwrap().keys.values().sum::<u64>(), 1);
+    assert_eq!(vigie::service::count_sealed(&*kit.store).await.unwrap().by_key.values().sum::<u64>(), 1);
     let vault = kit.vault.clone();
     let anew = move |context: &str, sealed: &[u8]| {
         let plain = vault.open(context, sealed).ok()?;

@@ -3,7 +3,7 @@
 use aws_lc_rs::digest::{SHA256, digest};
 use serde_json::{Value, json};
 use vigie::domain::{RecordKind, Role, Timestamp, UserId};
-use vigie::service::{Accounts, Caller, Refusal};
+use vigie::service::{AccountService, Caller, ServiceError};
 use vigie::store::{StoredToken, TokenKind, TokenStore};
 
 use crate::resources::kit::{Kit, NOON, admin, apart, as_role, conflict, forbidden, long, messages, refuses};
@@ -35,12 +35,15 @@ async fn a_user_is_made_and_logs_in_and_its_password_is_never_told() {
             "customer_id": 1, "created_at": "2026-01-01T12:00:00Z", "created_by": "anna",
         })
     );
-    let accounts = Accounts::new(kit.store.clone(), kit.store.clone(), kit.clock.clone());
+    let accounts = AccountService::new(kit.store.clone(), kit.store.clone(), kit.clock.clone());
     let from = "127.0.0.1".parse().unwrap();
     assert!(accounts.log_in("clara", "correct horse", from).await.is_ok());
     let changed = kit.change(&admin(), KIND, id, json!({"password": "battery staple"})).await.unwrap();
     assert_eq!(changed.revision, 2);
-    assert_eq!(accounts.log_in("clara", "correct horse", from).await.err(), Some(Refusal::WrongLogin));
+    assert_eq!(
+        accounts.log_in("clara", "correct horse", from).await.err(),
+        Some(ServiceError::InvalidCredentials)
+    );
     assert!(accounts.log_in("clara", "battery staple", from).await.is_ok());
     // A mask leaves it is.
     kit.change(&admin(), KIND, id, json!({"password": "********", "name": "C"})).await.unwrap();

@@ -5,24 +5,24 @@ use std::sync::Arc;
 use serde_json::json;
 use vigie::domain::{CustomerId, MonitorType, Revision};
 use vigie::schema::{Document, Monitor, Origin};
-use vigie::service::{Provision, Wanted, provision};
+use vigie::service::{DesiredMonitor, ProvisionPlan, provision};
 use vigie::store::{AuditEntry, AuditFilter, ConfigStore, MonitorStore, Pagination, SqliteStore};
 
 use crate::store::make::{at, sqlite};
 use crate::support::fields::Fields;
 
-fn wanted(key: &str, host: &str) -> Wanted {
+fn wanted(key: &str, host: &str) -> DesiredMonitor {
     with_password(key, host, None)
 }
 
-fn with_password(key: &str, host: &str, password: Option<&str>) -> Wanted {
+fn with_password(key: &str, host: &str, password: Option<&str>) -> DesiredMonitor {
     let mut values = json!({"name": key, "url": format!("http://{host}/")});
     if let Some(password) = password {
         values["realm_userid"] = json!("probe");
         values["realm_password"] = json!(password);
     }
     let serde_json::Value::Object(values) = values else { unreachable!() };
-    Wanted {
+    DesiredMonitor {
         key: key.into(),
         file: "shop.yaml".into(),
         customer: CustomerId(1),
@@ -30,11 +30,16 @@ fn with_password(key: &str, host: &str, password: Option<&str>) -> Wanted {
     }
 }
 
-async fn load(store: &SqliteStore, files: &[Wanted], running: &[Monitor], second: i64) -> Provision {
+async fn load(
+    store: &SqliteStore,
+    files: &[DesiredMonitor],
+    running: &[Monitor],
+    second: i64,
+) -> ProvisionPlan {
     provision(store, files.to_vec(), running, at(second)).await.unwrap()
 }
 
-fn revisions(provision: &Provision) -> Vec<i64> {
+fn revisions(provision: &ProvisionPlan) -> Vec<i64> {
     provision.monitors.iter().map(|monitor| monitor.revision.0).collect()
 }
 

@@ -25,8 +25,9 @@ use vigie::pipeline::{Agent, PlanError, Planned, Planner};
 use vigie::schema::Monitor;
 use vigie::service::monitors;
 use vigie::service::{
-    Accounts, Alerting, AlertingParts, LastRuns, MonitorContext, MonitorParts, NoWatchman, ResourceParts,
-    Resources, TrialParts, Trials, View,
+    AccountService, AlertService, AlertServiceDependencies, LastRunLookup, MonitorContext,
+    MonitorDependencies, NoAlertControl, OnDemandTestDependencies, OnDemandTests, ResourceDependencies,
+    ResourceService, StatusQueries,
 };
 use vigie::store::{
     ConfigChange, ConfigStore, MonitorState, NewRecord, SqliteSettings, SqliteStore, StoredToken,
@@ -78,7 +79,7 @@ impl App {
 
     /// Whoever holds the token of the host.
     pub fn host(&self) -> Client {
-        let token = self.state.accounts.host_token();
+        let token = self.state.accounts.renew_host_token();
         Client { router: self.router.clone(), token: Some(token) }
     }
 
@@ -92,7 +93,7 @@ impl App {
         let directory = Arc::new(Directory::new(Arc::clone(&ledger), common()));
         let vault = Arc::new(Keyring::read_or_create(&folder.path().join("vigie.key")).unwrap());
         let timer: Arc<dyn Clock> = clock.clone();
-        let monitors = MonitorContext::new(MonitorParts {
+        let monitors = MonitorContext::new(MonitorDependencies {
             ledger: Arc::clone(&ledger),
             roster: Arc::clone(&roster),
             directory: Arc::clone(&directory),
@@ -101,8 +102,8 @@ impl App {
             clock: Arc::clone(&timer),
         });
         let monitors = Arc::new(monitors.with_last_runs(planner.clone()));
-        roster.replace(monitors::load(&monitors).await.unwrap());
-        let resources = Arc::new(Resources::new(ResourceParts {
+        roster.replace(monitors::load_monitors(&monitors).await.unwrap());
+        let resources = Arc::new(ResourceService::new(ResourceDependencies {
             ledger: Arc::clone(&ledger),
             roster: Arc::clone(&roster),
             directory: Arc::clone(&directory),
@@ -110,26 +111,26 @@ impl App {
             planner: planner.clone(),
             clock: Arc::clone(&timer),
         }));
-        let trials = Arc::new(Trials::new(TrialParts {
+        let trials = Arc::new(OnDemandTests::new(OnDemandTestDependencies {
             ledger: Arc::clone(&ledger),
             roster: Arc::clone(&roster),
             directory: Arc::clone(&directory),
             planner: planner.clone(),
             clock: Arc::clone(&timer),
-            keep: std::time::Duration::from_secs(KEPT_DAYS * 86_400),
+            retention: std::time::Duration::from_secs(KEPT_DAYS * 86_400),
         }));
-        let alerting = Arc::new(Alerting::new(AlertingParts {
-            alarms: store.clone(),
+        let alerting = Arc::new(AlertService::new(AlertServiceDependencies {
+            alert_store: store.clone(),
             outbox: store.clone(),
             ledger: Arc::clone(&ledger),
-            watchman: Arc::new(NoWatchman),
+            alert_control: Arc::new(NoAlertControl),
             roster: Arc::clone(&roster),
             directory: Arc::clone(&directory),
             clock: Arc::clone(&timer),
         }));
         let tokens: Arc<dyn TokenStore> = store.clone();
-        let accounts = Arc::new(Accounts::new(ledger, tokens, Arc::clone(&timer)));
-        let view = Arc::new(View::new(store.clone(), Arc::clone(&roster), common().locations));
+        let accounts = Arc::new(AccountService::new(ledger, tokens, Arc::clone(&timer)));
+        let view = Arc::new(StatusQueries::new(store.clone(), Arc::clone(&roster), common().locations));
         let state = ApiState { accounts, monitors, resources, alerting, trials, view, clock: timer };
         let router = v3::router(state.clone());
         Self { state, router, store, planner, clock, roster, folder }
@@ -371,7 +372,7 @@ impl Planner for FakePlanner {
     }
 }
 
-impl LastRuns for FakePlanner {
+impl LastRunLookup for FakePlanner {
     fn last_run(&self, monitor: &Monitor) -> Option<MonitorState> {
         let (outcome, status) = (*self.last.lock().unwrap())?;
         let (at, location_id) = (Timestamp::from_seconds(NOON), LocationId(1));

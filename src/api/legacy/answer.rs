@@ -8,7 +8,7 @@ use futures::stream::{self, Stream, StreamExt};
 use serde_json::{Value, json};
 
 use crate::domain::StoreError;
-use crate::service::Refusal;
+use crate::service::ServiceError;
 use crate::syntax::ValidationErrorKind;
 
 /// Status and message of a call that went well.
@@ -52,10 +52,10 @@ impl Fault {
     }
 }
 
-impl From<Refusal> for Fault {
-    fn from(refusal: Refusal) -> Self {
+impl From<ServiceError> for Fault {
+    fn from(refusal: ServiceError) -> Self {
         match refusal {
-            Refusal::Faults(faults) => {
+            ServiceError::Invalid(faults) => {
                 let first = faults
                     .iter()
                     .find(|fault| fault.kind == ValidationErrorKind::MissingField)
@@ -66,17 +66,17 @@ impl From<Refusal> for Fault {
                 );
                 Self::new(status, message)
             }
-            Refusal::Unauthenticated(_) | Refusal::WrongLogin => Self::login(),
-            Refusal::Locked => Self::new(47, "Account locked or not yet active."),
-            Refusal::Throttled(seconds) => {
+            ServiceError::Unauthenticated(_) | ServiceError::InvalidCredentials => Self::login(),
+            ServiceError::Locked => Self::new(47, "Account locked or not yet active."),
+            ServiceError::RateLimited(seconds) => {
                 Self::new(47, format!("Too many attempts; try again in {seconds} s."))
             }
-            Refusal::Forbidden(message) => Self::new(63, message),
-            Refusal::NotFound => Self::device(),
-            Refusal::Conflict(message) => Self::new(66, message),
-            Refusal::Stale => Self::trouble("It was changed meanwhile; try again."),
-            Refusal::Unavailable(message) => Self::trouble(message),
-            Refusal::Store(error) => Self::from(error),
+            ServiceError::Forbidden(message) => Self::new(63, message),
+            ServiceError::NotFound => Self::device(),
+            ServiceError::Conflict(message) => Self::new(66, message),
+            ServiceError::PreconditionFailed => Self::trouble("It was changed meanwhile; try again."),
+            ServiceError::Unavailable(message) => Self::trouble(message),
+            ServiceError::Store(error) => Self::from(error),
         }
     }
 }
@@ -162,19 +162,19 @@ mod tests {
             fault(ValidationErrorKind::MissingField, "url"),
         ];
         for (refusal, status, message) in [
-            (Refusal::Faults(faults), 64, "Missing name"),
+            (ServiceError::Invalid(faults), 64, "Missing name"),
             (
-                Refusal::Faults(vec![fault(ValidationErrorKind::Range, "api_steps[0].url")]),
+                ServiceError::Invalid(vec![fault(ValidationErrorKind::Range, "api_steps[0].url")]),
                 66,
                 "Invalid api_steps",
             ),
-            (Refusal::Unauthenticated("x".to_owned()), 40, "Invalid login information."),
-            (Refusal::WrongLogin, 40, "Invalid login information."),
-            (Refusal::Locked, 47, "Account locked or not yet active."),
-            (Refusal::Throttled(7), 47, "Too many attempts; try again in 7 s."),
-            (Refusal::Forbidden("no".to_owned()), 63, "no"),
-            (Refusal::NotFound, 65, "Invalid device."),
-            (Refusal::Store(StoreError::Closed), 99, "The store is not available now; try again later."),
+            (ServiceError::Unauthenticated("x".to_owned()), 40, "Invalid login information."),
+            (ServiceError::InvalidCredentials, 40, "Invalid login information."),
+            (ServiceError::Locked, 47, "Account locked or not yet active."),
+            (ServiceError::RateLimited(7), 47, "Too many attempts; try again in 7 s."),
+            (ServiceError::Forbidden("no".to_owned()), 63, "no"),
+            (ServiceError::NotFound, 65, "Invalid device."),
+            (ServiceError::Store(StoreError::Closed), 99, "The store is not available now; try again later."),
         ] {
             assert_eq!(Fault::from(refusal), Fault::new(status, message));
         }

@@ -40,13 +40,13 @@ where
         if login.is_empty() || session.is_empty() {
             return Err(Fault::login());
         }
-        Ok(state.accounts.session(login, session, from).await?)
+        Ok(state.accounts.authenticate_session(login, session, from).await?)
     };
     let caller = match known.await {
         Ok(caller) => caller,
         Err(fault) => return shown.refuse(&fault),
     };
-    let done = match caller.require(right) {
+    let done = match caller.require_right(right) {
         Ok(()) => act(Call { state, caller: caller.clone(), request }).await,
         Err(refusal) => Err(refusal.into()),
     };

@@ -13,7 +13,7 @@ use crate::api::list::piece;
 use crate::domain::MonitorId;
 use crate::schema::{Monitor, legacy};
 use crate::service::monitors;
-use crate::service::{Caller, MonitorContext, Refusal};
+use crate::service::{Caller, MonitorContext, ServiceError};
 
 /// Monitors in one piece at most.
 const STEP: usize = 100;
@@ -44,7 +44,7 @@ struct Walk {
 }
 
 impl Walk {
-    async fn step(mut self) -> Result<(Vec<u8>, Self), Refusal> {
+    async fn step(mut self) -> Result<(Vec<u8>, Self), ServiceError> {
         let Some(from) = self.next.take() else { return Ok((Vec::new(), self)) };
         let fits = |monitor: &Monitor| monitor.customer == self.caller.customer && self.filter.fits(monitor);
         let mut monitors = self.monitors.list_from(from, STEP, fits);
@@ -53,7 +53,7 @@ impl Walk {
         if found == STEP || monitors.len() < found {
             self.next = monitors.last().map(|last| MonitorId(last.id.0.saturating_add(1)));
         }
-        let shown = monitors::show(&self.monitors, &self.caller, &monitors).await?;
+        let shown = monitors::monitors_to_json(&self.monitors, &self.caller, &monitors).await?;
         let records = monitors.iter().zip(shown).map(|(monitor, mut object)| {
             if !self.filter.scripts {
                 object.shift_remove("script");
@@ -79,7 +79,7 @@ fn bearable(monitors: &[Monitor]) -> usize {
 }
 
 /// What cuts off an answer that has begun.
-fn broken(refusal: &Refusal) -> io::Error {
+fn broken(refusal: &ServiceError) -> io::Error {
     tracing::warn!(error = ?refusal, "a list of monitors was cut off");
     io::Error::other("the list was cut off")
 }

@@ -7,7 +7,7 @@ use super::call::Call;
 
 /// Each with `id`, `name` and `region` as texts.
 pub(super) async fn list(call: Call) -> Result<Done, Fault> {
-    let locations = call.state.resources.usable_locations(&call.caller).await?;
+    let locations = call.state.resources.available_locations(&call.caller).await?;
     let shown = locations.iter().map(|(id, location)| {
         json!({"id": id.to_string(), "name": location.name, "region": location.region.to_string()})
     });

@@ -42,5 +42,5 @@ async fn change(
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
     let if_match = etag::if_match(&headers)?;
-    Ok(etag::saved(state.resources.change_account(&caller, &body, if_match).await?))
+    Ok(etag::saved(state.resources.update_account(&caller, &body, if_match).await?))
 }

@@ -56,7 +56,7 @@ async fn entries(
     let newest_first = |last, id| id < last;
     list::paged(role, shown, newest_first, move |page| {
         let (resources, caller, filter) = (Arc::clone(&resources), caller.clone(), filter.clone());
-        async move { resources.audit(&caller, filter, page).await }
+        async move { resources.audit_trail(&caller, filter, page).await }
     })
     .await
 }

@@ -18,7 +18,7 @@ use crate::schema::table::account::{MONITOR_BULK_EDIT, PASSWORD_BULK_EDIT, SCRIP
 use crate::schema::table::orders::{APPLY, APPLY_ANSWER, EDITED};
 use crate::schema::typed::request::{ApplyRequest, read_request};
 use crate::service::monitors;
-use crate::service::{Applied, AppliedChange, ApplyOptions, Caller, Refusal};
+use crate::service::{AppliedChange, ApplyEntry, ApplyOptions, Caller, ServiceError};
 use crate::syntax::source::{Node, NodeValue};
 use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, display_value};
 
@@ -119,7 +119,7 @@ fn change(change: AppliedChange) -> Value {
 }
 
 /// Takes the body apart; the fields of the monitors are judged where they are made.
-fn read(body: Node) -> Result<(Vec<Applied>, ApplyOptions), Refusal> {
+fn read(body: Node) -> Result<(Vec<ApplyEntry>, ApplyOptions), ServiceError> {
     let mut intake = Intake::new(Form::V3, &no_secrets);
     let fields = intake.fields(&APPLY, &body, &[], true);
     let mut faults = intake.faults;
@@ -127,7 +127,7 @@ fn read(body: Node) -> Result<(Vec<Applied>, ApplyOptions), Refusal> {
         Ok(wanted) => ApplyOptions { dry_run: wanted.dry_run, prune: wanted.prune },
         Err(error) => {
             faults.push(error.into());
-            return Err(Refusal::Faults(faults));
+            return Err(ServiceError::Invalid(faults));
         }
     };
     let mut keys = HashSet::new();
@@ -163,11 +163,11 @@ fn read(body: Node) -> Result<(Vec<Applied>, ApplyOptions), Refusal> {
             Err(found) => faults.extend(found),
         }
     }
-    if faults.is_empty() { Ok((wanted, options)) } else { Err(Refusal::Faults(faults)) }
+    if faults.is_empty() { Ok((wanted, options)) } else { Err(ServiceError::Invalid(faults)) }
 }
 
 /// Key and type of one monitor, with its fields; `type` stays among them.
-fn monitor(index: usize, node: Node) -> Result<Applied, Vec<ValidationError>> {
+fn monitor(index: usize, node: Node) -> Result<ApplyEntry, Vec<ValidationError>> {
     let at = |field: &str| format!("monitors[{index}].{field}");
     let mut faults = Vec::new();
     if !matches!(node.value, NodeValue::Map(_)) {
@@ -221,7 +221,7 @@ fn monitor(index: usize, node: Node) -> Result<Applied, Vec<ValidationError>> {
     let fields = fields.into_iter().filter(|(name, _)| name.name != "key").collect();
     match (key, kind) {
         (Some(key), Some(kind)) if faults.is_empty() => {
-            Ok(Applied { key, kind, body: Node { value: NodeValue::Map(fields), position: place } })
+            Ok(ApplyEntry { key, kind, body: Node { value: NodeValue::Map(fields), position: place } })
         }
         _ => Err(faults),
     }

@@ -19,7 +19,7 @@ use crate::api::state::ApiState;
 use crate::domain::Permission;
 use crate::schema::table::records::CUSTOMER;
 use crate::schema::typed::record::{CustomerSettings, read_fields, read_record};
-use crate::service::{Caller, Refusal};
+use crate::service::{Caller, ServiceError};
 
 const PATH: &str = "/customers";
 const TAG: &str = "customers";
@@ -60,7 +60,7 @@ async fn add(
     JsonBody(body): JsonBody,
 ) -> Result<Json<Value>, ApiError> {
     let fields = whole(&CUSTOMER, &body)?;
-    let wanted: CustomerSettings<'_> = read_fields(&fields).map_err(Refusal::from)?;
+    let wanted: CustomerSettings<'_> = read_fields(&fields).map_err(ServiceError::from)?;
     let id = state.accounts.add_customer(&caller, wanted.name).await?;
     Ok(Json(json!({"id": id.to_string()})))
 }

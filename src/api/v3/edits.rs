@@ -22,7 +22,7 @@ use crate::schema::table;
 use crate::schema::table::account::MONITOR_CLONE;
 use crate::schema::table::orders::PAUSE;
 use crate::service::monitors;
-use crate::service::{Caller, Refusal};
+use crate::service::{Caller, ServiceError};
 use crate::syntax::source::Node;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
@@ -150,7 +150,7 @@ fn conversion(routes: Routes, kind: MonitorType) -> Routes {
                               Id(id): Id,
                               headers: HeaderMap| {
         let seen = etag::if_match(&headers)?;
-        let saved = monitors::convert_api(&state.monitors, &caller, MonitorId(id), kind, seen).await?;
+        let saved = monitors::convert_to_steps(&state.monitors, &caller, MonitorId(id), kind, seen).await?;
         Ok::<_, ApiError>(etag::saved(saved))
     };
     routes.on(operation, convert)
@@ -187,7 +187,7 @@ async fn rest(
     Ok(etag::saved(monitors::pause(&state.monitors, &caller, MonitorId(id), until).await?))
 }
 
-fn until(body: &Node, zone: &TimeZone) -> Result<Timestamp, Refusal> {
+fn until(body: &Node, zone: &TimeZone) -> Result<Timestamp, ServiceError> {
     let mut intake = Intake::new(Form::V3, &no_secrets);
     let read = intake.fields(&PAUSE, body, &[], true);
     let until = read.get("until").and_then(|until| until.as_str()).and_then(|text| time_in(zone, text));
@@ -200,7 +200,7 @@ fn until(body: &Node, zone: &TimeZone) -> Result<Timestamp, Refusal> {
             message,
         ));
     }
-    until.filter(|_| intake.faults.is_empty()).ok_or(Refusal::Faults(intake.faults))
+    until.filter(|_| intake.faults.is_empty()).ok_or(ServiceError::Invalid(intake.faults))
 }
 
 async fn end_rest(

@@ -21,7 +21,7 @@ use crate::domain::{MonitorId, MonitorType, Permission};
 use crate::schema::typed::schedule::PropertyReference;
 use crate::schema::{Monitor, table};
 use crate::service::monitors;
-use crate::service::{Caller, MonitorContext, Refusal};
+use crate::service::{Caller, MonitorContext, ServiceError};
 
 /// How many monitors are shown and sent at a time.
 const STEP: usize = 100;
@@ -83,7 +83,8 @@ async fn all(
     };
     let (window, select) = (query.window(), query.select());
     query.finish()?;
-    let (count, first) = state.monitors.count(window.offset.unwrap_or(0), |monitor| filter.fits(monitor));
+    let (count, first) =
+        state.monitors.count_matching(window.offset.unwrap_or(0), |monitor| filter.fits(monitor));
     let walk = Walk::new(state.monitors, filter, select, scripts.unwrap_or(false), first, window);
     // The first step before the head of the answer: what fails here has a status of its own.
     let (begun, walk) = walk.step().await?;
@@ -105,8 +106,9 @@ async fn one(
     Extension(caller): Extension<Caller>,
     Id(id): Id,
 ) -> Result<Response, ApiError> {
-    let (revision, shown) =
-        monitors::show_one(&state.monitors, &caller, id).await?.ok_or_else(ApiError::not_found)?;
+    let (revision, shown) = monitors::monitor_or_view_to_json(&state.monitors, &caller, id)
+        .await?
+        .ok_or_else(ApiError::not_found)?;
     Ok(etag::tagged(revision, &shown))
 }
 
@@ -163,7 +165,7 @@ impl Walk {
     }
 
     /// The next monitors as a piece of the list; `next` is `None` after the last ones.
-    async fn step(mut self) -> Result<(Vec<u8>, Self), Refusal> {
+    async fn step(mut self) -> Result<(Vec<u8>, Self), ServiceError> {
         let most = usize::try_from(self.left).unwrap_or(STEP).min(STEP);
         let Some(from) = self.next.take().filter(|_| most > 0) else { return Ok((Vec::new(), self)) };
         let mut monitors = self.monitors.list_from(from, most, |monitor| self.filter.fits(monitor));
@@ -173,7 +175,7 @@ impl Walk {
         if found == most || monitors.len() < found {
             self.next = monitors.last().map(|last| MonitorId(last.id.0.saturating_add(1)));
         }
-        let mut shown = monitors::show(&self.monitors, &self.filter.account, &monitors).await?;
+        let mut shown = monitors::monitors_to_json(&self.monitors, &self.filter.account, &monitors).await?;
         for object in &mut shown {
             self.narrow(object);
         }
@@ -199,7 +201,7 @@ fn bearable(monitors: &[Monitor]) -> usize {
 }
 
 /// What cuts off an answer that has begun.
-fn broken(refusal: &Refusal) -> io::Error {
+fn broken(refusal: &ServiceError) -> io::Error {
     tracing::warn!(error = ?refusal, "a list of monitors was cut off");
     io::Error::other("the list was cut off")
 }

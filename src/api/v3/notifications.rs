@@ -96,7 +96,7 @@ async fn send(
     Extension(caller): Extension<Caller>,
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
-    Ok(etag::saved(state.alerting.test(&caller, &body).await?))
+    Ok(etag::saved(state.alerting.send_test_notification(&caller, &body).await?))
 }
 
 async fn try_out(
@@ -104,5 +104,5 @@ async fn try_out(
     Extension(caller): Extension<Caller>,
     JsonBody(body): JsonBody,
 ) -> Result<Json<Map<String, Value>>, ApiError> {
-    Ok(Json(state.alerting.preview(&caller, &body).await?))
+    Ok(Json(state.alerting.preview_template(&caller, &body).await?))
 }

@@ -24,7 +24,7 @@ use crate::domain::{
     StoreError, Timestamp,
 };
 use crate::schema::Monitor;
-use crate::service::{Caller, Situation};
+use crate::service::{Caller, OverallHealth};
 
 /// How many monitors are read and sent at a time.
 const STEP: usize = 500;
@@ -85,7 +85,7 @@ fn monitor_schema() -> Value {
             "enabled": {"type": "boolean"},
             "paused_until": {"type": ["string", "null"], "format": "date-time",
                 "description": "The end of its rest; null when it does not rest"},
-            "state": {"type": "string", "enum": Situation::ALL.map(Situation::word),
+            "state": {"type": "string", "enum": OverallHealth::ALL.map(OverallHealth::as_str),
                 "description": "How it is over all its locations, by its mode: `down` while an outage is open"},
             "locations": {"type": "array", "items": place,
                 "description": "By location; empty before the first run"},
@@ -135,8 +135,8 @@ async fn get(
             && (kinds.is_empty() || kinds.contains(&monitor.kind()))
             && (ids.is_empty() || ids.contains(&monitor.id))
     };
-    let locations = state.resources.usable_locations(&caller).await?;
-    let (count, first) = state.monitors.count(window.offset.unwrap_or(0), &fits);
+    let locations = state.resources.available_locations(&caller).await?;
+    let (count, first) = state.monitors.count_matching(window.offset.unwrap_or(0), &fits);
     let left = window.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     let walk = Walk { state, locations, fits, next: first, left };
     // The first step before the head of the answer: what fails here has a status of its own.
@@ -170,7 +170,7 @@ impl<F: Fn(&Monitor) -> bool> Walk<F> {
         if monitors.len() == most && self.left > 0 {
             self.next = monitors.last().map(|last| MonitorId(last.id.0 + 1));
         }
-        let states = self.state.view.states_of(monitors.iter().map(|monitor| monitor.id).collect()).await?;
+        let states = self.state.view.states_for(monitors.iter().map(|monitor| monitor.id).collect()).await?;
         let mut places: BTreeMap<MonitorId, Vec<Place<'_>>> = BTreeMap::new();
         for state in states {
             places.entry(state.monitor_id).or_default().push(place(&self.locations, &state));
@@ -182,7 +182,7 @@ impl<F: Fn(&Monitor) -> bool> Walk<F> {
             kind: monitor.kind(),
             enabled: monitor.enabled(),
             paused_until: monitor.rests_until(now),
-            state: self.state.view.situation(monitor, now).word(),
+            state: self.state.view.overall_health(monitor, now).as_str(),
             locations: places.remove(&monitor.id).unwrap_or_default(),
         }));
         drop(places);

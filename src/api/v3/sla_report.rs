@@ -14,7 +14,7 @@ use crate::api::query::Query;
 use crate::api::routes::Routes;
 use crate::api::state::ApiState;
 use crate::domain::Permission;
-use crate::service::{By, Caller, SlaQuery, SlaReport};
+use crate::service::{Caller, Granularity, SlaQuery, SlaReport};
 
 const BY: [&str; 3] = ["hour", "day", "month"];
 
@@ -59,7 +59,7 @@ async fn csv_report(
     Id(id): Id,
     query: Query,
 ) -> Result<Response, ApiError> {
-    let text = read(&state, &caller, id, query).await?.csv();
+    let text = read(&state, &caller, id, query).await?.to_csv();
     let fields = [
         (header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
         (header::CONTENT_DISPOSITION, format!("attachment; filename=\"sla-{id}.csv\"")),
@@ -74,7 +74,7 @@ async fn read(state: &ApiState, caller: &Caller, id: i64, mut query: Query) -> R
     let wanted = SlaQuery {
         from: query.one("from", times, time),
         thru: query.one("thru", times, time),
-        by: query.one("by", "one of `hour`, `day`, `month`", By::of_word).unwrap_or_default(),
+        by: query.one("by", "one of `hour`, `day`, `month`", Granularity::parse).unwrap_or_default(),
     };
     query.finish()?;
     Ok(state.resources.sla_report(caller, id, wanted, &state.view).await?)

@@ -67,7 +67,7 @@ async fn get(
     Extension(caller): Extension<Caller>,
     Id(id): Id,
 ) -> Result<Response, ApiError> {
-    Ok(Json(state.trials.one(&caller, id).await?).into_response())
+    Ok(Json(state.trials.get(&caller, id).await?).into_response())
 }
 
 fn started_schema() -> Value {

@@ -18,7 +18,7 @@ use crate::schema::table::Table;
 use crate::schema::table::account::LOGIN;
 use crate::schema::table::records::ACCESS_TOKEN;
 use crate::schema::typed::request::{LoginRequest, read_request};
-use crate::service::{Caller, Refusal};
+use crate::service::{Caller, ServiceError};
 use crate::syntax::source::Node;
 
 const PATH: &str = "/access-tokens";
@@ -39,7 +39,7 @@ async fn log_in(State(state): State<ApiState>, request: Request) -> Result<Respo
     let from = address(&request);
     let JsonBody(body) = JsonBody::from_request(request, &state).await?;
     let fields = whole(&LOGIN, &body)?;
-    let login: LoginRequest<'_> = read_request(&LOGIN, &fields).map_err(Refusal::from)?;
+    let login: LoginRequest<'_> = read_request(&LOGIN, &fields).map_err(ServiceError::from)?;
     let issued = state.accounts.log_in(login.username, login.password, from).await?;
     let answer = json!({
         "access_token": issued.token,
@@ -61,8 +61,8 @@ async fn log_out(
 }
 
 /// The fields of `body`, which has to be a whole object of `table`.
-pub(super) fn whole(table: &'static Table, body: &Node) -> Result<Map<String, Value>, Refusal> {
+pub(super) fn whole(table: &'static Table, body: &Node) -> Result<Map<String, Value>, ServiceError> {
     let mut intake = Intake::new(Form::V3, &no_secrets);
     let fields = intake.fields(table, body, &[], true);
-    if intake.faults.is_empty() { Ok(fields) } else { Err(Refusal::Faults(intake.faults)) }
+    if intake.faults.is_empty() { Ok(fields) } else { Err(ServiceError::Invalid(intake.faults)) }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::tally::Counts;
-use crate::service::details::duration;
+use crate::service::details::format_duration;
 
 /// What a load run measured. The JSON keys are those of behaviour.md 9, and a few more after them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -72,9 +72,9 @@ impl Figures {
             ("checks done", self.checks.to_string()),
             ("not ok", self.not_ok.to_string()),
             ("missed", self.missed.to_string()),
-            ("start lateness p50", duration(self.lateness_p50_us)),
-            ("start lateness p99", duration(self.lateness_p99_us)),
-            ("start lateness max", duration(self.lateness_max_us)),
+            ("start lateness p50", format_duration(self.lateness_p50_us)),
+            ("start lateness p99", format_duration(self.lateness_p99_us)),
+            ("start lateness max", format_duration(self.lateness_max_us)),
             ("CPU per check", format!("{} µs", self.cpu_us_per_check)),
             ("results stored", format!("{} a second", self.stored_per_s)),
             ("memory, idle", megabytes(self.rss_idle_bytes)),

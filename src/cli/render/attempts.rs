@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::bars;
 use super::text::plain;
 use crate::cli::style::Style;
-use crate::service::details::{AttemptView, HopTitle, duration};
+use crate::service::details::{AttemptView, HopTitle, format_duration};
 
 /// One attempt, after an empty line.
 pub(super) fn attempt(out: &mut String, attempt: &AttemptView<'_>, style: Style) {
@@ -17,17 +17,17 @@ pub(super) fn attempt(out: &mut String, attempt: &AttemptView<'_>, style: Style)
         if let Some(title) = &hop.title {
             hop_title(out, title, style);
         }
-        bars::draw(out, &hop.phases, hop.began_us, attempt.total_us, style);
+        bars::draw(out, &hop.phases, hop.offset_us, attempt.total_us, style);
     }
-    for note in &attempt.notes {
+    for note in &attempt.warnings {
         let _ = writeln!(out, "  note  {}", plain(note));
     }
 }
 
 fn heading(out: &mut String, attempt: &AttemptView<'_>, style: Style) {
     let title = style.bold(&format!("attempt {}", attempt.number));
-    let took = duration(attempt.total_us);
-    let _ = match &attempt.failed_in {
+    let took = format_duration(attempt.total_us);
+    let _ = match &attempt.failed_phase {
         None => writeln!(out, "  {title}  passed in {took}"),
         Some(phase) => writeln!(out, "  {title}  failed in phase {phase} after {took}"),
     };

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::cli::style::Style;
 use crate::domain::Phases;
-use crate::service::details::{duration, label, phase_spans, sum};
+use crate::service::details::{format_duration, phase_label, phase_spans, total_us};
 
 /// Cells of the longest bar.
 pub(super) const WIDTH: usize = 40;
@@ -14,10 +14,10 @@ const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '�
 /// One line per phase that was reached, the first one `began_us` microseconds after the start; `longest`
 /// microseconds fill the width.
 pub(super) fn draw(out: &mut String, phases: &Phases, began_us: u64, longest: u64, style: Style) {
-    let longest = longest.max(began_us + sum(phases)).max(1);
+    let longest = longest.max(began_us + total_us(phases)).max(1);
     for span in phase_spans(phases, began_us) {
-        let (lead, bar) = bar(span.began_us, span.total_us, longest);
-        let (name, took) = (label(span.phase), duration(span.total_us));
+        let (lead, bar) = bar(span.offset_us, span.total_us, longest);
+        let (name, took) = (phase_label(span.phase), format_duration(span.total_us));
         let _ = writeln!(out, "  {name:<11} {took:>9}  {}{}", style.dim(&lead), style.bar(&bar));
     }
 }

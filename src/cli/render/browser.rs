@@ -6,7 +6,9 @@ use super::objects;
 use super::text::{plain, shown};
 use crate::cli::style::Style;
 use crate::domain::Outcome;
-use crate::service::details::{ActionView, BrowserStepView, BrowserView, ConsoleLine, duration, span};
+use crate::service::details::{
+    ActionView, BrowserStepView, BrowserView, ConsoleLine, format_duration, waterfall_span,
+};
 
 /// Objects of a step that are shown; the rest is in the JSON.
 const OBJECTS: usize = 15;
@@ -32,7 +34,7 @@ pub(super) fn step(out: &mut String, step: &BrowserStepView<'_>, style: Style) {
         let (at, url, title) = (style.dim("at "), shown(step.url), plain(step.title));
         let _ = writeln!(out, "      {at}  `{url}`{status}  {title}");
     }
-    let measures = step.measures.iter().flatten().map(|measure| measure.words(duration));
+    let measures = step.measures.iter().flatten().map(|measure| measure.format(format_duration));
     let measures: Vec<_> = measures.collect();
     if !measures.is_empty() {
         let _ = writeln!(out, "      {}  {}", style.dim("was"), measures.join(", "));
@@ -41,11 +43,11 @@ pub(super) fn step(out: &mut String, step: &BrowserStepView<'_>, style: Style) {
     if !actions.is_empty() {
         let _ = writeln!(out, "      {}  {}", style.dim("did"), actions.join(" → "));
     }
-    let span = span(&step.objects);
+    let span = waterfall_span(&step.objects);
     for object in step.objects.iter().take(OBJECTS) {
         objects::line(out, object, span, style);
     }
-    let more = step.objects_beyond(OBJECTS);
+    let more = step.hidden_objects(OBJECTS);
     if more > 0 {
         let _ = writeln!(out, "  … {more} more objects, see --json");
     }
@@ -61,7 +63,7 @@ fn action(action: &ActionView<'_>, style: Style) -> String {
     if action.skipped {
         return format!("{} (skipped)", action.name);
     }
-    let words = format!("{} {}", action.name, duration(action.total_us));
+    let words = format!("{} {}", action.name, format_duration(action.total_us));
     if action.passed { words } else { style.outcome(Outcome::Error, &words) }
 }
 

@@ -6,7 +6,9 @@ use super::text::plain;
 use super::{attempts, browser, content_views, facts, page, steps};
 use crate::cli::style::Style;
 use crate::domain::CheckResult;
-use crate::service::details::{DetailsView, attempts as attempts_of, duration, fact_lines, status_words};
+use crate::service::details::{
+    DetailsView, attempt_views as attempts_of, fact_lines, format_duration, status_text,
+};
 
 /// The whole of `result`, ending with a line break.
 #[must_use]
@@ -34,8 +36,8 @@ pub fn check(result: &CheckResult, style: Style) -> String {
 fn verdict(out: &mut String, result: &CheckResult, style: Style) {
     let word = style.outcome(result.outcome, result.outcome.name());
     let name = style.bold(&format!("`{}`", plain(&result.monitor_name)));
-    let took = duration(result.total_us);
-    let status = Some(status_words(result)).filter(|words| !words.is_empty());
+    let took = format_duration(result.total_us);
+    let status = Some(status_text(result)).filter(|words| !words.is_empty());
     let status = status.map_or(String::new(), |words| format!(", {words}"));
     let _ = writeln!(out, "{word}: {name} ({}) in {took}{status}", result.monitor_type);
 }
@@ -54,6 +56,6 @@ mod tests {
 
     #[test]
     fn a_browser_script_shows_its_steps_and_all_that_the_browser_saw() {
-        insta::assert_snapshot!(check(&sample::result(), Style::PLAIN));
+        insta::assert_snapshot!(check(&sample::sample_result(), Style::PLAIN));
     }
 }

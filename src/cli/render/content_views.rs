@@ -5,10 +5,10 @@ use std::fmt::Write;
 use super::text::plain;
 use crate::cli::style::Style;
 use crate::domain::Outcome;
-use crate::service::details::{ContentViewRow, duration, grouped};
+use crate::service::details::{ContentViewView, format_duration, format_grouped};
 
 /// All content views.
-pub(super) fn lines(out: &mut String, views: &[ContentViewRow<'_>], style: Style) {
+pub(super) fn lines(out: &mut String, views: &[ContentViewView<'_>], style: Style) {
     for view in views {
         let (outcome, word) = if view.passed { (Outcome::Ok, "ok") } else { (Outcome::Error, "failed") };
         let _ = writeln!(
@@ -17,8 +17,8 @@ pub(super) fn lines(out: &mut String, views: &[ContentViewRow<'_>], style: Style
             plain(view.name),
             style.outcome(outcome, word),
             view.objects,
-            grouped(view.bytes),
-            duration(view.total_us)
+            format_grouped(view.bytes),
+            format_duration(view.total_us)
         );
         if let Some(reason) = &view.reason {
             let _ = writeln!(out, "      why  {}", plain(reason));

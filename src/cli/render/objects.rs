@@ -6,7 +6,7 @@ use super::bars;
 use super::text::{plain, shown};
 use crate::cli::style::Style;
 use crate::domain::Outcome;
-use crate::service::details::{ObjectView, duration, grouped};
+use crate::service::details::{ObjectView, format_duration, format_grouped};
 
 /// One object, in a waterfall that spans `span` microseconds.
 pub(super) fn line(out: &mut String, object: &ObjectView<'_>, span: u64, style: Style) {
@@ -23,8 +23,8 @@ pub(super) fn line(out: &mut String, object: &ObjectView<'_>, span: u64, style: 
         "  {}{}{rest} {:>9} {:>11} {status:>3}  {}",
         style.dim(&lead),
         style.bar(&bar),
-        duration(object.total_us),
-        grouped(object.bytes),
+        format_duration(object.total_us),
+        format_grouped(object.bytes),
         shown(object.url)
     );
     if let Some(reason) = &object.reason {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::objects;
 use super::text::shown;
 use crate::cli::style::Style;
-use crate::service::details::{PageView, duration, grouped, span};
+use crate::service::details::{PageView, format_duration, format_grouped, waterfall_span};
 
 /// Objects that are shown; the rest is in the JSON.
 const OBJECTS: usize = 60;
@@ -16,8 +16,8 @@ pub(super) fn lines(out: &mut String, page: &PageView<'_>, style: Style) {
     let mut line = format!(
         "page with {count} {}, {} bytes in {}",
         if count == 1 { "object" } else { "objects" },
-        grouped(page.bytes),
-        duration(page.total_us)
+        format_grouped(page.bytes),
+        format_duration(page.total_us)
     );
     let parts =
         [(page.failed, "failed"), (page.third_party, "of other sites"), (page.unlisted, "more not loaded")];
@@ -25,7 +25,7 @@ pub(super) fn lines(out: &mut String, page: &PageView<'_>, style: Style) {
         let _ = write!(line, ", {number} {words}");
     }
     let _ = writeln!(out, "\n  {}", style.bold(&line));
-    let span = span(&page.objects);
+    let span = waterfall_span(&page.objects);
     for object in page.objects.iter().take(OBJECTS) {
         objects::line(out, object, span, style);
     }
@@ -33,6 +33,7 @@ pub(super) fn lines(out: &mut String, page: &PageView<'_>, style: Style) {
         let _ = writeln!(out, "  … {} more objects, see --json", count - OBJECTS);
     }
     for change in &page.changes {
-        let _ = writeln!(out, "  note  {}", change.words(&format!("`{}`", shown(change.url)), grouped));
+        let _ =
+            writeln!(out, "  note  {}", change.format(&format!("`{}`", shown(change.url)), format_grouped));
     }
 }

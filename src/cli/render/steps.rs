@@ -6,7 +6,7 @@ use super::browser;
 use super::text::{plain, shown};
 use crate::cli::style::Style;
 use crate::domain::Outcome;
-use crate::service::details::{RequestLine, StepView, duration};
+use crate::service::details::{RequestView, StepView, format_duration};
 
 /// Characters of the names of steps that are shown.
 const NAME: usize = 40;
@@ -30,7 +30,7 @@ fn step(out: &mut String, step: &StepView<'_>, width: usize, style: Style) {
     let (outcome, word) = if step.passed { (Outcome::Ok, "ok") } else { (Outcome::Error, "failed") };
     let name: String = plain(step.name).chars().take(width).collect();
     let word = style.outcome(outcome, &format!("{word:<6}"));
-    let took = duration(step.total_us);
+    let took = format_duration(step.total_us);
     let asked = step.request.as_ref().map(request).unwrap_or_default();
     let number = style.bold(&format!("{:>4}", step.number));
     let _ = writeln!(out, "{number}  {name:<width$}  {word} {took:>9}{asked}");
@@ -44,7 +44,7 @@ fn step(out: &mut String, step: &StepView<'_>, width: usize, style: Style) {
     }
 }
 
-fn request(request: &RequestLine<'_>) -> String {
+fn request(request: &RequestView<'_>) -> String {
     let status = request.http_status.map_or_else(|| "no answer".to_owned(), |status| status.to_string());
     let more = match request.earlier {
         0 => String::new(),

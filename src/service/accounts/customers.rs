@@ -2,19 +2,19 @@
 
 use serde_json::{Map, json};
 
-use super::accounts_service::Accounts;
+use super::accounts_service::AccountService;
 use crate::catalog::stored::listed;
 use crate::domain::{CustomerId, Record, RecordKind, UserId};
 use crate::schema::typed::record::CustomerSettings;
-use crate::service::caller::{Caller, Refusal};
+use crate::service::caller::{Caller, ServiceError};
 use crate::store::{AuditObject, ConfigChange, NewRecord, Pagination, RecordFilter, StoreError};
 use crate::syntax::source::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
-impl Accounts {
+impl AccountService {
     /// Makes an account without users; answers its number. For the host alone.
-    pub async fn add_customer(&self, caller: &Caller, name: &str) -> Result<CustomerId, Refusal> {
-        only_host(caller)?;
+    pub async fn add_customer(&self, caller: &Caller, name: &str) -> Result<CustomerId, ServiceError> {
+        require_host(caller)?;
         let name = name.trim();
         if !(1..=255).contains(&name.chars().count()) || name.contains(char::is_control) {
             let message = "a name has 1 to 255 characters, without control characters";
@@ -32,7 +32,7 @@ impl Accounts {
             other.is_some_and(|other| other.name.to_lowercase() == name.to_lowercase())
         };
         if self.customers(caller).await?.iter().any(is_this) {
-            return Err(taken(name));
+            return Err(name_conflict(name));
         }
         let (now, fields) = (self.clock.now(), Map::from_iter([("name".to_owned(), json!(name))]));
         let record = NewRecord {
@@ -45,33 +45,33 @@ impl Accounts {
             fields: fields.clone(),
             sealed: None,
         };
-        let mut entry = caller.entry(now, "create", "customer", AuditObject::Created(0), name);
+        let mut entry = caller.audit_entry(now, "create", "customer", AuditObject::Created(0), name);
         entry.after = fields;
         let made = self.ledger.write_changes(vec![ConfigChange::CreateRecord(record)], vec![entry]).await;
         match made {
-            Ok(ids) => ids.first().map(|id| CustomerId(*id)).ok_or(Refusal::NotFound),
-            Err(StoreError::AlreadyExists(_)) => Err(taken(name)),
+            Ok(ids) => ids.first().map(|id| CustomerId(*id)).ok_or(ServiceError::NotFound),
+            Err(StoreError::AlreadyExists(_)) => Err(name_conflict(name)),
             Err(error) => Err(error.into()),
         }
     }
 
     /// All accounts, by number. For the host alone.
-    pub async fn customers(&self, caller: &Caller) -> Result<Vec<Record>, Refusal> {
-        only_host(caller)?;
+    pub async fn customers(&self, caller: &Caller) -> Result<Vec<Record>, ServiceError> {
+        require_host(caller)?;
         let all = Pagination { limit: u32::MAX, offset: 0 };
         Ok(self.ledger.records(RecordFilter::new(RecordKind::Customer), all).await?.items)
     }
 }
 
-fn taken(name: &str) -> Refusal {
-    Refusal::Conflict(format!("There is an account with the name `{name}` already"))
+fn name_conflict(name: &str) -> ServiceError {
+    ServiceError::Conflict(format!("There is an account with the name `{name}` already"))
 }
 
-fn only_host(caller: &Caller) -> Result<(), Refusal> {
+fn require_host(caller: &Caller) -> Result<(), ServiceError> {
     if caller.user == UserId(0) {
         return Ok(());
     }
-    Err(Refusal::Forbidden(
+    Err(ServiceError::Forbidden(
         "Accounts are looked after on the host of the server, by `vigie customer`".to_owned(),
     ))
 }

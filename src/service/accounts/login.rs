@@ -5,22 +5,27 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::accounts_service::{Accounts, at};
-use super::password::is_right;
-use super::sessions::Issued;
+use super::accounts_service::{AccountService, with_address};
+use super::password::matches_hash;
+use super::sessions::IssuedToken;
 use super::tokens::{ACCESS_SECONDS, SESSION_SECONDS};
-use super::users::{as_caller, is_open, login_key};
+use super::users::{caller_from_user, is_active, login_key};
 use crate::domain::{CustomerId, Record, RecordKind, Role, UserId};
-use crate::service::caller::{Caller, Refusal, Via};
+use crate::service::caller::{Caller, EntryPoint, ServiceError};
 use crate::store::{AuditObject, NewAuditEntry, TokenKind};
 
-impl Accounts {
+impl AccountService {
     /// Version 3 login. Throttled per login and per address, without locking the owner out.
-    pub async fn log_in(&self, username: &str, password: &str, address: IpAddr) -> Result<Issued, Refusal> {
-        let user = self.judge(username, password, address, Via::V3).await?;
-        let token = self.issue(TokenKind::Access, &user, ACCESS_SECONDS).await?;
-        self.note(&at(address, as_caller(&user, Via::V3)?), "login").await?;
-        Ok(Issued { token, expires_in: ACCESS_SECONDS })
+    pub async fn log_in(
+        &self,
+        username: &str,
+        password: &str,
+        address: IpAddr,
+    ) -> Result<IssuedToken, ServiceError> {
+        let user = self.authenticate(username, password, address, EntryPoint::V3).await?;
+        let token = self.issue_token(TokenKind::Access, &user, ACCESS_SECONDS).await?;
+        self.audit_login(&with_address(address, caller_from_user(&user, EntryPoint::V3)?), "login").await?;
+        Ok(IssuedToken { token, expires_in: ACCESS_SECONDS })
     }
 
     /// Legacy login: answers a session, which ends 15 minutes after its last use.
@@ -29,67 +34,90 @@ impl Accounts {
         login: &str,
         password: &str,
         address: IpAddr,
-    ) -> Result<String, Refusal> {
-        let user = self.judge(login, password, address, Via::Legacy).await?;
-        let session = self.issue(TokenKind::Session, &user, SESSION_SECONDS).await?;
-        self.note(&at(address, as_caller(&user, Via::Legacy)?), "login").await?;
+    ) -> Result<String, ServiceError> {
+        let user = self.authenticate(login, password, address, EntryPoint::Legacy).await?;
+        let session = self.issue_token(TokenKind::Session, &user, SESSION_SECONDS).await?;
+        self.audit_login(&with_address(address, caller_from_user(&user, EntryPoint::Legacy)?), "login")
+            .await?;
         Ok(session)
     }
 
     /// Who has this login and password.
-    async fn judge(&self, login: &str, password: &str, address: IpAddr, via: Via) -> Result<Record, Refusal> {
+    async fn authenticate(
+        &self,
+        login: &str,
+        password: &str,
+        address: IpAddr,
+        via: EntryPoint,
+    ) -> Result<Record, ServiceError> {
         let key = login_key(login);
-        let began = self.throttle.begin(&key, address, self.clock.now()).map_err(Refusal::Throttled)?;
-        let judged = self.compare(key, password).await;
-        let (user, right) = judged.inspect_err(|_| self.throttle.void(&began))?;
+        let began =
+            self.throttle.try_begin(&key, address, self.clock.now()).map_err(ServiceError::RateLimited)?;
+        let judged = self.verify_password(key, password).await;
+        let (user, right) = judged.inspect_err(|_| self.throttle.cancel(&began))?;
         match user {
             Some(user) if right => {
-                self.throttle.good(&began, self.clock.now());
-                if is_open(&user) {
+                self.throttle.record_success(&began, self.clock.now());
+                if is_active(&user) {
                     return Ok(user);
                 }
-                self.note_failed(Some(&user), "locked or disabled", address, via).await;
-                Err(Refusal::Locked)
+                self.audit_failed_login(Some(&user), "locked or disabled", address, via).await;
+                Err(ServiceError::Locked)
             }
             user => {
-                self.note_failed(user.as_ref(), "wrong password", address, via).await;
-                Err(Refusal::WrongLogin)
+                self.audit_failed_login(user.as_ref(), "wrong password", address, via).await;
+                Err(ServiceError::InvalidCredentials)
             }
         }
     }
 
     /// The user with this login, if any, and whether the password is right. Takes as long without a user.
-    async fn compare(&self, key: String, password: &str) -> Result<(Option<Record>, bool), Refusal> {
+    async fn verify_password(
+        &self,
+        key: String,
+        password: &str,
+    ) -> Result<(Option<Record>, bool), ServiceError> {
         let user = self.ledger.record_by_unique(RecordKind::User, key).await?;
-        let right = is_right(password, user.as_ref().and_then(|user| user.private_data.as_deref())).await?;
+        let right =
+            matches_hash(password, user.as_ref().and_then(|user| user.private_data.as_deref())).await?;
         Ok((user, right))
     }
 
     /// Notes that `caller` logged in or out.
-    pub(super) async fn note(&self, caller: &Caller, action: &'static str) -> Result<(), Refusal> {
-        let entry = self.entry(caller, action);
+    pub(super) async fn audit_login(
+        &self,
+        caller: &Caller,
+        action: &'static str,
+    ) -> Result<(), ServiceError> {
+        let entry = self.login_entry(caller, action);
         self.ledger.write_changes(Vec::new(), vec![entry]).await?;
         Ok(())
     }
 
-    fn entry(&self, caller: &Caller, action: &'static str) -> NewAuditEntry {
+    fn login_entry(&self, caller: &Caller, action: &'static str) -> NewAuditEntry {
         let object = match caller.user {
             UserId(0) => AuditObject::None,
             UserId(id) => AuditObject::Id(id),
         };
-        caller.entry(self.clock.now(), action, "user", object, &*caller.login)
+        caller.audit_entry(self.clock.now(), action, "user", object, &*caller.login)
     }
 
     /// Notes a failed login. What was typed as an unknown login is left out: it may well be a password. Such
     /// entries go to account 1, whose admins look after the host.
-    async fn note_failed(&self, user: Option<&Record>, why: &'static str, address: IpAddr, via: Via) {
+    async fn audit_failed_login(
+        &self,
+        user: Option<&Record>,
+        why: &'static str,
+        address: IpAddr,
+        via: EntryPoint,
+    ) {
         let now = self.clock.now();
-        let taken = self.failed.lock().take(now);
+        let taken = self.failed_logins.lock().try_record(now);
         let Some(left_out) = taken else {
             tracing::debug!(%address, "a failed login was left out of the audit trail");
             return;
         };
-        tracing::info!(%address, via = via.name(), why, "a login failed");
+        tracing::info!(%address, via = via.as_str(), why, "a login failed");
         let stranger = Caller {
             customer: CustomerId(1),
             user: UserId(0),
@@ -98,8 +126,10 @@ impl Accounts {
             address: Some(address),
             via,
         };
-        let caller = user.and_then(|user| as_caller(user, via).ok()).map(|caller| at(address, caller));
-        let mut entry = self.entry(&caller.unwrap_or(stranger), "login_failed");
+        let caller = user
+            .and_then(|user| caller_from_user(user, via).ok())
+            .map(|caller| with_address(address, caller));
+        let mut entry = self.login_entry(&caller.unwrap_or(stranger), "login_failed");
         let why = if user.is_some() { why } else { "unknown login" };
         entry.after = Map::from_iter([("why".to_owned(), json!(why))]);
         if left_out > 0 {

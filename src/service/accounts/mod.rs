@@ -10,7 +10,7 @@ mod throttle;
 mod tokens;
 mod users;
 
-pub use accounts_service::Accounts;
-pub use password::{hash_password, login_fault, password_fault, readable_password};
-pub use sessions::Issued;
-pub use users::{UserPermit, login_key, permit_user_change};
+pub use accounts_service::AccountService;
+pub use password::{generate_password, hash_password, validate_login, validate_password};
+pub use sessions::IssuedToken;
+pub use users::{UserChangeGuard, authorize_user_change, login_key};

@@ -8,28 +8,28 @@ use aws_lc_rs::rand;
 use tokio::sync::Semaphore;
 use zeroize::Zeroizing;
 
-use crate::service::caller::Refusal;
+use crate::service::caller::ServiceError;
 use crate::syntax::source::Position;
 use crate::syntax::{MASK, ValidationError, ValidationErrorKind};
 
 /// Characters that a password has at least.
-const LEAST: usize = 8;
+const MIN_CHARS: usize = 8;
 /// Characters that it has at most (interface.md says nothing; long enough for any phrase).
-const MOST: usize = 1024;
+const MAX_CHARS: usize = 1024;
 /// Hashes that are computed at once. Each takes 19 MiB (argon2id, 2 passes: the least that OWASP advises) and
 /// some 30 ms of a core, which checks want as well.
-const AT_ONCE: usize = 2;
+const MAX_CONCURRENT_HASHES: usize = 2;
 /// Hashes that wait for their turn; more callers are sent away.
-const WAITING: usize = 64;
+const MAX_WAITING_HASHES: usize = 64;
 /// Stands for the hash of a login that does not exist, so that asking for one takes as long.
-const NOBODY: &str =
+const DUMMY_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGhhcyB0aGlz$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 /// Letters and digits that nobody takes for others.
-const READABLE: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+const READABLE_ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 
 /// What is wrong with `password` as a new one; never repeats it.
 #[must_use]
-pub fn password_fault(password: &str) -> Option<ValidationError> {
+pub fn validate_password(password: &str) -> Option<ValidationError> {
     if password == MASK {
         let message = format!("`{MASK}` stands for a secret that is not shown, and is no password");
         return Some(ValidationError::new(
@@ -40,16 +40,16 @@ pub fn password_fault(password: &str) -> Option<ValidationError> {
         ));
     }
     let length = password.chars().count();
-    if (LEAST..=MOST).contains(&length) {
+    if (MIN_CHARS..=MAX_CHARS).contains(&length) {
         return None;
     }
-    let message = format!("a password has {LEAST} to {MOST} characters, this one has {length}");
+    let message = format!("a password has {MIN_CHARS} to {MAX_CHARS} characters, this one has {length}");
     Some(ValidationError::new(ValidationErrorKind::Length, "password", Position::default(), message))
 }
 
 /// What is wrong with `login` as the login of a new user.
 #[must_use]
-pub fn login_fault(login: &str) -> Option<ValidationError> {
+pub fn validate_login(login: &str) -> Option<ValidationError> {
     let odd = |c: char| c.is_control() || c.is_whitespace() || c == ':';
     let length = login.chars().count();
     if (1..=255).contains(&length) && !login.contains(odd) {
@@ -60,29 +60,30 @@ pub fn login_fault(login: &str) -> Option<ValidationError> {
 }
 
 /// The hash of `password` to keep as the private part of a user (PHC string), computed beside the runtime.
-pub async fn hash_password(password: &str) -> Result<Vec<u8>, Refusal> {
+pub async fn hash_password(password: &str) -> Result<Vec<u8>, ServiceError> {
     let password = Zeroizing::new(password.to_owned());
-    let hash =
-        beside(move || argon2::Argon2::default().hash_password(password.as_bytes()).map(|h| h.to_string()));
+    let hash = run_blocking(move || {
+        argon2::Argon2::default().hash_password(password.as_bytes()).map(|h| h.to_string())
+    });
     hash.await?.map(String::into_bytes).map_err(|error| {
         tracing::error!(error = %error, "a password cannot be hashed");
-        Refusal::Unavailable("The password cannot be hashed now; try again later".to_owned())
+        ServiceError::Unavailable("The password cannot be hashed now; try again later".to_owned())
     })
 }
 
 /// Whether `password` has this hash; without one it takes as long, and is wrong.
-pub(super) async fn is_right(password: &str, hash: Option<&[u8]>) -> Result<bool, Refusal> {
-    if password.chars().count() > MOST {
+pub(super) async fn matches_hash(password: &str, hash: Option<&[u8]>) -> Result<bool, ServiceError> {
+    if password.chars().count() > MAX_CHARS {
         return Ok(false);
     }
     let password = Zeroizing::new(password.to_owned());
     let known = hash.and_then(|hash| std::str::from_utf8(hash).ok()).map(str::to_owned);
-    beside(move || {
+    run_blocking(move || {
         let matches = |hash: &str| {
             let hash = PasswordHash::new(hash)?;
             Argon2::default().verify_password(password.as_bytes(), &hash)
         };
-        let right = matches(known.as_deref().unwrap_or(NOBODY)).is_ok();
+        let right = matches(known.as_deref().unwrap_or(DUMMY_HASH)).is_ok();
         right && known.is_some()
     })
     .await
@@ -90,30 +91,35 @@ pub(super) async fn is_right(password: &str, hash: Option<&[u8]>) -> Result<bool
 
 /// A password of some 100 random bits, in groups for people to read and type.
 #[must_use]
-pub fn readable_password() -> String {
+pub fn generate_password() -> String {
     let mut bytes = [0; 20];
     // When the system has no random bytes, aws-lc ends the process itself.
     while rand::fill(&mut bytes).is_err() {}
-    let letters: Vec<char> = bytes.iter().map(|byte| char::from(READABLE[usize::from(byte % 32)])).collect();
+    let letters: Vec<char> =
+        bytes.iter().map(|byte| char::from(READABLE_ALPHABET[usize::from(byte % 32)])).collect();
     letters.chunks(5).map(String::from_iter).collect::<Vec<_>>().join("-")
 }
 
 /// Does `work` on a thread that may block, few at once so that memory is bounded.
-async fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Refusal> {
+async fn run_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ServiceError> {
     static TURNS: OnceLock<(Semaphore, Semaphore)> = OnceLock::new();
-    let (queue, places) = TURNS.get_or_init(|| (Semaphore::new(WAITING + AT_ONCE), Semaphore::new(AT_ONCE)));
-    let _queued = queue.try_acquire().map_err(|_| Refusal::Throttled(1))?;
+    let (queue, places) = TURNS.get_or_init(|| {
+        (Semaphore::new(MAX_WAITING_HASHES + MAX_CONCURRENT_HASHES), Semaphore::new(MAX_CONCURRENT_HASHES))
+    });
+    let _queued = queue.try_acquire().map_err(|_| ServiceError::RateLimited(1))?;
     // Held by the work itself: a caller that goes away does not free the place of what still runs.
-    let place = places.acquire().await.map_err(|_| ended())?;
+    let place = places.acquire().await.map_err(|_| shutting_down())?;
     let done = tokio::task::spawn_blocking(move || {
         let _place = place;
         work()
     });
-    done.await.map_err(|_| ended())
+    done.await.map_err(|_| shutting_down())
 }
 
-fn ended() -> Refusal {
-    Refusal::Unavailable("The server is shutting down".to_owned())
+fn shutting_down() -> ServiceError {
+    ServiceError::Unavailable("The server is shutting down".to_owned())
 }
 
 #[cfg(test)]
@@ -130,14 +136,14 @@ mod tests {
             ("x".repeat(1025), false),
             (MASK.to_owned(), false),
         ] {
-            let fault = password_fault(&password);
+            let fault = validate_password(&password);
             assert_eq!(fault.is_none(), good, "{password}");
             assert!(fault.is_none_or(|fault| password == MASK || !fault.to_string().contains(&password)));
         }
         for (login, good) in
             [("", false), ("anna@example.test", true), ("a b", false), ("a:b", false), ("a\n", false)]
         {
-            assert_eq!(login_fault(login).is_none(), good, "{login:?}");
+            assert_eq!(validate_login(login).is_none(), good, "{login:?}");
         }
     }
 
@@ -145,18 +151,18 @@ mod tests {
     async fn a_hash_is_argon2id_and_fits_its_password_alone() {
         let hash = hash_password("correct horse").await.unwrap();
         assert!(hash.starts_with(b"$argon2id$v=19$m=19456,t=2,p=1$"), "{}", String::from_utf8_lossy(&hash));
-        assert_eq!(is_right("correct horse", Some(&hash)).await, Ok(true));
-        assert_eq!(is_right("correct horsf", Some(&hash)).await, Ok(false));
-        assert_eq!(is_right("correct horse", None).await, Ok(false));
-        assert_eq!(is_right("correct horse", Some(b"no hash")).await, Ok(false));
-        assert!(PasswordHash::new(NOBODY).is_ok(), "an unknown login would take no time");
+        assert_eq!(matches_hash("correct horse", Some(&hash)).await, Ok(true));
+        assert_eq!(matches_hash("correct horsf", Some(&hash)).await, Ok(false));
+        assert_eq!(matches_hash("correct horse", None).await, Ok(false));
+        assert_eq!(matches_hash("correct horse", Some(b"no hash")).await, Ok(false));
+        assert!(PasswordHash::new(DUMMY_HASH).is_ok(), "an unknown login would take no time");
     }
 
     #[test]
     fn a_made_password_is_long_enough_and_never_the_same() {
-        let made = readable_password();
+        let made = generate_password();
         assert_eq!((made.len(), made.split('-').count()), (23, 4));
-        assert!(password_fault(&made).is_none());
-        assert_ne!(made, readable_password());
+        assert!(validate_password(&made).is_none());
+        assert_ne!(made, generate_password());
     }
 }

@@ -5,7 +5,7 @@ pub(super) type TokenHash = [u8; 32];
 
 /// An access token as version 3 answers it (behaviour.md 1 "Token").
 #[derive(Clone, PartialEq, Eq)]
-pub struct Issued {
+pub struct IssuedToken {
     /// The token; kept nowhere but with its owner.
     pub token: String,
     /// Seconds that it lives.
@@ -13,7 +13,7 @@ pub struct Issued {
 }
 
 /// Shows no token.
-impl std::fmt::Debug for Issued {
+impl std::fmt::Debug for IssuedToken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Issued").field("expires_in", &self.expires_in).finish_non_exhaustive()
     }

@@ -8,14 +8,14 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use zeroize::Zeroizing;
 
-use super::accounts_service::{Accounts, at};
+use super::accounts_service::{AccountService, with_address};
 use super::sessions::TokenHash;
-use super::users::{as_caller, is_open, login_key};
+use super::users::{caller_from_user, is_active, login_key};
 use crate::catalog::stored::settings;
 use crate::domain::{CustomerId, Record, RecordKind, Timestamp, UserId};
 use crate::pipeline::ExpiredTokens;
 use crate::schema::typed::record::UserSettings;
-use crate::service::caller::{Caller, Refusal, Via};
+use crate::service::caller::{Caller, EntryPoint, ServiceError};
 use crate::store::{StoreError, StoreFuture, StoredToken, TokenKind};
 
 /// Life of an access token (behaviour.md 1 "Token").
@@ -23,73 +23,78 @@ pub(super) const ACCESS_SECONDS: u64 = 3_600;
 /// Life of a session after its last use (behaviour.md 2).
 pub(super) const SESSION_SECONDS: u64 = 900;
 /// How far the written end of a session may lie behind.
-const WRITE_AFTER: Duration = Duration::from_mins(1);
+const EXTEND_WRITE_INTERVAL: Duration = Duration::from_mins(1);
 /// Ends of sessions that wait to be written, at most; beyond, they are written at once.
-const UNWRITTEN: usize = 10_000;
+const MAX_UNWRITTEN_EXTENSIONS: usize = 10_000;
 /// Characters of the longest token that was ever given.
-const LONGEST: usize = 128;
+const MAX_TOKEN_CHARS: usize = 128;
 /// Between the token of the host and the account that it is meant for.
-const FOR_ACCOUNT: char = '~';
+const ACCOUNT_SEPARATOR: char = '~';
 
-impl ExpiredTokens for Accounts {
+impl ExpiredTokens for AccountService {
     fn purge_tokens(&self) -> StoreFuture<'_, u64> {
-        Box::pin(self.purge())
+        Box::pin(self.remove_expired())
     }
 }
 
-impl Accounts {
+impl AccountService {
     /// Who holds this access token.
     ///
     /// The token of the host opens account 1; with `~` and a number behind it, the account of that number.
-    pub async fn bearer(&self, token: &str, address: IpAddr) -> Result<Caller, Refusal> {
-        if let Some(caller) = self.as_host(token).await? {
-            return Ok(at(address, caller));
+    pub async fn authenticate_bearer(&self, token: &str, address: IpAddr) -> Result<Caller, ServiceError> {
+        if let Some(caller) = self.authenticate_host(token).await? {
+            return Ok(with_address(address, caller));
         }
         let held = self
-            .held(TokenKind::Access, token)
+            .find_token(TokenKind::Access, token)
             .await?
-            .filter(|(token, user)| self.clock.now() < token.expires_at && is_open(user));
-        let (_, user) = held.ok_or_else(over)?;
-        Ok(at(address, as_caller(&user, Via::V3)?))
+            .filter(|(token, user)| self.clock.now() < token.expires_at && is_active(user));
+        let (_, user) = held.ok_or_else(login_expired)?;
+        Ok(with_address(address, caller_from_user(&user, EntryPoint::V3)?))
     }
 
     /// Who holds `session` of `login`; moves its end.
-    pub async fn session(&self, login: &str, session: &str, address: IpAddr) -> Result<Caller, Refusal> {
-        let (token, user) = self.held(TokenKind::Session, session).await?.ok_or_else(over)?;
+    pub async fn authenticate_session(
+        &self,
+        login: &str,
+        session: &str,
+        address: IpAddr,
+    ) -> Result<Caller, ServiceError> {
+        let (token, user) = self.find_token(TokenKind::Session, session).await?.ok_or_else(login_expired)?;
         let now = self.clock.now();
-        let moved = self.moved.lock().get(&token.hash).copied();
+        let moved = self.extended_sessions.lock().get(&token.hash).copied();
         let ends = moved.map_or(token.expires_at, |moved| moved.max(token.expires_at));
         if now >= ends || login_key(login) != login_key(settings::<UserSettings<'_>>(&user)?.login) {
-            return Err(over());
+            return Err(login_expired());
         }
-        if !is_open(&user) {
-            return Err(Refusal::Locked);
+        if !is_active(&user) {
+            return Err(ServiceError::Locked);
         }
-        self.move_end(&token, now + Duration::from_secs(SESSION_SECONDS)).await?;
-        Ok(at(address, as_caller(&user, Via::Legacy)?))
+        self.extend_session(&token, now + Duration::from_secs(SESSION_SECONDS)).await?;
+        Ok(with_address(address, caller_from_user(&user, EntryPoint::Legacy)?))
     }
 
     /// Ends the access token that `caller` sent; that of the host goes on.
-    pub async fn log_out(&self, caller: &Caller, token: &str) -> Result<(), Refusal> {
+    pub async fn log_out(&self, caller: &Caller, token: &str) -> Result<(), ServiceError> {
         if caller.user == UserId(0) {
             return Ok(());
         }
-        self.tokens.revoke(hash(token)).await?;
-        self.note(caller, "logout").await
+        self.tokens.revoke(hash_token(token)).await?;
+        self.audit_login(caller, "logout").await
     }
 
     /// The token of the host itself: opens everything of account 1 for as long as this process lives. Written
     /// by the server to a file that only its user reads. A new one each time; the one before ends.
     #[must_use]
-    pub fn host_token(&self) -> String {
+    pub fn renew_host_token(&self) -> String {
         let token = new_token();
-        *self.host.write() = Some(hash(&token));
+        *self.host_token_hash.write() = Some(hash_token(&token));
         token.to_string()
     }
 
     /// Removes what expired.
-    pub async fn purge(&self) -> Result<u64, StoreError> {
-        let moved = std::mem::take(&mut *self.moved.lock());
+    pub async fn remove_expired(&self) -> Result<u64, StoreError> {
+        let moved = std::mem::take(&mut *self.extended_sessions.lock());
         let now = self.clock.now();
         for (hash, ends) in moved.into_iter().filter(|(_, ends)| *ends > now) {
             self.tokens.extend(hash, ends).await?;
@@ -98,59 +103,67 @@ impl Accounts {
     }
 
     /// Gives `user`, whose password was right, a token that lives for `seconds`.
-    pub(super) async fn issue(
+    pub(super) async fn issue_token(
         &self,
         kind: TokenKind,
         user: &Record,
         seconds: u64,
-    ) -> Result<String, Refusal> {
+    ) -> Result<String, ServiceError> {
         let (token, issued_at) = (new_token(), self.clock.now());
-        let (hash, expires_at) = (hash(&token), issued_at + Duration::from_secs(seconds));
+        let (hash, expires_at) = (hash_token(&token), issued_at + Duration::from_secs(seconds));
         self.tokens.insert(StoredToken { hash, kind, user: UserId(user.id), issued_at, expires_at }).await?;
         // A new password ends all tokens: one that was given for the old password in the meantime too.
         let now = self.ledger.record(RecordKind::User, user.id).await?;
         if now.is_none_or(|now| now.private_data != user.private_data) {
             self.tokens.revoke(hash).await?;
-            return Err(Refusal::WrongLogin);
+            return Err(ServiceError::InvalidCredentials);
         }
         Ok(token.to_string())
     }
 
     /// The token and the user that it belongs to, whether both may still in or not.
-    async fn held(&self, kind: TokenKind, token: &str) -> Result<Option<(StoredToken, Record)>, Refusal> {
-        if token.len() > LONGEST {
+    async fn find_token(
+        &self,
+        kind: TokenKind,
+        token: &str,
+    ) -> Result<Option<(StoredToken, Record)>, ServiceError> {
+        if token.len() > MAX_TOKEN_CHARS {
             return Ok(None);
         }
-        let Some(token) = self.tokens.token(hash(token)).await?.filter(|token| token.kind == kind) else {
+        let Some(token) = self.tokens.token(hash_token(token)).await?.filter(|token| token.kind == kind)
+        else {
             return Ok(None);
         };
         let user = self.ledger.record(RecordKind::User, token.user.0).await?;
         Ok(user.map(|user| (token, user)))
     }
 
-    async fn as_host(&self, token: &str) -> Result<Option<Caller>, Refusal> {
-        let (secret, customer) = match token.split_once(FOR_ACCOUNT) {
+    async fn authenticate_host(&self, token: &str) -> Result<Option<Caller>, ServiceError> {
+        let (secret, customer) = match token.split_once(ACCOUNT_SEPARATOR) {
             Some((secret, number)) => (secret, number.parse().ok().map(CustomerId)),
             None => (token, Some(CustomerId(1))),
         };
-        let expected = *self.host.read();
-        let fits =
-            |expected: TokenHash| constant_time::verify_slices_are_equal(&expected, &hash(secret)).is_ok();
-        let Some(customer) = customer.filter(|_| token.len() <= LONGEST && expected.is_some_and(fits)) else {
+        let expected = *self.host_token_hash.read();
+        let fits = |expected: TokenHash| {
+            constant_time::verify_slices_are_equal(&expected, &hash_token(secret)).is_ok()
+        };
+        let Some(customer) =
+            customer.filter(|_| token.len() <= MAX_TOKEN_CHARS && expected.is_some_and(fits))
+        else {
             return Ok(None);
         };
         if self.ledger.record(RecordKind::Customer, customer.0).await?.is_none() {
-            return Err(Refusal::NotFound);
+            return Err(ServiceError::NotFound);
         }
-        Ok(Some(Self::host(customer, Via::Cli)))
+        Ok(Some(Self::host_caller(customer, EntryPoint::Cli)))
     }
 
     /// Moves the end of a session; on disk at most once a minute, in between in memory.
-    async fn move_end(&self, token: &StoredToken, ends: Timestamp) -> Result<(), Refusal> {
+    async fn extend_session(&self, token: &StoredToken, ends: Timestamp) -> Result<(), ServiceError> {
         {
-            let mut moved = self.moved.lock();
-            let room = moved.len() < UNWRITTEN || moved.contains_key(&token.hash);
-            if ends.since(token.expires_at) < WRITE_AFTER && room {
+            let mut moved = self.extended_sessions.lock();
+            let room = moved.len() < MAX_UNWRITTEN_EXTENSIONS || moved.contains_key(&token.hash);
+            if ends.since(token.expires_at) < EXTEND_WRITE_INTERVAL && room {
                 moved.insert(token.hash, ends);
                 return Ok(());
             }
@@ -168,12 +181,12 @@ fn new_token() -> Zeroizing<String> {
     Zeroizing::new(URL_SAFE_NO_PAD.encode(bytes.as_slice()))
 }
 
-fn hash(token: &str) -> TokenHash {
+fn hash_token(token: &str) -> TokenHash {
     let mut hash = TokenHash::default();
     hash.copy_from_slice(digest::digest(&digest::SHA256, token.as_bytes()).as_ref());
     hash
 }
 
-fn over() -> Refusal {
-    Refusal::Unauthenticated("The login is unknown or over; log in again".to_owned())
+fn login_expired() -> ServiceError {
+    ServiceError::Unauthenticated("The login is unknown or over; log in again".to_owned())
 }

@@ -2,25 +2,25 @@
 
 use std::sync::Arc;
 
-use super::watchman::Watchman;
+use super::watchman::AlertControl;
 use crate::catalog::{Directory, Roster};
 use crate::clock::Clock;
 use crate::domain::MonitorId;
 use crate::schema::Monitor;
-use crate::service::caller::{Caller, Refusal};
+use crate::service::caller::{Caller, ServiceError};
 use crate::store::{AlertStore, AuditObject, ConfigStore, Outbox};
 
 /// What the use cases work with.
 #[derive(Clone)]
-pub struct AlertingParts {
+pub struct AlertServiceDependencies {
     /// Outages.
-    pub alarms: Arc<dyn AlertStore>,
+    pub alert_store: Arc<dyn AlertStore>,
     /// Messages.
     pub outbox: Arc<dyn Outbox>,
     /// Keeps who did what.
     pub ledger: Arc<dyn ConfigStore>,
     /// Decides and delivers.
-    pub watchman: Arc<dyn Watchman>,
+    pub alert_control: Arc<dyn AlertControl>,
     /// The monitors.
     pub roster: Arc<Roster>,
     /// What is known of accounts.
@@ -30,14 +30,14 @@ pub struct AlertingParts {
 }
 
 /// Outages and messages, for users.
-pub struct Alerting {
-    pub(super) parts: AlertingParts,
+pub struct AlertService {
+    pub(super) parts: AlertServiceDependencies,
 }
 
-impl Alerting {
+impl AlertService {
     /// Over `parts`.
     #[must_use]
-    pub fn new(parts: AlertingParts) -> Self {
+    pub fn new(parts: AlertServiceDependencies) -> Self {
         Self { parts }
     }
 
@@ -49,15 +49,15 @@ impl Alerting {
         object: &'static str,
         id: i64,
         name: &str,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), ServiceError> {
         let now = self.parts.clock.now();
-        let entry = caller.entry(now, action, object, AuditObject::Id(id), name);
+        let entry = caller.audit_entry(now, action, object, AuditObject::Id(id), name);
         self.parts.ledger.write_changes(Vec::new(), vec![entry]).await?;
         Ok(())
     }
 
     /// The monitor of the caller's account with this number.
-    pub(super) fn own(&self, caller: &Caller, monitor: i64) -> Option<Monitor> {
+    pub(super) fn own_monitor(&self, caller: &Caller, monitor: i64) -> Option<Monitor> {
         self.parts.roster.of(caller.customer, MonitorId(monitor))
     }
 }

@@ -2,29 +2,29 @@
 
 use serde_json::{Map, Value, json};
 
-use super::alerts_service::Alerting;
+use super::alerts_service::AlertService;
 use crate::alerting::{EpisodeChange, Heard};
 use crate::catalog::moment::utc;
 use crate::catalog::object::object_of;
 use crate::domain::{EpisodeId, Permission, Verification};
-use crate::service::caller::{Caller, Refusal};
+use crate::service::caller::{Caller, ServiceError};
 use crate::store::{EpisodeFilter, NotificationFilter, Paginated, Pagination, StoreError, StoredEpisode};
 
 /// Messages that are shown with an outage.
-const SHOWN: u32 = 1000;
+const MAX_NOTIFICATIONS: u32 = 1000;
 
-impl Alerting {
+impl AlertService {
     /// Outages of the caller's account, the newest first.
     pub async fn episodes(
         &self,
         caller: &Caller,
         filter: EpisodeFilter,
         page: Pagination,
-    ) -> Result<Paginated<Map<String, Value>>, Refusal> {
-        caller.require(Permission::View)?;
+    ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
+        caller.require_right(Permission::View)?;
         let filter = EpisodeFilter { customer: Some(caller.customer), ..filter };
-        let found = self.parts.alarms.episodes(filter, page).await?;
-        let shown = |kept| match object(kept) {
+        let found = self.parts.alert_store.episodes(filter, page).await?;
+        let shown = |kept| match episode_to_json(kept) {
             Ok(shown) => Some(shown),
             Err(error) => {
                 tracing::error!(error_kind = error.kind(), "an outage is left out: {error}");
@@ -35,40 +35,47 @@ impl Alerting {
     }
 
     /// One of them, with the messages about it.
-    pub async fn episode(&self, caller: &Caller, id: EpisodeId) -> Result<Map<String, Value>, Refusal> {
-        caller.require(Permission::View)?;
-        let found = self.parts.alarms.episode(caller.customer, id).await?;
-        let mut shown = object(&found.ok_or(Refusal::NotFound)?)?;
+    pub async fn episode(&self, caller: &Caller, id: EpisodeId) -> Result<Map<String, Value>, ServiceError> {
+        caller.require_right(Permission::View)?;
+        let found = self.parts.alert_store.episode(caller.customer, id).await?;
+        let mut shown = episode_to_json(&found.ok_or(ServiceError::NotFound)?)?;
         let filter = NotificationFilter { episode: Some(id), ..NotificationFilter::default() };
-        let messages = self.notifications(caller, filter, Pagination { limit: SHOWN, offset: 0 }).await?;
+        let messages =
+            self.notifications(caller, filter, Pagination { limit: MAX_NOTIFICATIONS, offset: 0 }).await?;
         shown.insert("notifications".to_owned(), messages.items.into_iter().map(Value::Object).collect());
         Ok(shown)
     }
 
     /// Acknowledges an open outage: its errors are told no more, but its end is.
-    pub async fn acknowledge(&self, caller: &Caller, id: EpisodeId) -> Result<Map<String, Value>, Refusal> {
-        caller.require(Permission::Edit)?;
-        let found = self.parts.alarms.episode(caller.customer, id).await?.ok_or(Refusal::NotFound)?;
+    pub async fn acknowledge(
+        &self,
+        caller: &Caller,
+        id: EpisodeId,
+    ) -> Result<Map<String, Value>, ServiceError> {
+        caller.require_right(Permission::Edit)?;
+        let found =
+            self.parts.alert_store.episode(caller.customer, id).await?.ok_or(ServiceError::NotFound)?;
         if found.ended_at.is_some() {
-            return Err(Refusal::Conflict("This outage has ended".to_owned()));
+            return Err(ServiceError::Conflict("This outage has ended".to_owned()));
         }
         let login = caller.login.to_string();
-        let noted = self.parts.alarms.acknowledge(caller.customer, id, login, self.parts.clock.now()).await?;
-        let now = self.parts.alarms.episode(caller.customer, id).await?.ok_or(Refusal::NotFound)?;
+        let noted =
+            self.parts.alert_store.acknowledge(caller.customer, id, login, self.parts.clock.now()).await?;
+        let now = self.parts.alert_store.episode(caller.customer, id).await?.ok_or(ServiceError::NotFound)?;
         if !noted && now.acknowledged_by.is_empty() {
-            return Err(Refusal::Conflict("This outage has ended".to_owned()));
+            return Err(ServiceError::Conflict("This outage has ended".to_owned()));
         }
         // Also when it was acknowledged before: whoever decides may not have heard of it.
-        self.parts.watchman.acknowledged(found.monitor_id, id).await?;
+        self.parts.alert_control.acknowledge_episode(found.monitor_id, id).await?;
         if noted {
             self.audit(caller, "acknowledge", "episode", id.0, &found.monitor_name).await?;
         }
-        Ok(object(&now)?)
+        Ok(episode_to_json(&now)?)
     }
 }
 
 /// An outage as version 3 answers it.
-fn object(kept: &StoredEpisode) -> Result<Map<String, Value>, StoreError> {
+fn episode_to_json(kept: &StoredEpisode) -> Result<Map<String, Value>, StoreError> {
     let body: EpisodeChange = serde_json::from_value(Value::Object(kept.body.clone())).map_err(|error| {
         let (row, why) = (format!("id {}", kept.id), error.to_string());
         StoreError::Undecodable { table: "episodes", row, column: "body", reason: why }
@@ -84,16 +91,16 @@ fn object(kept: &StoredEpisode) -> Result<Map<String, Value>, StoreError> {
         "status_text": body.last_status.text(),
         "runs": body.runs,
         "last_run": utc(body.last_run),
-        "cause": cause(&body.cause),
+        "cause": cause_to_json(&body.cause),
         "locations": body.locations.iter().map(|id| id.0).collect::<Vec<_>>(),
-        "verification": body.verification.as_ref().map(verification),
+        "verification": body.verification.as_ref().map(verification_to_json),
         "flapping": body.flapping,
         "acknowledged_by": Some(&kept.acknowledged_by).filter(|login| !login.is_empty()),
         "acknowledged_at": kept.acknowledged_at.map(utc),
     })))
 }
 
-fn cause(heard: &Heard) -> Value {
+fn cause_to_json(heard: &Heard) -> Value {
     json!({
         "check_id": heard.check_id,
         "planned_at": utc(heard.planned_at),
@@ -104,7 +111,7 @@ fn cause(heard: &Heard) -> Value {
     })
 }
 
-fn verification(answer: &Verification) -> Value {
+fn verification_to_json(answer: &Verification) -> Value {
     json!({
         "status": answer.status.0,
         "status_text": answer.status.text(),

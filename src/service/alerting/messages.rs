@@ -4,62 +4,65 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::alerts_service::Alerting;
+use super::alerts_service::AlertService;
 use crate::catalog::AccountFacts;
 use crate::catalog::moment::utc;
 use crate::catalog::object::object_of;
 use crate::domain::{Notification, NotificationState, Permission, Recipient, RecipientId};
-use crate::service::caller::{Caller, Refusal};
+use crate::service::caller::{Caller, ServiceError};
 use crate::store::{NotificationFilter, Paginated, Pagination};
 
-impl Alerting {
+impl AlertService {
     /// Messages of the caller's account, the newest first.
     pub async fn notifications(
         &self,
         caller: &Caller,
         filter: NotificationFilter,
         page: Pagination,
-    ) -> Result<Paginated<Map<String, Value>>, Refusal> {
-        caller.require(Permission::View)?;
+    ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
+        caller.require_right(Permission::View)?;
         let facts = self.parts.directory.facts(caller.customer).await?;
         let filter = NotificationFilter { customer: Some(caller.customer), ..filter };
         let found = self.parts.outbox.notifications(filter, page).await?;
-        let known = by_id(&facts);
+        let known = recipients_by_id(&facts);
         Ok(Paginated {
             total: found.total,
-            items: found.items.iter().map(|row| object(row, &known)).collect(),
+            items: found.items.iter().map(|row| notification_to_json(row, &known)).collect(),
         })
     }
 
     /// One of them.
-    pub async fn notification(&self, caller: &Caller, id: i64) -> Result<Map<String, Value>, Refusal> {
+    pub async fn notification(&self, caller: &Caller, id: i64) -> Result<Map<String, Value>, ServiceError> {
         let filter = NotificationFilter { id: Some(id), ..NotificationFilter::default() };
         let found = self.notifications(caller, filter, Pagination { limit: 1, offset: 0 }).await?;
-        found.items.into_iter().next().ok_or(Refusal::NotFound)
+        found.items.into_iter().next().ok_or(ServiceError::NotFound)
     }
 
     /// Sends one that was given up once more.
-    pub async fn retry(&self, caller: &Caller, id: i64) -> Result<Map<String, Value>, Refusal> {
-        caller.require(Permission::Edit)?;
+    pub async fn retry(&self, caller: &Caller, id: i64) -> Result<Map<String, Value>, ServiceError> {
+        caller.require_right(Permission::Edit)?;
         // Known to the account, before anything is said of its state.
         self.notification(caller, id).await?;
         let now = self.parts.clock.now();
         if !self.parts.outbox.retry(caller.customer, id, now).await? {
             let message = "Only a message that was given up (state `dead`) can be sent again";
-            return Err(Refusal::Conflict(message.to_owned()));
+            return Err(ServiceError::Conflict(message.to_owned()));
         }
-        self.parts.watchman.ring();
+        self.parts.alert_control.wake_delivery();
         self.audit(caller, "retry", "notification", id, "").await?;
         self.notification(caller, id).await
     }
 }
 
-fn by_id(facts: &AccountFacts) -> HashMap<RecipientId, &Recipient> {
+fn recipients_by_id(facts: &AccountFacts) -> HashMap<RecipientId, &Recipient> {
     facts.contacts.recipients.iter().map(|recipient| (recipient.id, recipient)).collect()
 }
 
 /// A message as version 3 answers it. The address stays with the recipient.
-fn object(message: &Notification, known: &HashMap<RecipientId, &Recipient>) -> Map<String, Value> {
+fn notification_to_json(
+    message: &Notification,
+    known: &HashMap<RecipientId, &Recipient>,
+) -> Map<String, Value> {
     let (new, notice) = (&message.message, &message.message.content);
     let recipient = known.get(&new.recipient);
     let waits = message.state == NotificationState::Pending;

@@ -7,5 +7,5 @@ mod messages;
 mod tried;
 mod watchman;
 
-pub use alerts_service::{Alerting, AlertingParts};
-pub use watchman::{NoWatchman, Watchman};
+pub use alerts_service::{AlertService, AlertServiceDependencies};
+pub use watchman::{AlertControl, NoAlertControl};

@@ -4,23 +4,23 @@ use crate::domain::{EpisodeId, MonitorId};
 use crate::store::StoreFuture;
 
 /// The door to what decides about alerts and to what delivers messages.
-pub trait Watchman: Send + Sync + 'static {
+pub trait AlertControl: Send + Sync + 'static {
     /// Somebody acknowledged the open outage `episode` of `monitor`, which is kept already: it is told no more,
     /// but its end is.
-    fn acknowledged(&self, monitor: MonitorId, episode: EpisodeId) -> StoreFuture<'_, ()>;
+    fn acknowledge_episode(&self, monitor: MonitorId, episode: EpisodeId) -> StoreFuture<'_, ()>;
 
     /// There is something new to be delivered.
-    fn ring(&self);
+    fn wake_delivery(&self);
 }
 
 /// Where nothing decides and nothing delivers, as in tests of the APIs.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct NoWatchman;
+pub struct NoAlertControl;
 
-impl Watchman for NoWatchman {
-    fn acknowledged(&self, _: MonitorId, _: EpisodeId) -> StoreFuture<'_, ()> {
+impl AlertControl for NoAlertControl {
+    fn acknowledge_episode(&self, _: MonitorId, _: EpisodeId) -> StoreFuture<'_, ()> {
         Box::pin(async { Ok(()) })
     }
 
-    fn ring(&self) {}
+    fn wake_delivery(&self) {}
 }

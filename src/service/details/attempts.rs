@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use super::phases::{label, sum};
+use super::phases::{phase_label, total_us};
 use crate::domain::{Attempt, CheckResult, HttpFacts, Phase, Phases, WarningKind};
 
 /// One attempt.
@@ -13,13 +13,13 @@ pub struct AttemptView<'a> {
     /// Whether there are others, so that it needs a heading.
     pub is_one_of_several: bool,
     /// The name of the phase that it failed in; `None` when it passed.
-    pub failed_in: Option<String>,
+    pub failed_phase: Option<String>,
     /// How long it took.
     pub total_us: u64,
     /// Its phases: one entry, or one for each hop.
     pub hops: Vec<HopView<'a>>,
     /// Warnings, but those about objects, which are reasons of the check.
-    pub notes: Vec<&'a str>,
+    pub warnings: Vec<&'a str>,
 }
 
 /// The phases of one hop, or of an attempt without redirects.
@@ -28,7 +28,7 @@ pub struct HopView<'a> {
     /// Which hop; `None` without redirects.
     pub title: Option<HopTitle<'a>>,
     /// From the start of the attempt to its own.
-    pub began_us: u64,
+    pub offset_us: u64,
     /// Where the time went.
     pub phases: Phases,
 }
@@ -48,7 +48,7 @@ pub struct HopTitle<'a> {
 
 /// The attempts of `result`. A single one without phases and warnings is left out.
 #[must_use]
-pub fn attempts(result: &CheckResult) -> Vec<AttemptView<'_>> {
+pub fn attempt_views(result: &CheckResult) -> Vec<AttemptView<'_>> {
     let last = result.attempts.len().saturating_sub(1);
     let is_one_of_several = result.attempts.len() > 1;
     let is_shown = |attempt: &Attempt| {
@@ -57,42 +57,46 @@ pub fn attempts(result: &CheckResult) -> Vec<AttemptView<'_>> {
     let view = |(index, attempt)| {
         // Facts, redirects among them, are kept of the last attempt only.
         let http = result.facts.http.as_deref().filter(|http| index == last && !http.redirects.is_empty());
-        view(attempt, is_one_of_several, http)
+        attempt_view(attempt, is_one_of_several, http)
     };
     result.attempts.iter().enumerate().filter(|(_, attempt)| is_shown(attempt)).map(view).collect()
 }
 
-fn view<'a>(attempt: &'a Attempt, is_one_of_several: bool, http: Option<&'a HttpFacts>) -> AttemptView<'a> {
-    let whole = || vec![HopView { title: None, began_us: 0, phases: attempt.phases }];
+fn attempt_view<'a>(
+    attempt: &'a Attempt,
+    is_one_of_several: bool,
+    http: Option<&'a HttpFacts>,
+) -> AttemptView<'a> {
+    let whole = || vec![HopView { title: None, offset_us: 0, phases: attempt.phases }];
     let notes = attempt.warnings.iter().filter(|warning| warning.kind != WarningKind::PageObject);
     AttemptView {
         number: attempt.number,
         is_one_of_several,
-        failed_in: attempt.failure.as_ref().map(|failure| label(failure.phase)),
+        failed_phase: attempt.failure.as_ref().map(|failure| phase_label(failure.phase)),
         total_us: attempt.total_us,
-        hops: http.map_or_else(whole, |http| hops(http, &attempt.phases)),
-        notes: notes.map(|warning| warning.detail.as_str()).collect(),
+        hops: http.map_or_else(whole, |http| hop_views(http, &attempt.phases)),
+        warnings: notes.map(|warning| warning.detail.as_str()).collect(),
     }
 }
 
-fn hops<'a>(http: &'a HttpFacts, phases: &Phases) -> Vec<HopView<'a>> {
+fn hop_views<'a>(http: &'a HttpFacts, phases: &Phases) -> Vec<HopView<'a>> {
     let (mut rest, mut began_us) = (*phases, 0);
     let mut hops = Vec::new();
     for (index, hop) in http.redirects.iter().enumerate() {
         let (http_status, address) = (Some(hop.http_status), hop.address);
         let title = HopTitle { number: index + 1, url: &hop.url, http_status, address };
-        hops.push(HopView { title: Some(title), began_us, phases: hop.phases });
-        began_us += sum(&hop.phases);
-        rest = without(&rest, &hop.phases);
+        hops.push(HopView { title: Some(title), offset_us: began_us, phases: hop.phases });
+        began_us += total_us(&hop.phases);
+        rest = subtract_phases(&rest, &hop.phases);
     }
     let number = http.redirects.len() + 1;
     let title = HopTitle { number, url: &http.url, http_status: None, address: None };
-    hops.push(HopView { title: Some(title), began_us, phases: rest });
+    hops.push(HopView { title: Some(title), offset_us: began_us, phases: rest });
     hops
 }
 
 /// What is left of `phases` when those of one hop are taken out: an attempt keeps their sums.
-fn without(phases: &Phases, hop: &Phases) -> Phases {
+fn subtract_phases(phases: &Phases, hop: &Phases) -> Phases {
     let mut left = Phases::default();
     for phase in Phase::ALL {
         if let Some(whole) = phases.duration(phase) {

@@ -1,6 +1,6 @@
 //! What a browser reported of a script: actions, measures, requests, console.
 
-use super::answered::answered;
+use super::answered::http_status_from_stored;
 use super::objects::ObjectView;
 use crate::domain::{ActionResult, BrowserFacts, BrowserStep, ConsoleEntry, PageTiming, Phase, Status};
 
@@ -35,7 +35,7 @@ pub struct BrowserStepView<'a> {
     /// Status code of the last document that was loaded in it.
     pub http_status: Option<u16>,
     /// What was measured of the last page; `None` where nothing was loaded.
-    pub measures: Option<Vec<Measure>>,
+    pub measures: Option<Vec<Metric>>,
     /// Its actions, in their order.
     pub actions: Vec<ActionView<'a>>,
     /// The requests, in their order.
@@ -61,16 +61,16 @@ pub struct ActionView<'a> {
 
 /// One measure of a page.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Measure {
+pub struct Metric {
     /// What it is, in lower case.
     pub label: &'static str,
     /// Its value.
-    pub value: Measured,
+    pub value: MetricValue,
 }
 
-/// The value of a [`Measure`].
+/// The value of a [`Metric`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Measured {
+pub enum MetricValue {
     /// A time, in microseconds.
     Micros(u64),
     /// A number without a unit.
@@ -89,7 +89,7 @@ pub struct ConsoleLine<'a> {
     /// The text.
     pub text: &'a str,
     /// URL and line where it came from; empty when unknown.
-    pub place: String,
+    pub source_location: String,
 }
 
 impl<'a> BrowserView<'a> {
@@ -113,8 +113,8 @@ impl<'a> BrowserStepView<'a> {
         Self {
             url: &step.url,
             title: &step.title,
-            http_status: answered(step.http_status),
-            measures: step.timing.as_ref().map(measures),
+            http_status: http_status_from_stored(step.http_status),
+            measures: step.timing.as_ref().map(page_metrics),
             actions: step.actions.iter().map(ActionView::new).collect(),
             objects: step.objects.iter().map(ObjectView::new).collect(),
             unlisted: step.unlisted as usize,
@@ -124,7 +124,7 @@ impl<'a> BrowserStepView<'a> {
 
     /// How many requests are left out where at most `shown` of them are shown.
     #[must_use]
-    pub fn objects_beyond(&self, shown: usize) -> usize {
+    pub fn hidden_objects(&self, shown: usize) -> usize {
         self.objects.len().saturating_sub(shown) + self.unlisted
     }
 }
@@ -136,13 +136,13 @@ impl<'a> ActionView<'a> {
     }
 }
 
-impl Measure {
+impl Metric {
     /// Label and value, with times as `duration` writes them.
     #[must_use]
-    pub fn words(&self, duration: impl Fn(u64) -> String) -> String {
+    pub fn format(&self, duration: impl Fn(u64) -> String) -> String {
         match self.value {
-            Measured::Micros(micros) => format!("{} {}", self.label, duration(micros)),
-            Measured::Ratio(ratio) => format!("{} {ratio:.3}", self.label),
+            MetricValue::Micros(micros) => format!("{} {}", self.label, duration(micros)),
+            MetricValue::Ratio(ratio) => format!("{} {ratio:.3}", self.label),
         }
     }
 }
@@ -151,12 +151,12 @@ impl<'a> ConsoleLine<'a> {
     fn new(entry: &'a ConsoleEntry) -> Self {
         let ConsoleEntry { level, source, text, url, .. } = entry;
         let place = entry.line.map_or_else(|| url.clone(), |line| format!("{url}:{line}"));
-        Self { is_error: level == "error", level, source, text, place }
+        Self { is_error: level == "error", level, source, text, source_location: place }
     }
 }
 
 /// Those that there are, in the order in which they happen.
-fn measures(timing: &PageTiming) -> Vec<Measure> {
+fn page_metrics(timing: &PageTiming) -> Vec<Metric> {
     let phase = |phase: Phase| timing.phases.micros(phase).map(u64::from);
     let times = [
         ("first byte", phase(Phase::FirstByte)),
@@ -166,7 +166,7 @@ fn measures(timing: &PageTiming) -> Vec<Measure> {
         ("document", phase(Phase::DomLoad)),
         ("load", phase(Phase::PageLoad)),
     ];
-    let times = times.into_iter().filter_map(|(label, time)| Some((label, Measured::Micros(time?))));
-    let shift = timing.layout_shift.map(|shift| ("layout shift", Measured::Ratio(shift)));
-    times.chain(shift).map(|(label, value)| Measure { label, value }).collect()
+    let times = times.into_iter().filter_map(|(label, time)| Some((label, MetricValue::Micros(time?))));
+    let shift = timing.layout_shift.map(|shift| ("layout shift", MetricValue::Ratio(shift)));
+    times.chain(shift).map(|(label, value)| Metric { label, value }).collect()
 }

@@ -4,7 +4,7 @@ use crate::domain::{ContentViewResult, Status};
 
 /// One content view.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ContentViewRow<'a> {
+pub struct ContentViewView<'a> {
     /// Its name.
     pub name: &'a str,
     /// Whether nothing was wrong with it.
@@ -21,7 +21,7 @@ pub struct ContentViewRow<'a> {
     pub reason: Option<String>,
 }
 
-impl<'a> ContentViewRow<'a> {
+impl<'a> ContentViewView<'a> {
     pub(super) fn new(view: &'a ContentViewResult) -> Self {
         Self {
             name: &view.name,

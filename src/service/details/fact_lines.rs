@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::units::{days_between, duration, grouped};
+use super::units::{days_between, format_duration, format_grouped};
 use crate::domain::{
     Certificate, CheckResult, DnsFacts, FtpFacts, HttpFacts, MailFacts, PingFacts, RoundTripFacts, Timestamp,
     TlsFacts, format_peer,
@@ -20,7 +20,7 @@ pub struct FactLine {
 /// All facts of `result`, in the order in which they are shown.
 #[must_use]
 pub fn fact_lines(result: &CheckResult) -> Vec<FactLine> {
-    let mut lines = Lines(Vec::new());
+    let mut lines = FactLines(Vec::new());
     lines.address(result);
     if let Some(http) = &result.facts.http {
         lines.http(http);
@@ -38,7 +38,7 @@ pub fn fact_lines(result: &CheckResult) -> Vec<FactLine> {
         lines.mail(mail);
     }
     if let Some(trip) = &result.facts.round_trip {
-        lines.trip(trip);
+        lines.round_trip_mail(trip);
     }
     if let Some(ftp) = &result.facts.ftp {
         lines.ftp(ftp);
@@ -46,10 +46,10 @@ pub fn fact_lines(result: &CheckResult) -> Vec<FactLine> {
     lines.0
 }
 
-struct Lines(Vec<FactLine>);
+struct FactLines(Vec<FactLine>);
 
-impl Lines {
-    fn line(&mut self, label: &'static str, value: impl Into<String>) {
+impl FactLines {
+    fn push(&mut self, label: &'static str, value: impl Into<String>) {
         self.0.push(FactLine { label, value: value.into() });
     }
 
@@ -62,28 +62,32 @@ impl Lines {
         let others = if others.is_empty() { None } else { Some(format!("also {}", others.join(", "))) };
         let parts: Vec<String> = used.into_iter().chain(others).collect();
         if !parts.is_empty() {
-            self.line("address", parts.join(", "));
+            self.push("address", parts.join(", "));
         }
     }
 
     fn http(&mut self, http: &HttpFacts) {
         let reason = http.http_reason.as_deref().map_or(String::new(), |reason| format!(" {reason}"));
-        let mut value =
-            format!("{} {}{reason}, {} bytes", http.http_version, http.http_status, grouped(http.body_bytes));
+        let mut value = format!(
+            "{} {}{reason}, {} bytes",
+            http.http_version,
+            http.http_status,
+            format_grouped(http.body_bytes)
+        );
         if http.body_wire_bytes != http.body_bytes {
-            let _ = write!(value, " ({} over the wire)", grouped(http.body_wire_bytes));
+            let _ = write!(value, " ({} over the wire)", format_grouped(http.body_wire_bytes));
         }
         if let Some(kind) = &http.content_type {
             let _ = write!(value, ", {kind}");
         }
-        self.line("response", value);
+        self.push("response", value);
     }
 
     fn tls(&mut self, tls: &TlsFacts, at: Timestamp) {
         let parts: Vec<&str> =
             [&tls.tls_version, &tls.tls_cipher].into_iter().flatten().map(String::as_str).collect();
         if !parts.is_empty() {
-            self.line("tls", parts.join(", "));
+            self.push("tls", parts.join(", "));
         }
         for (index, certificate) in tls.certificates.iter().enumerate() {
             self.certificate(if index == 0 { "certificate" } else { "issuer" }, certificate, at);
@@ -97,11 +101,11 @@ impl Lines {
             left @ 0.. => format!("{left} days left (until {day})"),
             _ => format!("expired on {day}"),
         };
-        self.line(label, format!("{}, {life}", certificate.subject));
+        self.push(label, format!("{}, {life}", certificate.subject));
         if label == "certificate" {
-            self.line("", format!("issued by {}", certificate.issuer));
+            self.push("", format!("issued by {}", certificate.issuer));
             if !certificate.names.is_empty() {
-                self.line("", format!("for {}", certificate.names.join(", ")));
+                self.push("", format!("for {}", certificate.names.join(", ")));
             }
         }
     }
@@ -120,57 +124,57 @@ impl Lines {
                 let _ = write!(value, ", {word}");
             }
         }
-        self.line("question", value);
-        let size = dns.answer_bytes.map(|bytes| format!("{} bytes", grouped(bytes)));
-        let ttl = dns.ttl.map(|seconds| format!("may be kept for {} s", grouped(u64::from(seconds))));
+        self.push("question", value);
+        let size = dns.answer_bytes.map(|bytes| format!("{} bytes", format_grouped(bytes)));
+        let ttl = dns.ttl.map(|seconds| format!("may be kept for {} s", format_grouped(u64::from(seconds))));
         let parts: Vec<String> = size.into_iter().chain(ttl).collect();
         if !parts.is_empty() {
-            self.line("message", parts.join(", "));
+            self.push("message", parts.join(", "));
         }
         for (index, answer) in dns.answers.iter().enumerate() {
-            self.line(if index == 0 { "answers" } else { "" }, answer);
+            self.push(if index == 0 { "answers" } else { "" }, answer);
         }
     }
 
     fn mail(&mut self, mail: &MailFacts) {
         if !mail.mail_banner.is_empty() {
-            self.line("greeting", &mail.mail_banner);
+            self.push("greeting", &mail.mail_banner);
         }
         if !mail.mail_offers.is_empty() {
-            self.line("offers", mail.mail_offers.join(", "));
+            self.push("offers", mail.mail_offers.join(", "));
         }
         if let Some(how) = &mail.mail_auth {
             let clear = if mail.password_in_clear { "; the password went out without TLS" } else { "" };
-            self.line("login", format!("by {how}{clear}"));
+            self.push("login", format!("by {how}{clear}"));
         }
         if let Some(messages) = mail.mailbox_messages {
-            let bytes = mail.mailbox_bytes.map(|bytes| format!(", {} bytes", grouped(bytes)));
+            let bytes = mail.mailbox_bytes.map(|bytes| format!(", {} bytes", format_grouped(bytes)));
             let bytes = bytes.unwrap_or_default();
-            self.line("mailbox", format!("{} messages{bytes}", grouped(messages)));
+            self.push("mailbox", format!("{} messages{bytes}", format_grouped(messages)));
         }
     }
 
-    fn trip(&mut self, trip: &RoundTripFacts) {
-        self.line("message", &trip.message_id);
+    fn round_trip_mail(&mut self, trip: &RoundTripFacts) {
+        self.push("message", &trip.message_id);
         let legs = [
             ("sent in", trip.trip_send_us),
             ("on its way", trip.trip_transit_us),
             ("fetched in", trip.trip_fetch_us),
         ];
         let legs: Vec<String> = (legs.into_iter())
-            .filter_map(|(leg, micros)| micros.map(|micros| format!("{leg} {}", duration(micros))))
+            .filter_map(|(leg, micros)| micros.map(|micros| format!("{leg} {}", format_duration(micros))))
             .collect();
         if !legs.is_empty() {
-            self.line("trip", legs.join(", "));
+            self.push("trip", legs.join(", "));
         }
-        let mut looks = format!("looked at {}", times(trip.mailbox_polls));
+        let mut looks = format!("looked at {}", times_text(trip.mailbox_polls));
         if trip.mailbox_locked > 0 {
-            let _ = write!(looks, ", found locked {}", times(trip.mailbox_locked));
+            let _ = write!(looks, ", found locked {}", times_text(trip.mailbox_locked));
         }
         if trip.swept > 0 {
             let _ = write!(looks, ", {} forgotten messages of earlier checks deleted", trip.swept);
         }
-        self.line("polls", looks);
+        self.push("polls", looks);
     }
 
     fn ping(&mut self, ping: &PingFacts) {
@@ -178,7 +182,7 @@ impl Lines {
             "{} of {} came back, {} % lost ({} socket)",
             ping.received, ping.sent, ping.loss_percent, ping.socket
         );
-        self.line("echoes", value);
+        self.push("echoes", value);
         let figures: Vec<String> = [
             ("min", ping.rtt_min_us),
             ("avg", ping.rtt_avg_us),
@@ -186,19 +190,19 @@ impl Lines {
             ("stddev", ping.rtt_stddev_us),
         ]
         .into_iter()
-        .filter_map(|(name, value)| value.map(|micros| format!("{name} {}", round_trip(micros))))
+        .filter_map(|(name, value)| value.map(|micros| format!("{name} {}", format_round_trip(micros))))
         .collect();
         if !figures.is_empty() {
-            self.line("round trip", figures.join(", "));
+            self.push("round trip", figures.join(", "));
         }
         for (index, error) in ping.icmp_errors.iter().enumerate() {
-            self.line(if index == 0 { "errors" } else { "" }, error);
+            self.push(if index == 0 { "errors" } else { "" }, error);
         }
     }
 
     fn ftp(&mut self, ftp: &FtpFacts) {
         if !ftp.ftp_banner.is_empty() {
-            self.line("greeting", &ftp.ftp_banner);
+            self.push("greeting", &ftp.ftp_banner);
         }
         if let (Some(command), Some(address)) = (&ftp.ftp_passive, ftp.ftp_data_address) {
             let session = match ftp.ftp_session_reused {
@@ -206,25 +210,26 @@ impl Lines {
                 Some(false) => ", new TLS session",
                 None => "",
             };
-            self.line("data", format!("by {command}, last to {address}{session}"));
+            self.push("data", format!("by {command}, last to {address}{session}"));
         }
-        let listed = ftp.ftp_listed.map(|count| format!("{} entries listed", grouped(count)));
-        let file = ftp.ftp_uploaded_bytes.map(|bytes| format!("{} bytes there and back", grouped(bytes)));
+        let listed = ftp.ftp_listed.map(|count| format!("{} entries listed", format_grouped(count)));
+        let file =
+            ftp.ftp_uploaded_bytes.map(|bytes| format!("{} bytes there and back", format_grouped(bytes)));
         let work: Vec<String> = listed.into_iter().chain(file).collect();
         if !work.is_empty() {
-            self.line("files", work.join(", "));
+            self.push("files", work.join(", "));
         }
         if ftp.ftp_password_in_clear {
-            self.line("login", "the password went without TLS");
+            self.push("login", "the password went without TLS");
         }
     }
 }
 
 /// Round trips on a local network are shorter than a tenth of a millisecond.
-fn round_trip(micros: u64) -> String {
-    if micros < 10_000 { format!("{:.3} ms", micros as f64 / 1e3) } else { duration(micros) }
+fn format_round_trip(micros: u64) -> String {
+    if micros < 10_000 { format!("{:.3} ms", micros as f64 / 1e3) } else { format_duration(micros) }
 }
 
-fn times(count: u32) -> String {
+fn times_text(count: u32) -> String {
     if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }

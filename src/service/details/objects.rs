@@ -1,6 +1,6 @@
 //! The objects of a page: rows of a waterfall.
 
-use super::answered::answered;
+use super::answered::http_status_from_stored;
 use crate::domain::{PageObject, Phases};
 
 /// One object.
@@ -32,7 +32,7 @@ impl<'a> ObjectView<'a> {
             url: &object.url,
             third_party: object.third_party,
             blocked: object.blocked,
-            http_status: answered(object.http_status),
+            http_status: http_status_from_stored(object.http_status),
             started_us: object.started_us,
             total_us: object.total_us,
             phases: object.phases,
@@ -44,6 +44,6 @@ impl<'a> ObjectView<'a> {
 
 /// The time that a waterfall of `objects` spans, in microseconds; never 0.
 #[must_use]
-pub fn span(objects: &[ObjectView<'_>]) -> u64 {
+pub fn waterfall_span(objects: &[ObjectView<'_>]) -> u64 {
     objects.iter().map(|object| object.started_us + object.total_us).max().unwrap_or(1).max(1)
 }

@@ -19,12 +19,12 @@ pub struct PageView<'a> {
     /// The objects, in the order in which they were found.
     pub objects: Vec<ObjectView<'a>>,
     /// How they differ from the last good run at the location.
-    pub changes: Vec<ChangeView<'a>>,
+    pub changes: Vec<ObjectChangeView<'a>>,
 }
 
 /// How an object differs from the run before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChangeKind {
+pub enum ObjectChangeKind {
     /// It was not there before.
     New,
     /// It is no longer there.
@@ -35,9 +35,9 @@ pub enum ChangeKind {
 
 /// An object that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChangeView<'a> {
+pub struct ObjectChangeView<'a> {
     /// How.
-    pub kind: ChangeKind,
+    pub kind: ObjectChangeKind,
     /// The object.
     pub url: &'a str,
     /// Decoded bytes before; 0 of a new one.
@@ -56,17 +56,17 @@ impl<'a> PageView<'a> {
             third_party: objects.iter().filter(|object| object.third_party).count(),
             unlisted: page.unlisted as usize,
             objects,
-            changes: page.changes.iter().map(ChangeView::new).collect(),
+            changes: page.changes.iter().map(ObjectChangeView::new).collect(),
         }
     }
 }
 
-impl<'a> ChangeView<'a> {
+impl<'a> ObjectChangeView<'a> {
     fn new(change: &'a PageObjectChange) -> Self {
         let kind = match change.status {
-            Status::OBJECT_NEW => ChangeKind::New,
-            Status::OBJECT_MISSING => ChangeKind::Missing,
-            _ => ChangeKind::Resized,
+            Status::OBJECT_NEW => ObjectChangeKind::New,
+            Status::OBJECT_MISSING => ObjectChangeKind::Missing,
+            _ => ObjectChangeKind::Resized,
         };
         let (before, now) = (change.before.unwrap_or_default(), change.now.unwrap_or_default());
         Self { kind, url: &change.url, before, now }
@@ -74,12 +74,12 @@ impl<'a> ChangeView<'a> {
 
     /// The change in a sentence, with `url` as it is to be shown and sizes as `bytes` writes them.
     #[must_use]
-    pub fn words(&self, url: &str, bytes: impl Fn(u64) -> String) -> String {
+    pub fn format(&self, url: &str, bytes: impl Fn(u64) -> String) -> String {
         let (before, now) = (bytes(self.before), bytes(self.now));
         match self.kind {
-            ChangeKind::New => format!("new: {url}, {now} bytes"),
-            ChangeKind::Missing => format!("missing: {url}, {before} bytes before"),
-            ChangeKind::Resized => format!("changed from {before} to {now} bytes: {url}"),
+            ObjectChangeKind::New => format!("new: {url}, {now} bytes"),
+            ObjectChangeKind::Missing => format!("missing: {url}, {before} bytes before"),
+            ObjectChangeKind::Resized => format!("changed from {before} to {now} bytes: {url}"),
         }
     }
 }

@@ -8,7 +8,7 @@ pub struct PhaseSpan {
     /// Which one.
     pub phase: Phase,
     /// From the start of the attempt to its own.
-    pub began_us: u64,
+    pub offset_us: u64,
     /// How long it took.
     pub total_us: u64,
 }
@@ -17,7 +17,7 @@ pub struct PhaseSpan {
 pub fn phase_spans(phases: &Phases, began_us: u64) -> impl Iterator<Item = PhaseSpan> + '_ {
     phases.iter().scan(began_us, |at, (phase, micros)| {
         let total_us = u64::from(micros);
-        let span = PhaseSpan { phase, began_us: *at, total_us };
+        let span = PhaseSpan { phase, offset_us: *at, total_us };
         *at += total_us;
         Some(span)
     })
@@ -25,12 +25,12 @@ pub fn phase_spans(phases: &Phases, began_us: u64) -> impl Iterator<Item = Phase
 
 /// Microseconds of all `phases` together.
 #[must_use]
-pub fn sum(phases: &Phases) -> u64 {
+pub fn total_us(phases: &Phases) -> u64 {
     phases.iter().map(|(_, micros)| u64::from(micros)).sum()
 }
 
 /// The name of `phase` for people: `first byte`.
 #[must_use]
-pub fn label(phase: Phase) -> String {
+pub fn phase_label(phase: Phase) -> String {
     phase.name().replace('_', " ")
 }

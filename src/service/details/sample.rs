@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::domain::{CheckResult, Failure, FailureKind, Phase};
 
 /// A browser script of four steps that failed twice, with redirects, content views, a page and its changes.
-pub(crate) fn result() -> CheckResult {
+pub(crate) fn sample_result() -> CheckResult {
     serde_json::from_value(json!({
         "check_id": "00000000000000a1",
         "run_id": "00000000000000b2",
@@ -94,14 +94,14 @@ fn steps() -> Value {
             "exchanges": [exchange("https://a.test/1", 302), exchange("https://a.test/2", 302), exchange("https://a.test/3", 0)]},
         {"number": 3, "name": "see it all in the browser, with a name that is longer than what is shown", "status": 6404,
             "started_us": 9, "total_us": 700, "phases": phases, "failures": [failure("no such element")],
-            "exchanges": [exchange("https://a.test/unseen", 200)], "played": played()},
+            "exchanges": [exchange("https://a.test/unseen", 200)], "played": browser_step()},
         {"number": 4, "name": "quiet", "status": 0, "started_us": 9, "total_us": 999_950, "phases": {},
             "exchanges": [exchange("https://a.test/x", 302), exchange("https://a.test/y", 200)],
             "played": {"acts": [], "unlisted": 0, "timing": {"phases": {}}}},
     ])
 }
 
-fn played() -> Value {
+fn browser_step() -> Value {
     json!({
         "url": "https://a.test/page?<q>", "title": "The <title>", "http_status": 404,
         "acts": [

@@ -1,6 +1,6 @@
 //! The steps of a check.
 
-use super::answered::answered;
+use super::answered::http_status_from_stored;
 use super::browser::BrowserStepView;
 use crate::domain::{HttpExchange, Phases, Status, StepResult};
 
@@ -20,7 +20,7 @@ pub struct StepView<'a> {
     /// Where the time went.
     pub phases: Phases,
     /// Its last request. `None` without any, and for a step of a browser, whose page is in `browser`.
-    pub request: Option<RequestLine<'a>>,
+    pub request: Option<RequestView<'a>>,
     /// What was wrong with it, the deciding reason first.
     pub reasons: Vec<String>,
     /// Names of the variables that it set.
@@ -31,7 +31,7 @@ pub struct StepView<'a> {
 
 /// The last request of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RequestLine<'a> {
+pub struct RequestView<'a> {
     /// Its method.
     pub method: &'a str,
     /// Its URL.
@@ -45,7 +45,7 @@ pub struct RequestLine<'a> {
 impl<'a> StepView<'a> {
     pub(super) fn new(step: &'a StepResult) -> Self {
         let browser = step.browser_step.as_deref().map(BrowserStepView::new);
-        let request = if browser.is_some() { None } else { RequestLine::last(&step.exchanges) };
+        let request = if browser.is_some() { None } else { RequestView::from_last(&step.exchanges) };
         Self {
             number: step.number,
             name: &step.name,
@@ -61,11 +61,11 @@ impl<'a> StepView<'a> {
     }
 }
 
-impl<'a> RequestLine<'a> {
-    fn last(exchanges: &'a [HttpExchange]) -> Option<Self> {
+impl<'a> RequestView<'a> {
+    fn from_last(exchanges: &'a [HttpExchange]) -> Option<Self> {
         let (last, earlier) = exchanges.split_last()?;
         let HttpExchange { method, url, http_status, .. } = last;
-        let http_status = answered(*http_status);
+        let http_status = http_status_from_stored(*http_status);
         Some(Self { method, url, http_status, earlier: earlier.len() })
     }
 }

@@ -4,7 +4,7 @@ use crate::domain::{CheckResult, Outcome};
 
 /// The status codes of `result` in words; empty when it is ok.
 #[must_use]
-pub fn status_words(result: &CheckResult) -> String {
+pub fn status_text(result: &CheckResult) -> String {
     match (result.outcome, result.warning_status) {
         (Outcome::Ok, _) => String::new(),
         (_, Some(status)) => format!("status {} after {status} ({})", result.status, status.text()),
@@ -27,7 +27,7 @@ pub fn deciding_reason(result: &CheckResult) -> String {
 
 /// `result` as it stands in lists, which have thousands: headers and bodies make up most of some, and are left out.
 #[must_use]
-pub fn for_list(mut result: CheckResult) -> CheckResult {
+pub fn without_bodies(mut result: CheckResult) -> CheckResult {
     result.details.exchanges.clear();
     for step in &mut result.details.steps {
         step.exchanges.clear();

@@ -4,7 +4,7 @@ use crate::domain::Timestamp;
 
 /// `micros` in the unit that fits: `0.4 ms`, `12.3 ms`, `1.25 s`.
 #[must_use]
-pub fn duration(micros: u64) -> String {
+pub fn format_duration(micros: u64) -> String {
     if micros < 999_950 {
         format!("{:.1} ms", micros as f64 / 1e3)
     } else {
@@ -20,7 +20,7 @@ pub fn days_between(from: Timestamp, to: Timestamp) -> i64 {
 
 /// `count` with commas between groups of three digits.
 #[must_use]
-pub fn grouped(count: u64) -> String {
+pub fn format_grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -45,7 +45,7 @@ mod tests {
             (999_950, "1.00 s"),
             (61_250_000, "61.25 s"),
         ] {
-            assert_eq!(duration(micros), text);
+            assert_eq!(format_duration(micros), text);
         }
     }
 
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn numbers_are_grouped_by_three() {
         for (count, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (12_345_678, "12,345,678")] {
-            assert_eq!(grouped(count), text);
+            assert_eq!(format_grouped(count), text);
         }
     }
 }

@@ -3,35 +3,35 @@
 use crate::catalog::Roster;
 use crate::domain::{MonitorId, Revision};
 use crate::schema::{Monitor, Origin};
-use crate::service::caller::{Caller, Refusal};
+use crate::service::caller::{Caller, ServiceError};
 
 /// Which version a caller wants to change; `None` for whichever is there.
 pub type IfMatch = Option<Revision>;
 
 /// The monitor `id` of the caller's account; that of another account is as unknown as none.
-pub(super) fn own(roster: &Roster, caller: &Caller, id: MonitorId) -> Result<Monitor, Refusal> {
-    roster.of(caller.customer, id).ok_or(Refusal::NotFound)
+pub(super) fn find_own(roster: &Roster, caller: &Caller, id: MonitorId) -> Result<Monitor, ServiceError> {
+    roster.of(caller.customer, id).ok_or(ServiceError::NotFound)
 }
 
-/// As [`own`], where the monitor is to be changed: a file's is refused, and a version that is not `if_match`.
-pub(super) fn changeable(
+/// As [`find_own`], where the monitor is to be changed: a file's is refused, and a version that is not `if_match`.
+pub(super) fn find_changeable(
     roster: &Roster,
     caller: &Caller,
     id: MonitorId,
     if_match: IfMatch,
-) -> Result<Monitor, Refusal> {
-    let monitor = own(roster, caller, id)?;
-    open_to_change(&monitor)?;
+) -> Result<Monitor, ServiceError> {
+    let monitor = find_own(roster, caller, id)?;
+    require_changeable(&monitor)?;
     match if_match {
-        Some(wanted) if wanted != monitor.revision => Err(Refusal::Stale),
+        Some(wanted) if wanted != monitor.revision => Err(ServiceError::PreconditionFailed),
         _ => Ok(monitor),
     }
 }
 
 /// Refuses the monitor of a file.
-pub(super) fn open_to_change(monitor: &Monitor) -> Result<(), Refusal> {
+pub(super) fn require_changeable(monitor: &Monitor) -> Result<(), ServiceError> {
     match &monitor.origin {
-        Origin::File { key } => Err(Refusal::Forbidden(format!(
+        Origin::File { key } => Err(ServiceError::Forbidden(format!(
             "This monitor is managed by a file on the server (key `{key}`); change it there"
         ))),
         _ => Ok(()),

@@ -6,29 +6,29 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::context::MonitorContext;
-use super::differences::{after_create, before_delete, between};
-use super::many::Blame;
+use super::differences::{changed_document_fields, created_fields, removed_fields};
+use super::many::FaultCollector;
 use super::save::save_all;
-use super::step::Step;
-use super::validation::ValidationContext;
+use super::step::MonitorChange;
+use super::validation::AccountValidation;
 use crate::domain::{CustomerId, MonitorId, MonitorType};
 use crate::schema::accept::create_with;
 use crate::schema::intake::{Form, SecretAt};
 use crate::schema::validation_context::{Plan, Surroundings};
 use crate::schema::{Document, Monitor, Origin};
-use crate::service::caller::{Caller, Refusal};
+use crate::service::caller::{Caller, ServiceError};
 use crate::syntax::source::{Node, NodeValue};
 use crate::syntax::{ValidationErrorKind, display_value};
 
 /// Fields at the top of an entry that are not the monitor's.
-const OUTER: &[&str] = &["key", "customer", "type"];
+const ENVELOPE_FIELDS: &[&str] = &["key", "customer", "type"];
 
 /// What the key of a monitor that an API made begins with, in what `vigie export` writes.
-const MADE_BY_API: &str = "api-";
+const API_KEY_PREFIX: &str = "api-";
 
 /// A monitor as a file of `vigie apply` wants it.
 #[derive(Clone, Debug)]
-pub struct Applied {
+pub struct ApplyEntry {
     /// Unique over the files.
     pub key: String,
     /// Its type.
@@ -72,27 +72,28 @@ pub struct AppliedChange {
 /// order of `wanted`, and the removed ones behind them.
 ///
 /// # Errors
-/// [`Refusal::Forbidden`] for a role that may not edit; [`Refusal::Faults`] with every fault of every
+/// [`ServiceError::Forbidden`] for a role that may not edit; [`ServiceError::Invalid`] with every fault of every
 /// monitor, masked secrets among them; and as the store's.
 pub async fn apply(
     context: &MonitorContext,
     caller: &Caller,
-    wanted: Vec<Applied>,
+    wanted: Vec<ApplyEntry>,
     options: ApplyOptions,
-) -> Result<Vec<AppliedChange>, Refusal> {
-    let _turn = context.alone().await;
-    let scene = ValidationContext::new(context, caller).await?;
+) -> Result<Vec<AppliedChange>, ServiceError> {
+    let _turn = context.lock_exclusive().await;
+    let scene = AccountValidation::new(context, caller).await?;
     let customer = caller.customer;
     let all = context.parts.roster.from(MonitorId(0), usize::MAX, |monitor| monitor.customer == customer);
-    let judged = tokio::task::spawn_blocking(move || judged(customer, &scene, &wanted, all, options.prune));
-    let stopped = |_| Refusal::Unavailable("the server is shutting down".to_owned());
+    let judged =
+        tokio::task::spawn_blocking(move || decide_all(customer, &scene, &wanted, all, options.prune));
+    let stopped = |_| ServiceError::Unavailable("the server is shutting down".to_owned());
     let verdicts = judged.await.map_err(stopped)??;
     let (steps, mut changes): (Vec<_>, Vec<_>) =
         verdicts.into_iter().map(|verdict| (verdict.step, verdict.change)).unzip();
     if options.dry_run {
         return Ok(changes);
     }
-    let (places, steps): (Vec<usize>, Vec<Step>) =
+    let (places, steps): (Vec<usize>, Vec<MonitorChange>) =
         steps.into_iter().enumerate().filter_map(|(place, step)| Some((place, step?))).unzip();
     let saved = save_all(context, caller, steps).await?;
     for (place, monitor) in places.into_iter().zip(saved) {
@@ -102,22 +103,22 @@ pub async fn apply(
 }
 
 /// What is to become of one monitor.
-struct Verdict {
+struct ApplyDecision {
     /// `None` when it is as wanted.
-    step: Option<Step>,
+    step: Option<MonitorChange>,
     change: AppliedChange,
 }
 
 /// The monitors of an account as an apply meets them.
-struct Present {
+struct ExistingMonitors {
     /// What an earlier apply made or took over, by key.
     applied: HashMap<Arc<str>, Monitor>,
     /// What an API made.
     api: HashMap<MonitorId, Monitor>,
 }
 
-impl Present {
-    fn of(all: Vec<Monitor>) -> Self {
+impl ExistingMonitors {
+    fn from_monitors(all: Vec<Monitor>) -> Self {
         let mut present = Self { applied: HashMap::new(), api: HashMap::new() };
         for monitor in all {
             match monitor.origin.clone() {
@@ -130,97 +131,103 @@ impl Present {
     }
 
     fn get(&self, key: &str) -> Option<&Monitor> {
-        let made = || self.api.get(&MonitorId(key.strip_prefix(MADE_BY_API)?.parse().ok()?));
+        let made = || self.api.get(&MonitorId(key.strip_prefix(API_KEY_PREFIX)?.parse().ok()?));
         self.applied.get(key).or_else(made)
     }
 }
 
-fn judged(
+fn decide_all(
     customer: CustomerId,
-    scene: &ValidationContext,
-    wanted: &[Applied],
+    scene: &AccountValidation,
+    wanted: &[ApplyEntry],
     all: Vec<Monitor>,
     prune: bool,
-) -> Result<Vec<Verdict>, Refusal> {
-    let around = scene.around();
+) -> Result<Vec<ApplyDecision>, ServiceError> {
+    let around = scene.schema_context();
     // How full a plan is depends on all that is made and removed here: it is judged when they are saved.
     let plans: Option<Vec<Plan>> = around
         .plans
         .map(|plans| plans.iter().map(|plan| Plan { most_monitors: None, ..plan.clone() }).collect());
     let around = Surroundings { plans: plans.as_deref(), ..around };
-    let present = Present::of(all);
-    let (mut verdicts, mut blame, mut keys) = (Vec::new(), Blame::default(), HashSet::new());
+    let present = ExistingMonitors::from_monitors(all);
+    let (mut verdicts, mut blame, mut keys) = (Vec::new(), FaultCollector::default(), HashSet::new());
     for applied in wanted {
         let who = format!("monitor with key `{}`", applied.key);
         if !keys.insert(applied.key.as_str()) {
-            blame.one(&who, ValidationErrorKind::DuplicateField, "key", "`key` stands here a second time");
+            blame.add(&who, ValidationErrorKind::DuplicateField, "key", "`key` stands here a second time");
         }
         let old = present.get(&applied.key);
-        own_account(customer, applied, &who, &mut blame);
+        check_account(customer, applied, &who, &mut blame);
         if let Some(old) = old.filter(|old| old.kind() != applied.kind) {
             let message = format!("`type` must stay `{}`; give the new monitor another key", old.kind());
-            blame.one(&who, ValidationErrorKind::Conflict, "type", message);
+            blame.add(&who, ValidationErrorKind::Conflict, "type", message);
             continue;
         }
-        match create_with(applied.kind, Form::File, &applied.body, &around, &no_files, OUTER) {
-            Ok(accepted) => verdicts.push(verdict(applied, old, accepted.document, accepted.warnings)),
-            Err(faults) => blame.add(&who, faults),
+        match create_with(applied.kind, Form::File, &applied.body, &around, &reject_files, ENVELOPE_FIELDS) {
+            Ok(accepted) => verdicts.push(decide(applied, old, accepted.document, accepted.warnings)),
+            Err(faults) => blame.add_all(&who, faults),
         }
     }
-    blame.settle()?;
+    blame.finish()?;
     if prune {
         let mut gone: Vec<_> =
             present.applied.into_iter().filter(|(key, _)| !keys.contains(key.as_ref())).collect();
         gone.sort_by_key(|(_, monitor)| monitor.id);
-        verdicts.extend(gone.into_iter().map(|(key, old)| removal(&key, old)));
+        verdicts.extend(gone.into_iter().map(|(key, old)| decide_removal(&key, old)));
     }
     Ok(verdicts)
 }
 
-fn verdict(applied: &Applied, old: Option<&Monitor>, document: Document, warnings: Vec<String>) -> Verdict {
+fn decide(
+    applied: &ApplyEntry,
+    old: Option<&Monitor>,
+    document: Document,
+    warnings: Vec<String>,
+) -> ApplyDecision {
     let key = applied.key.clone();
     let origin = Origin::Applied { key: Arc::from(key.as_str()) };
     let Some(old) = old else {
-        let (before, after) = (Map::new(), after_create(&document));
-        let step = Step::New { action: "create", origin, document: Arc::new(document) };
+        let (before, after) = (Map::new(), created_fields(&document));
+        let step = MonitorChange::Create { action: "create", origin, document: Arc::new(document) };
         let change = AppliedChange { key, id: None, action: "create", before, after, warnings };
-        return Verdict { step: Some(step), change };
+        return ApplyDecision { step: Some(step), change };
     };
     let same = *old.document == document;
-    let (before, after) = if same { <_>::default() } else { between(&old.document, &document) };
+    let (before, after) =
+        if same { <_>::default() } else { changed_document_fields(&old.document, &document) };
     let action = if same { "none" } else { "change" };
     let (taken_over, trail) = (old.origin != origin, (*old.trail).clone());
-    let step = (taken_over || action == "change").then(|| Step::Next {
+    let step = (taken_over || action == "change").then(|| MonitorChange::Update {
         action: if taken_over { "adopt" } else { "change" },
         old: Box::new(old.clone()),
         document: Arc::new(document),
         trail,
         origin: taken_over.then_some(origin),
     });
-    Verdict { step, change: AppliedChange { key, id: Some(old.id), action, before, after, warnings } }
+    ApplyDecision { step, change: AppliedChange { key, id: Some(old.id), action, before, after, warnings } }
 }
 
-fn removal(key: &str, old: Monitor) -> Verdict {
+fn decide_removal(key: &str, old: Monitor) -> ApplyDecision {
     let change = AppliedChange {
         key: key.to_owned(),
         id: Some(old.id),
         action: "remove",
-        before: before_delete(&old.document),
+        before: removed_fields(&old.document),
         after: Map::new(),
         warnings: Vec::new(),
     };
-    Verdict { step: Some(Step::Gone { old: Box::new(old) }), change }
+    ApplyDecision { step: Some(MonitorChange::Remove { old: Box::new(old) }), change }
 }
 
 /// An entry may name its account, but no other one.
-fn own_account(customer: CustomerId, applied: &Applied, who: &str, blame: &mut Blame) {
+fn check_account(customer: CustomerId, applied: &ApplyEntry, who: &str, blame: &mut FaultCollector) {
     if let Some(node) = applied.body.get("customer").filter(|node| node.value != NodeValue::Int(customer.0)) {
         let message = format!("`customer` must be `{customer}`, your account, not `{}`", display_value(node));
-        blame.one(who, ValidationErrorKind::Conflict, "customer", message);
+        blame.add(who, ValidationErrorKind::Conflict, "customer", message);
     }
 }
 
 /// Whoever applies reads files and variables of its own host before it sends what is in them.
-fn no_files(_: SecretAt<'_>) -> Result<String, String> {
+fn reject_files(_: SecretAt<'_>) -> Result<String, String> {
     Err("the server reads no files and variables for its callers; send the value".to_owned())
 }

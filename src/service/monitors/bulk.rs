@@ -5,19 +5,19 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 
 use super::context::MonitorContext;
-use super::many::{Blame, called, change_many, fields};
-use super::validation::ValidationContext;
+use super::many::{FaultCollector, change_many, monitor_label, request_fields};
+use super::validation::AccountValidation;
 use crate::catalog::AccountFacts;
 use crate::schema::intake::Form;
 use crate::schema::table::account::MONITOR_BULK_EDIT;
 use crate::schema::typed::request::{LocationsAction, LocationsRequest, read_request};
 use crate::schema::typed::schedule::LocationReference;
 use crate::schema::{Monitor, accept};
-use crate::service::caller::{Caller, Refusal};
+use crate::service::caller::{Caller, ServiceError};
 use crate::syntax::source::{Node, NodeValue};
 
 /// Fields of the body that are not the monitors'.
-const OUTER: [&str; 2] = ["monitors", "update_locations_action"];
+const ENVELOPE_FIELDS: [&str; 2] = ["monitors", "update_locations_action"];
 
 /// Monitor bulk edit (interface.md 2.5): all or nothing. The required fields are set in every monitor, the
 /// others where the body has them. `locations` replaces the monitor's own, or with `append` goes behind
@@ -25,41 +25,43 @@ const OUTER: [&str; 2] = ["monitors", "update_locations_action"];
 /// the warnings.
 ///
 /// # Errors
-/// [`Refusal::Forbidden`] for a role that may not edit, an id that is not the account's, or a file's
-/// monitor; [`Refusal::Faults`] for what is wrong with the body, or naming the monitors that may not have
+/// [`ServiceError::Forbidden`] for a role that may not edit, an id that is not the account's, or a file's
+/// monitor; [`ServiceError::Invalid`] for what is wrong with the body, or naming the monitors that may not have
 /// one of the values; and as the store's.
 pub async fn bulk_edit(
     context: &MonitorContext,
     caller: &Caller,
     body: &Node,
-) -> Result<Vec<String>, Refusal> {
-    let fields = fields(&MONITOR_BULK_EDIT, body)?;
+) -> Result<Vec<String>, ServiceError> {
+    let fields = request_fields(&MONITOR_BULK_EDIT, body)?;
     let wanted: LocationsRequest = read_request(&MONITOR_BULK_EDIT, &fields)?;
     let append = wanted.update_locations_action == LocationsAction::Append;
-    let kept = |name: &str| !(OUTER.contains(&name) || append && name == "locations");
+    let kept = |name: &str| !(ENVELOPE_FIELDS.contains(&name) || append && name == "locations");
     let entries = body.entries().iter().filter(|(key, _)| kept(&key.name)).cloned().collect();
     let shared = Node { value: NodeValue::Map(entries), position: body.position };
-    let change =
-        move |old: &Monitor, _: &Map<String, Value>, scene: &ValidationContext, blame: &mut Blame| {
-            let more = wanted.locations.as_deref().unwrap_or_default();
-            let patched = if append && !more.is_empty() {
-                &with_locations(&shared, appended(old, scene.facts(), more))
-            } else {
-                &shared
-            };
-            match accept::patch(&old.document, Form::V3, patched, &scene.around()) {
-                Ok(accepted) => Some(accepted),
-                Err(faults) => {
-                    blame.add(&called(old.id), faults);
-                    None
-                }
-            }
+    let change = move |old: &Monitor,
+                       _: &Map<String, Value>,
+                       scene: &AccountValidation,
+                       blame: &mut FaultCollector| {
+        let more = wanted.locations.as_deref().unwrap_or_default();
+        let patched = if append && !more.is_empty() {
+            &with_locations(&shared, appended_locations(old, scene.facts(), more))
+        } else {
+            &shared
         };
+        match accept::patch(&old.document, Form::V3, patched, &scene.schema_context()) {
+            Ok(accepted) => Some(accepted),
+            Err(faults) => {
+                blame.add_all(&monitor_label(old.id), faults);
+                None
+            }
+        }
+    };
     change_many(context, caller, "bulk-edit", fields, change).await
 }
 
 /// The locations that `monitor` uses now, and those of `more` that are not among them.
-fn appended(monitor: &Monitor, facts: &AccountFacts, more: &[LocationReference]) -> Value {
+fn appended_locations(monitor: &Monitor, facts: &AccountFacts, more: &[LocationReference]) -> Value {
     let mut seen = HashSet::new();
     let more = more.iter().map(|location| location.id.0);
     let pool = facts.pool(monitor).into_iter().chain(more);

@@ -2,84 +2,109 @@
 
 use std::sync::Arc;
 
-use super::context::MonitorParts;
-use super::differences::{after_create, before_delete, differences};
-use super::plan_places::Reserved;
-use super::seal::seal;
-use super::step::Step;
+use super::context::MonitorDependencies;
+use super::differences::{changed_fields, created_fields, removed_fields};
+use super::plan_places::QuotaReservation;
+use super::seal::seal_secrets;
+use super::step::MonitorChange;
 use crate::domain::{MonitorId, Revision, Timestamp};
 use crate::pipeline::PlanError;
 use crate::schema::{Document, Monitor, Origin, Trail};
-use crate::service::caller::{Caller, Refusal, Via};
+use crate::service::caller::{Caller, EntryPoint, ServiceError};
 use crate::store::{AuditObject, ConfigChange, NewAuditEntry, NewMonitor, StoredMonitor};
 
 /// What becomes of one step.
-enum Outcome {
+enum ChangeOutcome {
     /// New, once it has a number.
-    New(Monitor),
+    Created(Monitor),
     /// Another version: as it is to be, and as it was.
-    Next(Monitor, Monitor),
+    Updated(Monitor, Monitor),
     /// Nothing to do.
-    Same(Monitor),
+    Unchanged(Monitor),
     /// Gone.
-    Gone(Monitor),
+    Removed(Monitor),
 }
 
 /// All changes of a call, ready for the store.
 #[derive(Default)]
 pub(super) struct ChangeSet {
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<ChangeOutcome>,
     writes: Vec<ConfigChange>,
     audit: Vec<NewAuditEntry>,
     created: usize,
     /// What takes versions back, should nothing be planned any more.
-    undo: Vec<ConfigChange>,
-    undo_audit: Vec<NewAuditEntry>,
+    rollback: Vec<ConfigChange>,
+    rollback_audit: Vec<NewAuditEntry>,
 }
 
 impl ChangeSet {
-    pub(super) fn add(&mut self, parts: &MonitorParts, caller: &Caller, step: Step, now: Timestamp) {
+    pub(super) fn push(
+        &mut self,
+        parts: &MonitorDependencies,
+        caller: &Caller,
+        step: MonitorChange,
+        now: Timestamp,
+    ) {
         match step {
-            Step::New { action, origin, document } => {
-                let entry =
-                    caller.entry(now, action, "monitor", AuditObject::Created(self.created), name(&document));
-                self.audit.push(NewAuditEntry { after: after_create(&document), ..entry });
+            MonitorChange::Create { action, origin, document } => {
+                let entry = caller.audit_entry(
+                    now,
+                    action,
+                    "monitor",
+                    AuditObject::Created(self.created),
+                    monitor_name(&document),
+                );
+                self.audit.push(NewAuditEntry { after: created_fields(&document), ..entry });
                 self.created += 1;
                 self.create(parts, caller, origin, document, now);
             }
-            Step::Next { action, old, document, trail, origin } => {
+            MonitorChange::Update { action, old, document, trail, origin } => {
                 let same = *old.document == *document && old.trail.paused_until == trail.paused_until;
                 if same && origin.is_none() {
-                    self.outcomes.push(Outcome::Same(*old));
+                    self.outcomes.push(ChangeOutcome::Unchanged(*old));
                     return;
                 }
-                let mut next = next(caller, &old, document, trail, now);
+                let mut next = next_version(caller, &old, document, trail, now);
                 next.origin = origin.unwrap_or(next.origin);
-                let entry =
-                    caller.entry(now, action, "monitor", AuditObject::Id(old.id.0), name(&next.document));
-                let (before, after) = differences(&old, &next);
+                let entry = caller.audit_entry(
+                    now,
+                    action,
+                    "monitor",
+                    AuditObject::Id(old.id.0),
+                    monitor_name(&next.document),
+                );
+                let (before, after) = changed_fields(&old, &next);
                 let (undone_before, undone_after) = (after.clone(), before.clone());
-                let undoing = undone(entry.clone());
-                self.undo_audit.push(NewAuditEntry { before: undone_before, after: undone_after, ..undoing });
+                let undoing = undo_entry(entry.clone());
+                self.rollback_audit.push(NewAuditEntry {
+                    before: undone_before,
+                    after: undone_after,
+                    ..undoing
+                });
                 self.audit.push(NewAuditEntry { before, after, ..entry });
-                self.writes.push(put(parts, &next, old.revision));
+                self.writes.push(update_write(parts, &next, old.revision));
                 let back = Monitor { revision: Revision(next.revision.0 + 1), ..(*old).clone() };
-                self.undo.push(put(parts, &back, next.revision));
-                self.outcomes.push(Outcome::Next(next, *old));
+                self.rollback.push(update_write(parts, &back, next.revision));
+                self.outcomes.push(ChangeOutcome::Updated(next, *old));
             }
-            Step::Gone { old } => {
-                let entry =
-                    caller.entry(now, "delete", "monitor", AuditObject::Id(old.id.0), name(&old.document));
-                self.audit.push(NewAuditEntry { before: before_delete(&old.document), ..entry });
+            MonitorChange::Remove { old } => {
+                let entry = caller.audit_entry(
+                    now,
+                    "delete",
+                    "monitor",
+                    AuditObject::Id(old.id.0),
+                    monitor_name(&old.document),
+                );
+                self.audit.push(NewAuditEntry { before: removed_fields(&old.document), ..entry });
                 self.writes.push(ConfigChange::RemoveMonitor { id: old.id, expected: old.revision });
-                self.outcomes.push(Outcome::Gone(*old));
+                self.outcomes.push(ChangeOutcome::Removed(*old));
             }
         }
     }
 
     fn create(
         &mut self,
-        parts: &MonitorParts,
+        parts: &MonitorDependencies,
         caller: &Caller,
         origin: Origin,
         document: Arc<Document>,
@@ -92,7 +117,7 @@ impl ChangeSet {
             ..Trail::default()
         };
         if document.is_set("script") {
-            script_changed(&mut trail, caller, now);
+            record_script_change(&mut trail, caller, now);
         }
         let customer = caller.customer;
         self.writes.push(ConfigChange::CreateMonitor(NewMonitor {
@@ -101,9 +126,9 @@ impl ChangeSet {
             modified_at: now,
             authorship: trail.clone(),
             document: Arc::clone(&document),
-            sealed: seal(&parts.vault, customer, &document),
+            sealed: seal_secrets(&parts.vault, customer, &document),
         }));
-        self.outcomes.push(Outcome::New(Monitor {
+        self.outcomes.push(ChangeOutcome::Created(Monitor {
             id: MonitorId(0),
             customer,
             origin,
@@ -114,25 +139,27 @@ impl ChangeSet {
         }));
     }
 
-    pub(super) async fn keep(
+    pub(super) async fn commit(
         mut self,
-        parts: &MonitorParts,
+        parts: &MonitorDependencies,
         caller: &Caller,
-        mut reserved: Reserved,
-    ) -> Result<Vec<Monitor>, Refusal> {
+        mut reserved: QuotaReservation,
+    ) -> Result<Vec<Monitor>, ServiceError> {
         let (writes, audit) = (std::mem::take(&mut self.writes), std::mem::take(&mut self.audit));
         if !writes.is_empty() {
             // Asked before anything is kept: a runner that ended already takes nothing.
-            parts.planner.plan(Vec::new(), Vec::new()).await.map_err(stopped)?;
+            parts.planner.plan(Vec::new(), Vec::new()).await.map_err(planner_stopped)?;
             let ids = parts.ledger.write_changes(writes, audit).await?;
-            self.number(ids);
+            self.assign_ids(ids);
         }
         let (mut puts, mut removed) = (Vec::new(), Vec::new());
         for outcome in &self.outcomes {
             match outcome {
-                Outcome::New(monitor) | Outcome::Next(monitor, _) => puts.push(monitor.clone()),
-                Outcome::Gone(monitor) => removed.push(monitor.id),
-                Outcome::Same(_) => {}
+                ChangeOutcome::Created(monitor) | ChangeOutcome::Updated(monitor, _) => {
+                    puts.push(monitor.clone())
+                }
+                ChangeOutcome::Removed(monitor) => removed.push(monitor.id),
+                ChangeOutcome::Unchanged(_) => {}
             }
         }
         if !puts.is_empty() || !removed.is_empty() {
@@ -141,17 +168,17 @@ impl ChangeSet {
             if let Err(error) = planned
                 && !puts.is_empty()
             {
-                self.take_back(parts, caller).await;
-                return Err(stopped(error));
+                self.roll_back(parts, caller).await;
+                return Err(planner_stopped(error));
             }
         }
-        reserved.settle(|| parts.roster.change(puts, &removed));
-        Ok(self.outcomes.into_iter().map(Outcome::monitor).collect())
+        reserved.release_with(|| parts.roster.change(puts, &removed));
+        Ok(self.outcomes.into_iter().map(ChangeOutcome::monitor).collect())
     }
 
-    fn number(&mut self, ids: Vec<i64>) {
+    fn assign_ids(&mut self, ids: Vec<i64>) {
         let new = self.outcomes.iter_mut().filter_map(|outcome| match outcome {
-            Outcome::New(monitor) => Some(monitor),
+            ChangeOutcome::Created(monitor) => Some(monitor),
             _ => None,
         });
         for (monitor, id) in new.zip(ids) {
@@ -160,19 +187,19 @@ impl ChangeSet {
     }
 
     /// The runner ended while this was kept: nothing of it is to stay, but monitors that are gone.
-    async fn take_back(self, parts: &MonitorParts, caller: &Caller) {
-        let (mut undo, mut audit, mut back) = (self.undo, self.undo_audit, Vec::new());
+    async fn roll_back(self, parts: &MonitorDependencies, caller: &Caller) {
+        let (mut undo, mut audit, mut back) = (self.rollback, self.rollback_audit, Vec::new());
         for outcome in self.outcomes {
             match outcome {
-                Outcome::New(monitor) => {
+                ChangeOutcome::Created(monitor) => {
                     let (id, at) = (AuditObject::Id(monitor.id.0), monitor.modified_at);
-                    audit.push(undone(caller.entry(at, "undo", "monitor", id, monitor.name())));
+                    audit.push(undo_entry(caller.audit_entry(at, "undo", "monitor", id, monitor.name())));
                     undo.push(ConfigChange::RemoveMonitor { id: monitor.id, expected: monitor.revision });
                 }
-                Outcome::Next(next, old) => {
+                ChangeOutcome::Updated(next, old) => {
                     back.push(Monitor { revision: Revision(next.revision.0 + 1), ..old });
                 }
-                Outcome::Same(_) | Outcome::Gone(_) => {}
+                ChangeOutcome::Unchanged(_) | ChangeOutcome::Removed(_) => {}
             }
         }
         match parts.ledger.write_changes(undo, audit).await {
@@ -184,18 +211,19 @@ impl ChangeSet {
     }
 }
 
-impl Outcome {
+impl ChangeOutcome {
     fn monitor(self) -> Monitor {
         match self {
-            Self::New(monitor) | Self::Next(monitor, _) | Self::Same(monitor) | Self::Gone(monitor) => {
-                monitor
-            }
+            Self::Created(monitor)
+            | Self::Updated(monitor, _)
+            | Self::Unchanged(monitor)
+            | Self::Removed(monitor) => monitor,
         }
     }
 }
 
 /// The version of `old` that has `document` and `trail`.
-fn next(
+fn next_version(
     caller: &Caller,
     old: &Monitor,
     document: Arc<Document>,
@@ -204,7 +232,7 @@ fn next(
 ) -> Monitor {
     caller.login.as_ref().clone_into(&mut trail.modified_by);
     if old.document.script() != document.script() {
-        script_changed(&mut trail, caller, now);
+        record_script_change(&mut trail, caller, now);
     }
     Monitor {
         revision: Revision(old.revision.0 + 1),
@@ -215,30 +243,30 @@ fn next(
     }
 }
 
-fn script_changed(trail: &mut Trail, caller: &Caller, now: Timestamp) {
+fn record_script_change(trail: &mut Trail, caller: &Caller, now: Timestamp) {
     trail.script_created.get_or_insert(now);
     trail.script_modified = Some(now);
     caller.login.as_ref().clone_into(&mut trail.script_modified_by);
 }
 
 /// The secrets of a file's monitor stay with its file.
-fn put(parts: &MonitorParts, monitor: &Monitor, expected: Revision) -> ConfigChange {
+fn update_write(parts: &MonitorDependencies, monitor: &Monitor, expected: Revision) -> ConfigChange {
     let sealed = match monitor.origin {
         Origin::File { .. } => None,
-        _ => seal(&parts.vault, monitor.customer, &monitor.document),
+        _ => seal_secrets(&parts.vault, monitor.customer, &monitor.document),
     };
     let kept = StoredMonitor { monitor: monitor.clone(), sealed };
     ConfigChange::UpdateMonitor { monitor: Box::new(kept), expected }
 }
 
-fn undone(entry: NewAuditEntry) -> NewAuditEntry {
-    NewAuditEntry { entry_point: Via::Server.name(), action: "undo", ..entry }
+fn undo_entry(entry: NewAuditEntry) -> NewAuditEntry {
+    NewAuditEntry { entry_point: EntryPoint::Server.as_str(), action: "undo", ..entry }
 }
 
-fn name(document: &Document) -> &str {
+fn monitor_name(document: &Document) -> &str {
     document.name()
 }
 
-fn stopped(error: PlanError) -> Refusal {
-    Refusal::Unavailable(error.to_string())
+fn planner_stopped(error: PlanError) -> ServiceError {
+    ServiceError::Unavailable(error.to_string())
 }

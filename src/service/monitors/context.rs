@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use tokio::sync::{RwLockReadGuard, RwLockWriteGuard};
 
-use super::last_runs::LastRuns;
-use super::pauses::Pauses;
-use super::plan_places::PlanPlaces;
+use super::last_runs::LastRunLookup;
+use super::pauses::PauseEnds;
+use super::plan_places::PlanQuota;
 use crate::catalog::{Directory, Roster};
 use crate::clock::Clock;
 use crate::domain::{CustomerId, MonitorId};
@@ -17,7 +17,7 @@ use crate::vault::Keyring;
 
 /// What a [`MonitorContext`] is made of.
 #[derive(Clone)]
-pub struct MonitorParts {
+pub struct MonitorDependencies {
     /// Keeps what changes.
     pub ledger: Arc<dyn ConfigStore>,
     /// All monitors in memory.
@@ -35,32 +35,32 @@ pub struct MonitorParts {
 /// What the use cases on monitors work with. Creating goes side by side; whatever changes what exists goes alone,
 /// so that no update is lost.
 pub struct MonitorContext {
-    pub(super) parts: MonitorParts,
+    pub(super) parts: MonitorDependencies,
     /// Places under plans that creates under way have taken.
-    pub(super) places: PlanPlaces,
+    pub(super) plan_quota: PlanQuota,
     /// Monitors that are paused.
-    pub(super) pauses: Pauses,
+    pub(super) pauses: PauseEnds,
     /// Tells `script_status`.
-    pub(super) last_runs: Option<Arc<dyn LastRuns>>,
+    pub(super) last_runs: Option<Arc<dyn LastRunLookup>>,
 }
 
 impl MonitorContext {
     /// Over `parts`.
     #[must_use]
-    pub fn new(parts: MonitorParts) -> Self {
-        Self { parts, places: PlanPlaces::default(), pauses: Pauses::default(), last_runs: None }
+    pub fn new(parts: MonitorDependencies) -> Self {
+        Self { parts, plan_quota: PlanQuota::default(), pauses: PauseEnds::default(), last_runs: None }
     }
 
     /// The same, which knows from `runs` how the last runs of scripts ended.
     #[must_use]
-    pub fn with_last_runs(mut self, runs: Arc<dyn LastRuns>) -> Self {
+    pub fn with_last_runs(mut self, runs: Arc<dyn LastRunLookup>) -> Self {
         self.last_runs = Some(runs);
         self
     }
 
     /// All monitors in memory.
     #[must_use]
-    pub fn roster(&self) -> &Arc<Roster> {
+    pub fn monitors(&self) -> &Arc<Roster> {
         &self.parts.roster
     }
 
@@ -76,24 +76,24 @@ impl MonitorContext {
     }
 
     /// How many monitors fit, and which of them has `skip` others before it.
-    pub fn count(&self, skip: u64, fits: impl Fn(&Monitor) -> bool) -> (u64, Option<MonitorId>) {
+    pub fn count_matching(&self, skip: u64, fits: impl Fn(&Monitor) -> bool) -> (u64, Option<MonitorId>) {
         self.parts.roster.count(skip, fits)
     }
 
     /// What is known of accounts.
     #[must_use]
-    pub fn directory(&self) -> &Arc<Directory> {
+    pub fn accounts(&self) -> &Arc<Directory> {
         &self.parts.directory
     }
 
     /// To be held while monitors are made; others may make some at the same time.
-    pub(super) async fn beside(&self) -> RwLockReadGuard<'_, ()> {
+    pub(super) async fn lock_shared(&self) -> RwLockReadGuard<'_, ()> {
         self.parts.roster.beside().await
     }
 
     /// To be held from reading what is changed until it was kept: nobody else changes anything then. Whoever
     /// brings monitors of files into the roster holds it as well.
-    pub async fn alone(&self) -> RwLockWriteGuard<'_, ()> {
+    pub async fn lock_exclusive(&self) -> RwLockWriteGuard<'_, ()> {
         self.parts.roster.alone().await
     }
 }

@@ -4,64 +4,68 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::access::own;
+use super::access::find_own;
 use super::context::MonitorContext;
-use super::many::fields;
-use super::save::{save_all, saved};
-use super::step::Step;
-use super::validation::ValidationContext;
+use super::many::request_fields;
+use super::save::{save_all, saved_object};
+use super::step::MonitorChange;
+use super::validation::AccountValidation;
 use crate::domain::{MonitorId, Record, RecordKind};
 use crate::schema::intake::Form;
 use crate::schema::table::account::MONITOR_CLONE;
 use crate::schema::typed::request::{CloneRequest, read_request};
 use crate::schema::{Origin, accept};
-use crate::service::caller::{Caller, Refusal, Saved};
+use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::store::{ConfigChange, NewRecord, Pagination, RecordFilter};
 use crate::syntax::source::Node;
 
 /// Characters of a name (interface.md 8).
-const MOST_NAME: usize = 255;
+const MAX_NAME_CHARS: usize = 255;
 
 /// Copies one under another name, `Copy of …` when the body has none. All but its id, its trail, its rest,
 /// its blackouts and its agreement is copied, performance alerts and secrets too; the copy of a file's monitor is none of the file's. It is
 /// judged as if it were new, so that what is gone meanwhile, such as a location, is told.
 ///
 /// # Errors
-/// [`Refusal::NotFound`], [`Refusal::Forbidden`] for a role that may not edit, [`Refusal::Faults`], and as
+/// [`ServiceError::NotFound`], [`ServiceError::Forbidden`] for a role that may not edit, [`ServiceError::Invalid`], and as
 /// the store's.
 pub async fn copy(
     context: &MonitorContext,
     caller: &Caller,
     id: MonitorId,
     body: &Node,
-) -> Result<Saved, Refusal> {
-    let _turn = context.beside().await;
-    let scene = ValidationContext::new(context, caller).await?;
-    let old = own(&context.parts.roster, caller, id)?;
-    let fields = fields(&MONITOR_CLONE, body)?;
+) -> Result<SavedObject, ServiceError> {
+    let _turn = context.lock_shared().await;
+    let scene = AccountValidation::new(context, caller).await?;
+    let old = find_own(&context.parts.roster, caller, id)?;
+    let fields = request_fields(&MONITOR_CLONE, body)?;
     let wanted: CloneRequest<'_> = read_request(&MONITOR_CLONE, &fields)?;
     let name = match wanted.name {
         Some(name) => name.to_owned(),
-        None => format!("Copy of {}", old.name()).chars().take(MOST_NAME).collect(),
+        None => format!("Copy of {}", old.name()).chars().take(MAX_NAME_CHARS).collect(),
     };
     let named = Node::from(json!({"name": name}));
-    let accepted = accept::patch(&old.document, Form::V3, &named, &scene.around())?;
+    let accepted = accept::patch(&old.document, Form::V3, &named, &scene.schema_context())?;
     let document = Arc::new(accepted.document);
-    let made =
-        save_all(context, caller, vec![Step::New { action: "clone", origin: Origin::Api, document }]).await?;
+    let made = save_all(
+        context,
+        caller,
+        vec![MonitorChange::Create { action: "clone", origin: Origin::Api, document }],
+    )
+    .await?;
     if let Some(copy) = made.first() {
-        copy_alerts(context, caller, id, copy.id).await?;
+        copy_performance_alerts(context, caller, id, copy.id).await?;
     }
-    saved(&made, accepted.warnings)
+    saved_object(&made, accepted.warnings)
 }
 
 /// Gives `copy` the performance alerts of `id`. On their own: a number that there is not yet cannot be named.
-async fn copy_alerts(
+async fn copy_performance_alerts(
     context: &MonitorContext,
     caller: &Caller,
     id: MonitorId,
     copy: MonitorId,
-) -> Result<(), Refusal> {
+) -> Result<(), ServiceError> {
     let filter = RecordFilter {
         parent_id: vec![id.0],
         ..RecordFilter::new(RecordKind::PerformanceAlert).for_customer(caller.customer)

@@ -3,32 +3,32 @@
 use std::sync::Arc;
 
 use super::context::MonitorContext;
-use super::save::{save_all, saved};
-use super::step::Step;
-use super::validation::ValidationContext;
+use super::save::{save_all, saved_object};
+use super::step::MonitorChange;
+use super::validation::AccountValidation;
 use crate::domain::MonitorType;
 use crate::schema::intake::Form;
 use crate::schema::{Origin, accept};
-use crate::service::caller::{Caller, Refusal, Saved};
+use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::syntax::source::Node;
 
 /// Makes a monitor of `kind`.
 ///
 /// # Errors
-/// [`Refusal::Forbidden`] for a role that may not edit, [`Refusal::Faults`] with every fault of `body`,
-/// [`Refusal::Unavailable`] when nothing is planned any more, and as the store's.
+/// [`ServiceError::Forbidden`] for a role that may not edit, [`ServiceError::Invalid`] with every fault of `body`,
+/// [`ServiceError::Unavailable`] when nothing is planned any more, and as the store's.
 pub async fn create(
     context: &MonitorContext,
     caller: &Caller,
     kind: MonitorType,
     form: Form,
     body: &Node,
-) -> Result<Saved, Refusal> {
-    let _turn = context.beside().await;
-    let scene = ValidationContext::new(context, caller).await?;
-    let accepted = accept::create(kind, form, body, &scene.around())?;
+) -> Result<SavedObject, ServiceError> {
+    let _turn = context.lock_shared().await;
+    let scene = AccountValidation::new(context, caller).await?;
+    let accepted = accept::create(kind, form, body, &scene.schema_context())?;
     let document = Arc::new(accepted.document);
-    let step = Step::New { action: "create", origin: Origin::Api, document };
+    let step = MonitorChange::Create { action: "create", origin: Origin::Api, document };
     let made = save_all(context, caller, vec![step]).await?;
-    saved(&made, accepted.warnings)
+    saved_object(&made, accepted.warnings)
 }

@@ -7,21 +7,21 @@ use crate::domain::to_hex;
 use crate::schema::{Document, Monitor, Secrets};
 
 /// Characters from which on a text stands in the audit trail as its length and SHA-256.
-const LONG: usize = 2000;
+const MAX_SHOWN_CHARS: usize = 2000;
 
 /// The fields of a new monitor.
-pub(in crate::service) fn after_create(document: &Document) -> Map<String, Value> {
-    document.stored(Secrets::Masked).into_iter().map(|(name, value)| (name, brief(value))).collect()
+pub(in crate::service) fn created_fields(document: &Document) -> Map<String, Value> {
+    document.stored(Secrets::Masked).into_iter().map(|(name, value)| (name, abbreviate(value))).collect()
 }
 
 /// The fields of a monitor that is removed.
-pub(in crate::service) fn before_delete(document: &Document) -> Map<String, Value> {
-    after_create(document)
+pub(in crate::service) fn removed_fields(document: &Document) -> Map<String, Value> {
+    created_fields(document)
 }
 
 /// The fields that differ between two versions, as they were and as they are; until when it rests among them.
-pub(super) fn differences(old: &Monitor, new: &Monitor) -> (Map<String, Value>, Map<String, Value>) {
-    let (mut before, mut after) = between(&old.document, &new.document);
+pub(super) fn changed_fields(old: &Monitor, new: &Monitor) -> (Map<String, Value>, Map<String, Value>) {
+    let (mut before, mut after) = changed_document_fields(&old.document, &new.document);
     if old.trail.paused_until != new.trail.paused_until {
         let until =
             |monitor: &Monitor| monitor.trail.paused_until.map_or(Value::Null, |at| at.to_string().into());
@@ -32,7 +32,7 @@ pub(super) fn differences(old: &Monitor, new: &Monitor) -> (Map<String, Value>, 
 }
 
 /// The fields that differ between two documents. A field without a value is null.
-pub(in crate::service) fn between(
+pub(in crate::service) fn changed_document_fields(
     old: &Document,
     new: &Document,
 ) -> (Map<String, Value>, Map<String, Value>) {
@@ -42,7 +42,7 @@ pub(in crate::service) fn between(
     let names =
         revealed_old.keys().chain(revealed_new.keys().filter(|name| !revealed_old.contains_key(*name)));
     for name in names.filter(|name| revealed_old.get(*name) != revealed_new.get(*name)) {
-        let shown = |masked: &Map<String, Value>| masked.get(name).cloned().map_or(Value::Null, brief);
+        let shown = |masked: &Map<String, Value>| masked.get(name).cloned().map_or(Value::Null, abbreviate);
         before.insert(name.clone(), shown(&masked_old));
         after.insert(name.clone(), shown(&masked_new));
     }
@@ -50,14 +50,14 @@ pub(in crate::service) fn between(
 }
 
 /// `value`, or what stands for it when it is long.
-pub(in crate::service) fn brief(value: Value) -> Value {
+pub(in crate::service) fn abbreviate(value: Value) -> Value {
     let text = match &value {
         Value::String(text) => text.clone(),
         Value::Array(_) | Value::Object(_) => value.to_string(),
         _ => return value,
     };
     let characters = text.chars().count();
-    if characters <= LONG {
+    if characters <= MAX_SHOWN_CHARS {
         return value;
     }
     let hash = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, text.as_bytes());
@@ -80,7 +80,7 @@ mod tests {
     fn only_what_differs_is_told_and_no_secret() {
         let old = website(json!({"name": "a", "url": "http://a/", "realm_password": "one", "note": "x"}));
         let new = website(json!({"name": "a", "url": "http://b/", "realm_password": "two", "timeout": 5}));
-        let (before, after) = between(&old, &new);
+        let (before, after) = changed_document_fields(&old, &new);
         let want = json!({"url": "http://a/", "realm_password": "********", "note": "x", "timeout": 30});
         assert_eq!(Value::Object(before), want);
         let want = json!({"url": "http://b/", "realm_password": "********", "note": null, "timeout": 5});
@@ -89,9 +89,9 @@ mod tests {
 
     #[test]
     fn a_long_text_is_told_by_length_and_hash() {
-        let (short, long) = ("é".repeat(LONG), "é".repeat(LONG + 1));
-        assert_eq!(brief(Value::from(short.clone())), Value::from(short));
-        let told = brief(Value::from(long));
+        let (short, long) = ("é".repeat(MAX_SHOWN_CHARS), "é".repeat(MAX_SHOWN_CHARS + 1));
+        assert_eq!(abbreviate(Value::from(short.clone())), Value::from(short));
+        let told = abbreviate(Value::from(long));
         assert!(told.as_str().unwrap().starts_with("2001 characters, SHA-256 "), "{told}");
     }
 }

@@ -2,24 +2,24 @@
 
 use std::sync::Arc;
 
-use super::access::{IfMatch, changeable, own};
+use super::access::{IfMatch, find_changeable, find_own};
 use super::context::MonitorContext;
-use super::save::{save_all, saved};
-use super::step::Step;
-use super::validation::ValidationContext;
+use super::save::{save_all, saved_object};
+use super::step::MonitorChange;
+use super::validation::AccountValidation;
 use crate::catalog::AccountFacts;
 use crate::domain::{LocationId, MonitorId, MonitorType, Permission};
 use crate::schema::intake::Form;
 use crate::schema::{Document, Monitor, Secrets, accept};
-use crate::service::caller::{Caller, Refusal, Saved};
+use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::syntax::source::Node;
 
 /// Changes one; `kind`, when given, has to be its type (else 404). Without a change of a value its version
 /// stays.
 ///
 /// # Errors
-/// [`Refusal::NotFound`], [`Refusal::Forbidden`] for a file's monitor, [`Refusal::Stale`] when it is not
-/// the version of `if_match`, [`Refusal::Faults`] with every fault of `body`, and as the store's.
+/// [`ServiceError::NotFound`], [`ServiceError::Forbidden`] for a file's monitor, [`ServiceError::PreconditionFailed`] when it is not
+/// the version of `if_match`, [`ServiceError::Invalid`] with every fault of `body`, and as the store's.
 pub async fn patch(
     context: &MonitorContext,
     caller: &Caller,
@@ -28,20 +28,21 @@ pub async fn patch(
     form: Form,
     body: &Node,
     if_match: IfMatch,
-) -> Result<Saved, Refusal> {
-    let _turn = context.alone().await;
-    let scene = ValidationContext::new(context, caller).await?;
-    if kind.is_some_and(|kind| own(&context.parts.roster, caller, id).is_ok_and(|there| there.kind() != kind))
-    {
-        return Err(Refusal::NotFound);
+) -> Result<SavedObject, ServiceError> {
+    let _turn = context.lock_exclusive().await;
+    let scene = AccountValidation::new(context, caller).await?;
+    if kind.is_some_and(|kind| {
+        find_own(&context.parts.roster, caller, id).is_ok_and(|there| there.kind() != kind)
+    }) {
+        return Err(ServiceError::NotFound);
     }
-    let old = changeable(&context.parts.roster, caller, id, if_match)?;
-    let accepted = accept::patch(&old.document, form, body, &scene.around())?;
-    let document = Arc::new(without_echo(&old, accepted.document, body, scene.facts())?);
+    let old = find_changeable(&context.parts.roster, caller, id, if_match)?;
+    let accepted = accept::patch(&old.document, form, body, &scene.schema_context())?;
+    let document = Arc::new(without_echoed_defaults(&old, accepted.document, body, scene.facts())?);
     let trail = (*old.trail).clone();
-    let step = Step::Next { action: "change", old: Box::new(old), document, trail, origin: None };
+    let step = MonitorChange::Update { action: "change", old: Box::new(old), document, trail, origin: None };
     let made = save_all(context, caller, vec![step]).await?;
-    saved(&made, accepted.warnings)
+    saved_object(&made, accepted.warnings)
 }
 
 /// Removes one; its results follow retention.
@@ -53,23 +54,23 @@ pub async fn delete(
     caller: &Caller,
     id: MonitorId,
     if_match: IfMatch,
-) -> Result<(), Refusal> {
-    caller.require(Permission::Edit)?;
-    let _turn = context.alone().await;
-    let old = changeable(&context.parts.roster, caller, id, if_match)?;
-    save_all(context, caller, vec![Step::Gone { old: Box::new(old) }]).await?;
+) -> Result<(), ServiceError> {
+    caller.require_right(Permission::Edit)?;
+    let _turn = context.lock_exclusive().await;
+    let old = find_changeable(&context.parts.roster, caller, id, if_match)?;
+    save_all(context, caller, vec![MonitorChange::Remove { old: Box::new(old) }]).await?;
     Ok(())
 }
 
 /// `document` without what only came back as it was shown: a monitor without its own locations is shown with
 /// those of its account, which it goes on to follow. `monitor_uses_own_locations` in the body tells an object
 /// that was read before from a wish.
-fn without_echo(
+fn without_echoed_defaults(
     old: &Monitor,
     document: Document,
     body: &Node,
     facts: &AccountFacts,
-) -> Result<Document, Refusal> {
+) -> Result<Document, ServiceError> {
     if body.get("monitor_uses_own_locations").is_none() {
         return Ok(document);
     }
@@ -87,5 +88,5 @@ fn without_echo(
             values.shift_remove(name);
         }
     }
-    Document::new(document.kind(), values).map_err(Refusal::from)
+    Document::new(document.kind(), values).map_err(ServiceError::from)
 }

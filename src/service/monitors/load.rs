@@ -1,8 +1,8 @@
 //! Monitors of the store come into memory at the start.
 
 use super::context::MonitorContext;
-use super::pause::note_pauses;
-use super::seal::open;
+use super::pause::register_pauses;
+use super::seal::open_secrets;
 use crate::schema::{Monitor, Origin};
 use crate::store::{StoreError, StoredMonitor};
 use crate::vault::VaultError;
@@ -11,21 +11,24 @@ use crate::vault::VaultError;
 ///
 /// # Errors
 /// As the store's, and [`StoreError::Unusable`] when the key file lacks the key of a secret.
-pub async fn load(context: &MonitorContext) -> Result<Vec<Monitor>, StoreError> {
+pub async fn load_monitors(context: &MonitorContext) -> Result<Vec<Monitor>, StoreError> {
     let kept = context.parts.ledger.stored_monitors().await?;
-    take(context, kept).await
+    open_monitors(context, kept).await
 }
 
-/// As [`load`], where the store was read already. A monitor whose secrets are damaged is left out,
+/// As [`load_monitors`], where the store was read already. A monitor whose secrets are damaged is left out,
 /// neither shown nor run, and the log says so.
-pub async fn take(context: &MonitorContext, kept: Vec<StoredMonitor>) -> Result<Vec<Monitor>, StoreError> {
+pub async fn open_monitors(
+    context: &MonitorContext,
+    kept: Vec<StoredMonitor>,
+) -> Result<Vec<Monitor>, StoreError> {
     let mut monitors = Vec::new();
     for kept in kept {
         let id = kept.monitor.id;
         if matches!(kept.monitor.origin, Origin::File { .. }) {
             continue;
         }
-        match open(&context.parts.vault, kept) {
+        match open_secrets(&context.parts.vault, kept) {
             Ok(monitor) => monitors.push(monitor),
             Err(error @ (VaultError::UnknownKey(_) | VaultError::KeyFile(_))) => {
                 return Err(StoreError::Unusable(format!("monitor {id}: {error}")));
@@ -35,7 +38,7 @@ pub async fn take(context: &MonitorContext, kept: Vec<StoredMonitor>) -> Result<
             }
         }
     }
-    note_pauses(context, &monitors);
+    register_pauses(context, &monitors);
     context.parts.roster.change(monitors.clone(), &[]);
     Ok(monitors)
 }

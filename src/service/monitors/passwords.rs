@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::context::MonitorContext;
-use super::many::{Blame, called, change_many, fields};
-use super::validation::ValidationContext;
+use super::many::{FaultCollector, change_many, monitor_label, request_fields};
+use super::validation::AccountValidation;
 use crate::domain::constant_time_eq;
 use crate::schema::accept::Accepted;
 use crate::schema::field::{Field, Kind};
@@ -12,7 +12,7 @@ use crate::schema::table::Table;
 use crate::schema::table::account::PASSWORD_BULK_EDIT;
 use crate::schema::typed::request::{ReplacementRequest, read_request};
 use crate::schema::{Document, Monitor, Secrets, table};
-use crate::service::caller::{Caller, Refusal};
+use crate::service::caller::{Caller, ServiceError};
 use crate::syntax::source::{Node, Position};
 use crate::syntax::{MASK, ValidationError, ValidationErrorKind};
 
@@ -21,13 +21,13 @@ use crate::syntax::{MASK, ValidationError, ValidationErrorKind};
 /// `transaction_password` alone.
 ///
 /// # Errors
-/// As [`super::bulk_edit`]; [`Refusal::Faults`] also names monitors that have no such secret.
+/// As [`super::bulk_edit`]; [`ServiceError::Invalid`] also names monitors that have no such secret.
 pub async fn bulk_edit_passwords(
     context: &MonitorContext,
     caller: &Caller,
     body: &Node,
-) -> Result<Vec<String>, Refusal> {
-    let fields = fields(&PASSWORD_BULK_EDIT, body)?;
+) -> Result<Vec<String>, ServiceError> {
+    let fields = request_fields(&PASSWORD_BULK_EDIT, body)?;
     let wanted: ReplacementRequest<'_> = read_request(&PASSWORD_BULK_EDIT, &fields)?;
     let masked: Vec<ValidationError> =
         [("current_value", wanted.current_value), ("new_value", wanted.new_value)]
@@ -40,69 +40,69 @@ pub async fn bulk_edit_passwords(
             })
             .collect();
     if !masked.is_empty() {
-        return Err(Refusal::Faults(masked));
+        return Err(ServiceError::Invalid(masked));
     }
-    change_many(context, caller, "bulk-edit-passwords", fields, changed).await
+    change_many(context, caller, "bulk-edit-passwords", fields, replace_in_monitor).await
 }
 
-fn changed(
+fn replace_in_monitor(
     old: &Monitor,
     fields: &Map<String, Value>,
-    _: &ValidationContext,
-    blame: &mut Blame,
+    _: &AccountValidation,
+    blame: &mut FaultCollector,
 ) -> Option<Accepted> {
     let wanted: ReplacementRequest<'_> = match read_request(&PASSWORD_BULK_EDIT, fields) {
         Ok(wanted) => wanted,
         Err(error) => {
-            blame.add(&called(old.id), [error.into()]);
+            blame.add_all(&monitor_label(old.id), [error.into()]);
             return None;
         }
     };
     let mut exchange =
-        Exchange { current: wanted.current_value, new: wanted.new_value, found: 0, faults: Vec::new() };
+        SecretReplacer { current: wanted.current_value, new: wanted.new_value, found: 0, faults: Vec::new() };
     let mut values = old.document.stored(Secrets::Revealed);
-    exchange.object(table::of(old.kind()), "", &mut values);
+    exchange.replace_in_object(table::of(old.kind()), "", &mut values);
     if exchange.found == 0 {
         let message = "no secret of it is the `current_value`";
-        blame.one(&called(old.id), ValidationErrorKind::Conflict, "current_value", message);
+        blame.add(&monitor_label(old.id), ValidationErrorKind::Conflict, "current_value", message);
     }
     let sound = exchange.found > 0 && exchange.faults.is_empty();
-    blame.add(&called(old.id), exchange.faults);
+    blame.add_all(&monitor_label(old.id), exchange.faults);
     match Document::new(old.kind(), values) {
         // Another password changes nothing that saving warns of.
         Ok(document) => sound.then(|| Accepted { document, warnings: Vec::new() }),
         Err(error) => {
-            blame.add(&called(old.id), [error.into()]);
+            blame.add_all(&monitor_label(old.id), [error.into()]);
             None
         }
     }
 }
 
 /// Puts one secret in the place of another.
-struct Exchange<'a> {
+struct SecretReplacer<'a> {
     current: &'a str,
     new: &'a str,
     found: usize,
     faults: Vec<ValidationError>,
 }
 
-impl Exchange<'_> {
-    fn object(&mut self, table: &'static Table, path: &str, values: &mut Map<String, Value>) {
+impl SecretReplacer<'_> {
+    fn replace_in_object(&mut self, table: &'static Table, path: &str, values: &mut Map<String, Value>) {
         for (name, value) in values {
             if let Some(field) = table.field(name) {
                 let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-                self.field(field, &path, value);
+                self.replace_in_field(field, &path, value);
             }
         }
     }
 
-    fn field(&mut self, field: &Field, path: &str, value: &mut Value) {
+    fn replace_in_field(&mut self, field: &Field, path: &str, value: &mut Value) {
         match (&field.kind, value) {
-            (Kind::Object(inner), Value::Object(values)) => self.object(inner, path, values),
+            (Kind::Object(inner), Value::Object(values)) => self.replace_in_object(inner, path, values),
             (Kind::List { of: Kind::Object(inner), .. }, Value::Array(items)) => {
                 for (index, item) in items.iter_mut().enumerate() {
                     if let Value::Object(values) = item {
-                        self.object(inner, &format!("{path}[{index}]"), values);
+                        self.replace_in_object(inner, &format!("{path}[{index}]"), values);
                     }
                 }
             }

@@ -2,80 +2,84 @@
 
 use std::sync::Arc;
 
-use super::access::own;
+use super::access::find_own;
 use super::context::MonitorContext;
-use super::save::{save_all, saved};
-use super::step::Step;
+use super::save::{save_all, saved_object};
+use super::step::MonitorChange;
 use crate::domain::{MonitorId, Permission, Timestamp};
 use crate::schema::{Monitor, Trail};
-use crate::service::caller::{Caller, Refusal, Saved};
+use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::syntax::source::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
 /// Pauses one until `until` without recording missed runs; files' monitors too.
 ///
 /// # Errors
-/// [`Refusal::NotFound`], [`Refusal::Faults`] when `until` is not ahead, and as the store's.
+/// [`ServiceError::NotFound`], [`ServiceError::Invalid`] when `until` is not ahead, and as the store's.
 pub async fn pause(
     context: &MonitorContext,
     caller: &Caller,
     id: MonitorId,
     until: Timestamp,
-) -> Result<Saved, Refusal> {
-    caller.require(Permission::Edit)?;
+) -> Result<SavedObject, ServiceError> {
+    caller.require_right(Permission::Edit)?;
     if until <= context.parts.clock.now() {
         let message = format!("`until` must be ahead, not `{until}`");
         let fault = ValidationError::new(ValidationErrorKind::Range, "until", Position::default(), message);
-        return Err(Refusal::Faults(vec![fault.with_value(until.to_string())]));
+        return Err(ServiceError::Invalid(vec![fault.with_value(until.to_string())]));
     }
-    paused_until(context, caller, id, "pause", until).await
+    set_paused_until(context, caller, id, "pause", until).await
 }
 
 /// Ends a pause. A monitor that is not paused stays as it is.
 ///
 /// # Errors
-/// [`Refusal::NotFound`], and as the store's.
-pub async fn resume(context: &MonitorContext, caller: &Caller, id: MonitorId) -> Result<Saved, Refusal> {
-    caller.require(Permission::Edit)?;
+/// [`ServiceError::NotFound`], and as the store's.
+pub async fn resume(
+    context: &MonitorContext,
+    caller: &Caller,
+    id: MonitorId,
+) -> Result<SavedObject, ServiceError> {
+    caller.require_right(Permission::Edit)?;
     let now = context.parts.clock.now();
     // Its end stays known: the slots before it are nobody's, also after a restart.
-    paused_until(context, caller, id, "resume", now).await
+    set_paused_until(context, caller, id, "resume", now).await
 }
 
-async fn paused_until(
+async fn set_paused_until(
     context: &MonitorContext,
     caller: &Caller,
     id: MonitorId,
     action: &'static str,
     until: Timestamp,
-) -> Result<Saved, Refusal> {
-    let _turn = context.alone().await;
-    let old = own(&context.parts.roster, caller, id)?;
+) -> Result<SavedObject, ServiceError> {
+    let _turn = context.lock_exclusive().await;
+    let old = find_own(&context.parts.roster, caller, id)?;
     let now = context.parts.clock.now();
     let is_paused = old.trail.paused_until.is_some_and(|until| until > now);
     if action == "resume" && !is_paused {
-        return saved(&[old], Vec::new());
+        return saved_object(&[old], Vec::new());
     }
     let trail = Trail { paused_until: Some(until), ..(*old.trail).clone() };
     let document = Arc::clone(&old.document);
-    let step = Step::Next { action, old: Box::new(old), document, trail, origin: None };
+    let step = MonitorChange::Update { action, old: Box::new(old), document, trail, origin: None };
     let made = save_all(context, caller, vec![step]).await?;
-    note_pauses(context, &made);
-    saved(&made, Vec::new())
+    register_pauses(context, &made);
+    saved_object(&made, Vec::new())
 }
 
-/// Notes which of `monitors` are paused, so that [`end_pauses`] finds them.
-pub fn note_pauses(context: &MonitorContext, monitors: &[Monitor]) {
-    context.pauses.note(monitors, context.parts.clock.now());
+/// Notes which of `monitors` are paused, so that [`resume_due`] finds them.
+pub fn register_pauses(context: &MonitorContext, monitors: &[Monitor]) {
+    context.pauses.register(monitors, context.parts.clock.now());
 }
 
 /// Plans the monitors whose pause is over; called once a second or so.
-pub async fn end_pauses(context: &MonitorContext, now: Timestamp) {
-    let over = context.pauses.take_over(now);
+pub async fn resume_due(context: &MonitorContext, now: Timestamp) {
+    let over = context.pauses.take_due(now);
     if over.is_empty() {
         return;
     }
-    let _turn = context.alone().await;
+    let _turn = context.lock_exclusive().await;
     let monitor = |(until, id): (Timestamp, MonitorId)| {
         context.parts.roster.get(id).filter(|monitor| monitor.trail.paused_until == Some(until))
     };

@@ -9,17 +9,17 @@ use crate::sync::Mutex;
 
 /// Ends of pauses that were not seen yet.
 #[derive(Default)]
-pub(super) struct Pauses(Mutex<BTreeSet<(Timestamp, MonitorId)>>);
+pub(super) struct PauseEnds(Mutex<BTreeSet<(Timestamp, MonitorId)>>);
 
-impl Pauses {
+impl PauseEnds {
     /// Notes which of `monitors` are paused after `now`.
-    pub(super) fn note(&self, monitors: &[Monitor], now: Timestamp) {
+    pub(super) fn register(&self, monitors: &[Monitor], now: Timestamp) {
         let ends = monitors.iter().filter_map(|monitor| Some((monitor.trail.paused_until?, monitor.id)));
         self.0.lock().extend(ends.filter(|(until, _)| *until > now));
     }
 
     /// Takes out those that are over at `now`.
-    pub(super) fn take_over(&self, now: Timestamp) -> BTreeSet<(Timestamp, MonitorId)> {
+    pub(super) fn take_due(&self, now: Timestamp) -> BTreeSet<(Timestamp, MonitorId)> {
         let mut ends = self.0.lock();
         let ahead = ends.split_off(&(now + Duration::from_micros(1), MonitorId(i64::MIN)));
         std::mem::replace(&mut *ends, ahead)

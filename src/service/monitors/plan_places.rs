@@ -3,26 +3,26 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::step::Step;
+use super::step::MonitorChange;
 use crate::catalog::{AccountFacts, Roster};
 use crate::domain::CustomerId;
 use crate::schema::Document;
 use crate::schema::validation_context::Plan;
-use crate::service::caller::Refusal;
+use crate::service::caller::ServiceError;
 use crate::sync::Mutex;
 use crate::syntax::source::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
 /// How many monitors are being made, by account and plan.
 #[derive(Clone, Default)]
-pub(super) struct PlanPlaces(Arc<Mutex<Counts>>);
+pub(super) struct PlanQuota(Arc<Mutex<PendingCounts>>);
 
-type Counts = HashMap<(CustomerId, String), usize>;
+type PendingCounts = HashMap<(CustomerId, String), usize>;
 
-impl PlanPlaces {
+impl PlanQuota {
     /// The plans of the settings with the number of monitors that the account has under each, for
-    /// `Surroundings::plans`.
-    pub(super) fn plans(
+    /// `Surroundings::plans_with_usage`.
+    pub(super) fn plans_with_usage(
         &self,
         roster: &Roster,
         customer: CustomerId,
@@ -44,12 +44,12 @@ impl PlanPlaces {
         roster: &Roster,
         customer: CustomerId,
         facts: &AccountFacts,
-        steps: &[Step],
-    ) -> Result<Reserved, Refusal> {
-        let mut reserved = Reserved { pending: self.clone(), customer, places: BTreeMap::default() };
+        steps: &[MonitorChange],
+    ) -> Result<QuotaReservation, ServiceError> {
+        let mut reserved = QuotaReservation { pending: self.clone(), customer, places: BTreeMap::default() };
         let Some(plans) = &facts.common.plans else { return Ok(reserved) };
         let mut pending = self.0.lock();
-        for (code, count) in wanted(steps) {
+        for (code, count) in demand_by_plan(steps) {
             let Some(count) = usize::try_from(count).ok().filter(|count| *count > 0) else { continue };
             let most = plans.iter().find(|plan| plan.code == code).and_then(|plan| plan.most_monitors);
             let making = pending.entry((customer, code.clone())).or_default();
@@ -64,7 +64,7 @@ impl PlanPlaces {
                     Position::default(),
                     message,
                 );
-                return Err(Refusal::Faults(vec![fault.with_value(code)]));
+                return Err(ServiceError::Invalid(vec![fault.with_value(code)]));
             }
             *making += count;
             reserved.places.insert(code, count);
@@ -75,45 +75,45 @@ impl PlanPlaces {
 }
 
 /// How many more monitors `steps` make under each plan.
-fn wanted(steps: &[Step]) -> BTreeMap<String, i64> {
+fn demand_by_plan(steps: &[MonitorChange]) -> BTreeMap<String, i64> {
     let code = |document: &Document| document.billing_plancode().to_owned();
     let mut wanted: BTreeMap<String, i64> = BTreeMap::new();
     for step in steps {
         match step {
-            Step::New { document, .. } => *wanted.entry(code(document)).or_default() += 1,
-            Step::Next { old, document, .. } => {
+            MonitorChange::Create { document, .. } => *wanted.entry(code(document)).or_default() += 1,
+            MonitorChange::Update { old, document, .. } => {
                 *wanted.entry(code(document)).or_default() += 1;
                 *wanted.entry(code(&old.document)).or_default() -= 1;
             }
-            Step::Gone { old } => *wanted.entry(code(&old.document)).or_default() -= 1,
+            MonitorChange::Remove { old } => *wanted.entry(code(&old.document)).or_default() -= 1,
         }
     }
     wanted
 }
 
 /// Places under plans; given back when dropped, by when the roster counts what took them.
-pub(super) struct Reserved {
-    pending: PlanPlaces,
+pub(super) struct QuotaReservation {
+    pending: PlanQuota,
     customer: CustomerId,
     places: BTreeMap<String, usize>,
 }
 
-impl Reserved {
+impl QuotaReservation {
     /// Lets the roster count instead, without a moment between in which both do or neither.
-    pub(super) fn settle(&mut self, roster: impl FnOnce()) {
+    pub(super) fn release_with(&mut self, roster: impl FnOnce()) {
         let mut pending = self.pending.0.lock();
         roster();
-        give_back(&mut pending, self.customer, std::mem::take(&mut self.places));
+        release(&mut pending, self.customer, std::mem::take(&mut self.places));
     }
 }
 
-impl Drop for Reserved {
+impl Drop for QuotaReservation {
     fn drop(&mut self) {
-        self.settle(|| {});
+        self.release_with(|| {});
     }
 }
 
-fn give_back(pending: &mut Counts, customer: CustomerId, places: BTreeMap<String, usize>) {
+fn release(pending: &mut PendingCounts, customer: CustomerId, places: BTreeMap<String, usize>) {
     for (code, count) in places {
         let key = (customer, code);
         if let Some(making) = pending.get_mut(&key) {

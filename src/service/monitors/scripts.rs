@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::context::MonitorContext;
-use super::many::{Blame, called, change_many, fields};
-use super::validation::ValidationContext;
+use super::many::{FaultCollector, change_many, monitor_label, request_fields};
+use super::validation::AccountValidation;
 use crate::domain::MonitorType;
 use crate::schema::accept::Accepted;
 use crate::schema::field::Kind;
@@ -14,45 +14,47 @@ use crate::schema::typed::request::{ReplacementRequest, read_request};
 use crate::schema::{Monitor, accept, table};
 use crate::script::dialect::Script;
 use crate::script::{ScriptError, ScriptSummary, check_well_formed, mask};
-use crate::service::caller::{Caller, Refusal};
+use crate::service::caller::{Caller, ServiceError};
 use crate::syntax::ValidationErrorKind;
 use crate::syntax::source::Node;
 
 /// Bytes that the scripts of one call may grow by together.
-const MOST_GROWTH: usize = 256 * 1024 * 1024;
+const MAX_GROWTH_BYTES: usize = 256 * 1024 * 1024;
 
 /// Script bulk edit: all or nothing. Every literal occurrence of `current_value` in `script` becomes
 /// `new_value`; what comes out has to parse. The values of protected variables are not looked into.
 ///
 /// # Errors
-/// As [`super::bulk_edit`]; [`Refusal::Faults`] also names monitors whose script has no such text, or
+/// As [`super::bulk_edit`]; [`ServiceError::Invalid`] also names monitors whose script has no such text, or
 /// would be none any more.
 pub async fn bulk_edit_scripts(
     context: &MonitorContext,
     caller: &Caller,
     body: &Node,
-) -> Result<Vec<String>, Refusal> {
-    let fields = fields(&SCRIPT_BULK_EDIT, body)?;
+) -> Result<Vec<String>, ServiceError> {
+    let fields = request_fields(&SCRIPT_BULK_EDIT, body)?;
     let mut grown = 0;
     let change = move |old: &Monitor,
                        fields: &Map<String, Value>,
-                       scene: &ValidationContext,
-                       blame: &mut Blame| { changed(old, fields, scene, &mut grown, blame) };
+                       scene: &AccountValidation,
+                       blame: &mut FaultCollector| {
+        replace_in_monitor(old, fields, scene, &mut grown, blame)
+    };
     change_many(context, caller, "bulk-edit-scripts", fields, change).await
 }
 
-fn changed(
+fn replace_in_monitor(
     old: &Monitor,
     fields: &Map<String, Value>,
-    scene: &ValidationContext,
+    scene: &AccountValidation,
     grown: &mut usize,
-    blame: &mut Blame,
+    blame: &mut FaultCollector,
 ) -> Option<Accepted> {
-    let who = called(old.id);
+    let who = monitor_label(old.id);
     let wanted: ReplacementRequest<'_> = match read_request(&SCRIPT_BULK_EDIT, fields) {
         Ok(wanted) => wanted,
         Err(error) => {
-            blame.add(&who, [error.into()]);
+            blame.add_all(&who, [error.into()]);
             return None;
         }
     };
@@ -61,7 +63,7 @@ fn changed(
     let script = if old.kind() == MonitorType::BrowserScript { mask(script) } else { script.into() };
     let count = script.matches(current).count();
     if count == 0 {
-        blame.one(
+        blame.add(
             &who,
             ValidationErrorKind::Conflict,
             "current_value",
@@ -77,7 +79,7 @@ fn changed(
         _ => 0,
     };
     if script.len().saturating_add(growth) > most.saturating_mul(4) {
-        blame.one(
+        blame.add(
             &who,
             ValidationErrorKind::Length,
             "script",
@@ -85,16 +87,16 @@ fn changed(
         );
         return None;
     }
-    if *grown > MOST_GROWTH {
+    if *grown > MAX_GROWTH_BYTES {
         let message =
             "the scripts would grow by more than 256 MiB together; change fewer monitors in one call";
-        blame.one(&who, ValidationErrorKind::Length, "new_value", message);
+        blame.add(&who, ValidationErrorKind::Length, "new_value", message);
         return None;
     }
     let before = script;
     let script = before.replace(current, new);
-    if let Some(problem) = unread(old.kind(), &before, &script) {
-        blame.one(
+    if let Some(problem) = script_error(old.kind(), &before, &script) {
+        blame.add(
             &who,
             ValidationErrorKind::Format,
             "script",
@@ -103,20 +105,20 @@ fn changed(
         return None;
     }
     let body = Node::from(json!({"script": script}));
-    match accept::patch(&old.document, Form::V3, &body, &scene.around()) {
+    match accept::patch(&old.document, Form::V3, &body, &scene.schema_context()) {
         Ok(accepted) => Some(accepted),
         Err(faults) => {
-            blame.add(&who, faults);
+            blame.add_all(&who, faults);
             None
         }
     }
 }
 
 /// Why the script cannot be read, or not be played any more, where saving it would only warn.
-fn unread(kind: MonitorType, before: &str, script: &str) -> Option<String> {
+fn script_error(kind: MonitorType, before: &str, script: &str) -> Option<String> {
     let fault = match kind {
         MonitorType::BrowserScript => {
-            ScriptSummary::parse(script).err().or_else(|| unplayable(before, script))
+            ScriptSummary::parse(script).err().or_else(|| new_script_fault(before, script))
         }
         MonitorType::Api => check_well_formed(script).err(),
         _ => None,
@@ -125,7 +127,7 @@ fn unread(kind: MonitorType, before: &str, script: &str) -> Option<String> {
 }
 
 /// The first fault of a script that could be played before.
-fn unplayable(before: &str, script: &str) -> Option<ScriptError> {
+fn new_script_fault(before: &str, script: &str) -> Option<ScriptError> {
     let fault = Script::parse(script).err()?.into_iter().next();
     fault.filter(|_| Script::parse(before).is_ok())
 }

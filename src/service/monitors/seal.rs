@@ -11,13 +11,13 @@ use crate::store::{StoredMonitor, seal_context};
 use crate::vault::{Keyring, VaultError};
 
 /// The secrets of `document`, sealed for the account; `None` when it has none.
-pub(super) fn seal(vault: &Keyring, customer: CustomerId, document: &Document) -> Option<Vec<u8>> {
+pub(super) fn seal_secrets(vault: &Keyring, customer: CustomerId, document: &Document) -> Option<Vec<u8>> {
     let plain = Zeroizing::new(document.secrets()?.to_string());
     Some(vault.seal(&seal_context("monitor", customer), plain.as_bytes()))
 }
 
 /// `kept` with its secrets.
-pub(super) fn open(vault: &Keyring, kept: StoredMonitor) -> Result<Monitor, VaultError> {
+pub(super) fn open_secrets(vault: &Keyring, kept: StoredMonitor) -> Result<Monitor, VaultError> {
     let StoredMonitor { mut monitor, sealed } = kept;
     let Some(sealed) = sealed else { return Ok(monitor) };
     let plain = vault.open(&seal_context("monitor", monitor.customer), &sealed)?;

@@ -13,7 +13,7 @@ use crate::schema::typed::record::{BlackoutKind, BlackoutSettings};
 use crate::schema::typed::window::local_time;
 use crate::schema::{Monitor, Origin, Secrets, table};
 use crate::script::ScriptSummary;
-use crate::service::caller::{Caller, Refusal};
+use crate::service::caller::{Caller, ServiceError};
 use crate::store::{MonitorState, Pagination, RecordFilter};
 
 /// The version 3 object of each of `monitors` as `caller` sees it: every field of interface.md 2.1 and of
@@ -22,28 +22,29 @@ use crate::store::{MonitorState, Pagination, RecordFilter};
 ///
 /// # Errors
 /// As the store's.
-pub async fn show(
+pub async fn monitors_to_json(
     context: &MonitorContext,
     caller: &Caller,
     monitors: &[Monitor],
-) -> Result<Vec<Map<String, Value>>, Refusal> {
+) -> Result<Vec<Map<String, Value>>, ServiceError> {
     if monitors.is_empty() {
         return Ok(Vec::new());
     }
     let facts = context.parts.directory.facts(caller.customer).await?;
     let now = context.parts.clock.now();
-    let blackouts = attached(context, caller, RecordKind::Blackout, monitors).await?;
-    let blackouts = ahead(&blackouts, &facts, now);
-    let agreements = by_monitor(&attached(context, caller, RecordKind::Sla, monitors).await?);
-    let alerts = by_monitor(&attached(context, caller, RecordKind::PerformanceAlert, monitors).await?);
+    let blackouts = records_of_monitors(context, caller, RecordKind::Blackout, monitors).await?;
+    let blackouts = future_blackouts(&blackouts, &facts, now);
+    let agreements = ids_by_monitor(&records_of_monitors(context, caller, RecordKind::Sla, monitors).await?);
+    let alerts =
+        ids_by_monitor(&records_of_monitors(context, caller, RecordKind::PerformanceAlert, monitors).await?);
     let shown = |monitor: &Monitor| {
         let script = monitor.document.script_facts();
         let alerts = alerts.get(&monitor.id).map_or(&[][..], Vec::as_slice);
-        let scene = Shown {
+        let scene = MonitorJson {
             monitor,
             facts: &facts,
             caller,
-            last: last_run(context, monitor),
+            last: last_script_run(context, monitor),
             script,
             now,
             blackouts: blackouts.get(&monitor.id).cloned().unwrap_or_default(),
@@ -51,23 +52,23 @@ pub async fn show(
             has_alerts: !alerts.is_empty(),
             is_raised: alerts.iter().any(|alert| context.parts.directory.raised().has(*alert)),
         };
-        scene.object()
+        scene.to_json()
     };
     Ok(monitors.iter().map(shown).collect())
 }
 
-/// What `id` stands for to `caller`, as [`show`] shows it: the monitor of that id, or the one with a
+/// What `id` stands for to `caller`, as [`monitors_to_json`] shows it: the monitor of that id, or the one with a
 /// content view of that id, which then has the view's id and is `is_content_view` (fields.md 3, Content View).
 /// Ids of views are those that their owner gave; one that any monitor has or had stands for that alone. `None`
 /// when it stands for nothing.
 ///
 /// # Errors
 /// As the store's.
-pub async fn show_one(
+pub async fn monitor_or_view_to_json(
     context: &MonitorContext,
     caller: &Caller,
     id: i64,
-) -> Result<Option<(Revision, Map<String, Value>)>, Refusal> {
+) -> Result<Option<(Revision, Map<String, Value>)>, ServiceError> {
     let roster = &context.parts.roster;
     let mut is_view = false;
     let mut found = roster.of(caller.customer, MonitorId(id));
@@ -78,7 +79,7 @@ pub async fn show_one(
         is_view = found.is_some();
     }
     let Some(monitor) = found else { return Ok(None) };
-    let shown = show(context, caller, std::slice::from_ref(&monitor)).await?;
+    let shown = monitors_to_json(context, caller, std::slice::from_ref(&monitor)).await?;
     let object = shown.into_iter().next().map(|mut object| {
         if is_view {
             object.insert("id".to_owned(), json!(id));
@@ -90,12 +91,12 @@ pub async fn show_one(
 }
 
 /// The records of `kind` that are attached to `monitors`.
-async fn attached(
+async fn records_of_monitors(
     context: &MonitorContext,
     caller: &Caller,
     kind: RecordKind,
     monitors: &[Monitor],
-) -> Result<Vec<Record>, Refusal> {
+) -> Result<Vec<Record>, ServiceError> {
     let filter = RecordFilter {
         parent_id: monitors.iter().map(|monitor| monitor.id.0).collect(),
         ..RecordFilter::new(kind).for_customer(caller.customer)
@@ -104,13 +105,17 @@ async fn attached(
 }
 
 /// Where the last run of a monitor with a script stands; others show none.
-fn last_run(context: &MonitorContext, monitor: &Monitor) -> Option<MonitorState> {
+fn last_script_run(context: &MonitorContext, monitor: &Monitor) -> Option<MonitorState> {
     let runs = context.last_runs.as_ref()?;
     (monitor.kind() == MonitorType::BrowserScript).then(|| runs.last_run(monitor)).flatten()
 }
 
 /// The blackouts that are not past, by monitor.
-fn ahead(records: &[Record], facts: &AccountFacts, now: Timestamp) -> HashMap<MonitorId, Vec<i64>> {
+fn future_blackouts(
+    records: &[Record],
+    facts: &AccountFacts,
+    now: Timestamp,
+) -> HashMap<MonitorId, Vec<i64>> {
     let now = local(now, &facts.time_zone);
     let mut ahead: HashMap<MonitorId, Vec<i64>> = HashMap::new();
     for record in records {
@@ -127,7 +132,7 @@ fn ahead(records: &[Record], facts: &AccountFacts, now: Timestamp) -> HashMap<Mo
 }
 
 /// Their numbers, by monitor.
-fn by_monitor(records: &[Record]) -> HashMap<MonitorId, Vec<i64>> {
+fn ids_by_monitor(records: &[Record]) -> HashMap<MonitorId, Vec<i64>> {
     let mut found: HashMap<MonitorId, Vec<i64>> = HashMap::new();
     for record in records {
         if let Some(monitor) = record.parent_id {
@@ -138,7 +143,7 @@ fn by_monitor(records: &[Record]) -> HashMap<MonitorId, Vec<i64>> {
 }
 
 /// One monitor with what it is shown by.
-struct Shown<'a> {
+struct MonitorJson<'a> {
     monitor: &'a Monitor,
     facts: &'a AccountFacts,
     caller: &'a Caller,
@@ -155,8 +160,8 @@ struct Shown<'a> {
     is_raised: bool,
 }
 
-impl Shown<'_> {
-    fn object(&self) -> Map<String, Value> {
+impl MonitorJson<'_> {
+    fn to_json(&self) -> Map<String, Value> {
         let mut set = self.monitor.document.to_json(Secrets::Masked);
         let mut object = Map::new();
         object.insert("id".to_owned(), json!(self.monitor.id.0));
@@ -166,14 +171,14 @@ impl Shown<'_> {
                 continue;
             }
             let own = set.get_mut(field.name).map(Value::take);
-            let value = self.computed(field.name, own.as_ref()).or(own);
+            let value = self.computed_field(field.name, own.as_ref()).or(own);
             object.insert(field.name.to_owned(), value.unwrap_or(Value::Null));
         }
         object
     }
 
     /// The value of a field that Vigie works out; `None` where the document's own counts.
-    fn computed(&self, name: &str, own: Option<&Value>) -> Option<Value> {
+    fn computed_field(&self, name: &str, own: Option<&Value>) -> Option<Value> {
         let monitor = self.monitor;
         let trail = &monitor.trail;
         Some(match name {

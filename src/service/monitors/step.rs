@@ -6,18 +6,18 @@ use crate::schema::{Document, Monitor, Origin, Trail};
 
 /// A change that was validated.
 #[derive(Clone, Debug)]
-pub(super) enum Step {
+pub(super) enum MonitorChange {
     /// A new monitor of the caller's account.
-    New {
+    Create {
         /// The word of the audit trail: `create`, `clone`, …
         action: &'static str,
-        /// [`Origin::Api`] or [`Origin::Applied`].
+        /// [`Origin::Api`] or [`Origin::ApplyEntry`].
         origin: Origin,
         /// Its fields, secrets revealed.
         document: Arc<Document>,
     },
     /// A new version of a monitor. Without a difference nothing is kept, and the version stays.
-    Next {
+    Update {
         /// The word of the audit trail: `change`, `bulk-edit`, …
         action: &'static str,
         /// As it is in the roster.
@@ -30,7 +30,7 @@ pub(super) enum Step {
         origin: Option<Origin>,
     },
     /// The end of a monitor.
-    Gone {
+    Remove {
         /// As it is in the roster.
         old: Box<Monitor>,
     },

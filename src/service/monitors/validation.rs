@@ -6,22 +6,22 @@ use super::context::MonitorContext;
 use crate::catalog::AccountFacts;
 use crate::domain::{Permission, Role};
 use crate::schema::validation_context::{Plan, Surroundings};
-use crate::service::caller::{Caller, Refusal};
+use crate::service::caller::{Caller, ServiceError};
 
 /// What a monitor is validated against: the account of the caller, as it is now.
-pub(super) struct ValidationContext {
+pub(super) struct AccountValidation {
     facts: Arc<AccountFacts>,
     plans: Option<Vec<Plan>>,
     role: Role,
 }
 
-impl ValidationContext {
+impl AccountValidation {
     /// What monitors of `caller` are validated against; refuses callers that may not edit. To be asked for while
     /// the turn is held, so that plans are counted as they stay.
-    pub(super) async fn new(context: &MonitorContext, caller: &Caller) -> Result<Self, Refusal> {
-        caller.require(Permission::Edit)?;
+    pub(super) async fn new(context: &MonitorContext, caller: &Caller) -> Result<Self, ServiceError> {
+        caller.require_right(Permission::Edit)?;
         let facts = context.parts.directory.facts(caller.customer).await?;
-        let plans = context.places.plans(&context.parts.roster, caller.customer, &facts);
+        let plans = context.plan_quota.plans_with_usage(&context.parts.roster, caller.customer, &facts);
         Ok(Self { facts, plans, role: caller.role })
     }
 
@@ -31,7 +31,7 @@ impl ValidationContext {
     }
 
     /// As the rules take it.
-    pub(super) fn around(&self) -> Surroundings<'_> {
+    pub(super) fn schema_context(&self) -> Surroundings<'_> {
         Surroundings { plans: self.plans.as_deref(), ..self.facts.surroundings(self.role) }
     }
 }

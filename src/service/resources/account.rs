@@ -3,21 +3,25 @@
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
-use super::context::Bench;
-use super::draft::{Draft, conflict, overlaid};
+use super::context::RecordContext;
+use super::draft::{RecordDraft, conflict_fault, merged_fields};
 use crate::domain::Record;
 use crate::schema::table::records::ACCOUNT;
-use crate::service::caller::Refusal;
+use crate::service::caller::ServiceError;
 use crate::syntax::source::Node;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
-pub(super) fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
+pub(super) fn patch(
+    bench: &RecordContext<'_>,
+    old: &Record,
+    body: &Node,
+) -> Result<RecordDraft, ServiceError> {
     let mut whole = ACCOUNT.defaults();
     whole.extend(old.fields.clone());
-    let fields = overlaid(&ACCOUNT, &whole, body)?;
+    let fields = merged_fields(&ACCOUNT, &whole, body)?;
     let mut faults: Vec<ValidationError> = Vec::new();
     if let Some(zone) = body.get("time_zone").and_then(Node::as_text)
-        && !is_zone(zone)
+        && !is_time_zone(zone)
     {
         let message =
             format!("`time_zone` must be the IANA name of a zone, such as `Europe/Paris`, not `{zone}`");
@@ -32,16 +36,20 @@ pub(super) fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draf
     if body.get("default_locations").is_some() {
         check_locations(bench, &fields, body, &mut faults);
     }
-    if faults.is_empty() { Ok(Draft::of(old, fields)) } else { Err(Refusal::Faults(faults)) }
+    if faults.is_empty() {
+        Ok(RecordDraft::from_record(old, fields))
+    } else {
+        Err(ServiceError::Invalid(faults))
+    }
 }
 
 /// Whether this host knows the zone by its IANA name.
-fn is_zone(name: &str) -> bool {
+fn is_time_zone(name: &str) -> bool {
     TimeZone::get(name).is_ok_and(|zone| zone.iana_name().is_some())
 }
 
 fn check_locations(
-    bench: &Bench<'_>,
+    bench: &RecordContext<'_>,
     fields: &Map<String, Value>,
     body: &Node,
     faults: &mut Vec<ValidationError>,
@@ -53,11 +61,15 @@ fn check_locations(
         let path = format!("default_locations[{index}].id");
         if !bench.facts.locations.contains_key(id) {
             faults.push(
-                conflict(body, &path, format!("`{path}`: there is no location `{id}`"))
+                conflict_fault(body, &path, format!("`{path}`: there is no location `{id}`"))
                     .with_value(id.to_string()),
             );
         } else if ids[..index].contains(id) {
-            faults.push(conflict(body, &path, format!("`{path}`: location `{id}` is in the list already")));
+            faults.push(conflict_fault(
+                body,
+                &path,
+                format!("`{path}`: location `{id}` is in the list already"),
+            ));
         }
     }
 }

@@ -5,12 +5,12 @@ use serde_json::{Map, Value, json};
 use super::recipient;
 use crate::schema::table::Table;
 use crate::schema::table::alerting::RECIPIENT;
-use crate::service::monitors::brief;
+use crate::service::monitors::abbreviate;
 use crate::syntax::MASK;
 
 /// The fields that differ, as they were and as they are; only those of the table, secrets masked, long texts
 /// as their length and hash.
-pub(super) fn changes(
+pub(super) fn changed_fields(
     table: &Table,
     old: &Map<String, Value>,
     new: &Map<String, Value>,
@@ -23,11 +23,12 @@ pub(super) fn changes(
         }
         // Whoever may view reads the trail; addresses of hooks are not for all of them.
         let is_address = table.name == RECIPIENT.name && field.name == "recipient";
-        let hidden = |value: &Value| value.as_str().filter(|_| is_address).and_then(recipient::masked);
+        let hidden =
+            |value: &Value| value.as_str().filter(|_| is_address).and_then(recipient::masked_address);
         let shown = |value: &Value| match hidden(value) {
             Some(hidden) => json!(hidden),
             None if field.secret => json!(MASK),
-            None => brief(value.clone()),
+            None => abbreviate(value.clone()),
         };
         let name = || field.name.to_owned();
         if !old.is_empty() {

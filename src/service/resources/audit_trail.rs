@@ -2,29 +2,29 @@
 
 use serde_json::{Map, Value, json};
 
-use super::records::Resources;
+use super::records::ResourceService;
 use crate::catalog::moment::utc;
 use crate::catalog::object::object_of;
 use crate::domain::Permission;
-use crate::service::caller::{Caller, Refusal};
+use crate::service::caller::{Caller, ServiceError};
 use crate::store::{AuditEntry, AuditFilter, Paginated, Pagination};
 
-impl Resources {
+impl ResourceService {
     /// The audit trail of the caller's account, newest first.
-    pub async fn audit(
+    pub async fn audit_trail(
         &self,
         caller: &Caller,
         filter: AuditFilter,
         page: Pagination,
-    ) -> Result<Paginated<Map<String, Value>>, Refusal> {
-        caller.require(Permission::View)?;
+    ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
+        caller.require_right(Permission::View)?;
         let filter = AuditFilter { customer: Some(caller.customer), ..filter };
         let found = self.parts.ledger.audit(filter, page).await?;
-        Ok(Paginated { total: found.total, items: found.items.into_iter().map(object).collect() })
+        Ok(Paginated { total: found.total, items: found.items.into_iter().map(audit_row_to_json).collect() })
     }
 }
 
-fn object(row: AuditEntry) -> Map<String, Value> {
+fn audit_row_to_json(row: AuditEntry) -> Map<String, Value> {
     object_of(json!({
         "id": row.id,
         "at": utc(row.at),

@@ -2,17 +2,17 @@
 
 use serde_json::{Map, Value, json};
 
-use super::context::Bench;
-use super::draft::{Draft, conflict, refused};
+use super::context::RecordContext;
+use super::draft::{RecordDraft, conflict_fault, invalid};
 use crate::catalog::moment::local;
 use crate::catalog::stored::{listed, settings};
 use crate::domain::{MonitorId, Record};
 use crate::schema::blackout;
 use crate::schema::typed::record::BlackoutSettings;
-use crate::service::caller::Refusal;
+use crate::service::caller::ServiceError;
 use crate::syntax::source::Node;
 
-pub(super) fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
+pub(super) fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let read = blackout::create(body, local(bench.now, &bench.facts.time_zone));
     let (mut fields, mut faults) = match read {
         Ok(fields) => (fields, Vec::new()),
@@ -21,20 +21,20 @@ pub(super) fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
     let assoc = body.get("assoc_id").and_then(|id| id.to_json().as_i64()).filter(|id| *id > 0);
     let kind = body.get("type").and_then(Node::as_text).unwrap_or_default();
     if let Some(assoc) = assoc
-        && let Some(message) = unknown(bench, kind, assoc)
+        && let Some(message) = unknown_subject(bench, kind, assoc)
     {
-        faults.push(conflict(body, "assoc_id", message).with_value(assoc.to_string()));
+        faults.push(conflict_fault(body, "assoc_id", message).with_value(assoc.to_string()));
     }
     if !faults.is_empty() {
-        return Err(Refusal::Faults(faults));
+        return Err(ServiceError::Invalid(faults));
     }
     fields.remove("assoc_id");
-    settle(&mut fields);
-    Ok(Draft { assoc, ..Draft::new(fields) })
+    set_defaults(&mut fields);
+    Ok(RecordDraft { assoc, ..RecordDraft::new(fields) })
 }
 
 /// Why `assoc` is nothing that a blackout of this type can be attached to.
-fn unknown(bench: &Bench<'_>, kind: &str, assoc: i64) -> Option<String> {
+fn unknown_subject(bench: &RecordContext<'_>, kind: &str, assoc: i64) -> Option<String> {
     if kind == "Notifier" {
         let known = bench.facts.contacts.recipients.iter().any(|recipient| recipient.id.0 == assoc);
         return (!known).then(|| format!("`assoc_id`: there is no recipient `{assoc}`"));
@@ -44,36 +44,36 @@ fn unknown(bench: &Bench<'_>, kind: &str, assoc: i64) -> Option<String> {
 }
 
 /// `persistent` always stands there: lists are narrowed by it.
-pub(super) fn settle(fields: &mut Map<String, Value>) {
+pub(super) fn set_defaults(fields: &mut Map<String, Value>) {
     fields.entry("persistent").or_insert(json!(false));
 }
 
 /// Of recurring ones alone; monitor and type stay.
-pub(super) fn patch(old: &Record, body: &Node) -> Result<Draft, Refusal> {
+pub(super) fn patch(old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
     if !settings::<BlackoutSettings<'_>>(old)?.persistent {
         let message = "A blackout that comes once cannot be changed; remove it and make another";
-        return Err(Refusal::Conflict(message.to_owned()));
+        return Err(ServiceError::Conflict(message.to_owned()));
     }
     let mut before = old.fields.clone();
     before.insert("assoc_id".to_owned(), json!(old.parent_id));
     let mut fields = blackout::patch(&before, body)?;
     if fields.remove("assoc_id") != Some(json!(old.parent_id)) {
         let message = "`assoc_id` of a blackout cannot be changed; remove it and make another";
-        return Err(refused(conflict(body, "assoc_id", message)));
+        return Err(invalid(conflict_fault(body, "assoc_id", message)));
     }
-    Ok(Draft::of(old, fields))
+    Ok(RecordDraft::from_record(old, fields))
 }
 
 /// A past one is history, and stays.
-pub(super) fn remove(bench: &Bench<'_>, old: &Record) -> Result<(), Refusal> {
+pub(super) fn check_removal(bench: &RecordContext<'_>, old: &Record) -> Result<(), ServiceError> {
     if is_past(bench, old) {
-        return Err(Refusal::Conflict("A past blackout cannot be removed".to_owned()));
+        return Err(ServiceError::Conflict("A past blackout cannot be removed".to_owned()));
     }
     Ok(())
 }
 
 /// Whether it comes once and is over.
-pub(super) fn is_past(bench: &Bench<'_>, blackout: &Record) -> bool {
+pub(super) fn is_past(bench: &RecordContext<'_>, blackout: &Record) -> bool {
     let now = local(bench.now, &bench.facts.time_zone);
     listed(blackout).is_some_and(|blackout: BlackoutSettings<'_>| blackout.is_past(now))
 }

@@ -5,54 +5,57 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::audit;
-use super::blackout::{is_past, settle};
-use super::context::Bench;
-use super::draft::{conflict, refused};
-use super::kinds::kind_of;
-use super::records::Resources;
+use super::blackout::{is_past, set_defaults};
+use super::context::RecordContext;
+use super::draft::{conflict_fault, invalid};
+use super::kinds::resource_kind;
+use super::records::ResourceService;
 use crate::catalog::moment::local;
 use crate::catalog::stored::listed;
 use crate::domain::{MonitorId, Record, RecordKind};
 use crate::schema::blackout;
 use crate::schema::table::account::BLACKOUT;
 use crate::schema::typed::record::{BlackoutKind, BlackoutSettings};
-use crate::service::caller::{Caller, Refusal};
+use crate::service::caller::{Caller, ServiceError};
 use crate::store::{AuditObject, ConfigChange, NewAuditEntry, NewRecord, Pagination, RecordFilter};
 use crate::syntax::source::Node;
 
 /// Blackouts that one call makes or removes at most.
-const MOST: usize = 100_000;
+const MAX_BLACKOUTS: usize = 100_000;
 
 /// Monitors up to which the store is asked for theirs alone.
-const FEW: usize = 500;
+const FILTER_BY_MONITOR_MAX: usize = 500;
 
-impl Resources {
+impl ResourceService {
     /// Blackout bulk edit (interface.md 2.4): all or nothing. An id that is no monitor of the account: 403.
-    pub async fn bulk_edit_blackouts(&self, caller: &Caller, body: &Node) -> Result<(), Refusal> {
-        let kind = kind_of(RecordKind::Blackout);
-        caller.require(kind.change)?;
-        let _turn = self.turn.lock().await;
+    pub async fn bulk_edit_blackouts(&self, caller: &Caller, body: &Node) -> Result<(), ServiceError> {
+        let kind = resource_kind(RecordKind::Blackout);
+        caller.require_right(kind.edit_right)?;
+        let _turn = self.edit_lock.lock().await;
         // The monitors stay until their blackouts are kept.
         let _monitors = self.parts.roster.beside().await;
-        let bench = self.bench(caller, kind).await?;
+        let bench = self.context(caller, kind).await?;
         let wanted = blackout::bulk_edit(body, local(bench.now, &bench.facts.time_zone))?;
-        let monitors = monitors(&bench, &wanted)?;
+        let monitors = named_monitors(&bench, &wanted)?;
         let new = [
             ("update_one_time", "one_time_blackouts", false),
             ("update_persistent", "persistent_blackouts", true),
         ]
         .into_iter()
         .filter(|(switch, ..)| wanted.get(*switch) == Some(&Value::Bool(true)))
-        .flat_map(|(_, list, weekly)| entries(&wanted, list).map(move |entry| made(entry, weekly)))
+        .flat_map(|(_, list, weekly)| {
+            list_entries(&wanted, list).map(move |entry| new_blackout_fields(entry, weekly))
+        })
         .collect::<Vec<_>>();
-        let gone = self.replaced(&bench, &wanted, &monitors).await?;
+        let gone = self.blackouts_to_replace(&bench, &wanted, &monitors).await?;
         let most = monitors.len().saturating_mul(new.len()).saturating_add(gone.len());
-        if most > MOST {
-            let message =
-                format!("`monitors`: this makes and removes {most} blackouts; {MOST} are possible at once");
-            return Err(refused(conflict(body, "monitors", message)));
+        if most > MAX_BLACKOUTS {
+            let message = format!(
+                "`monitors`: this makes and removes {most} blackouts; {MAX_BLACKOUTS} are possible at once"
+            );
+            return Err(invalid(conflict_fault(body, "monitors", message)));
         }
-        let (changes, entries) = written(&bench, &monitors, &new, &gone);
+        let (changes, entries) = build_writes(&bench, &monitors, &new, &gone);
         if !changes.is_empty() {
             self.parts.ledger.write_changes(changes, entries).await?;
             self.parts.directory.forget();
@@ -61,12 +64,12 @@ impl Resources {
     }
 
     /// Those that go because their half of the edit says `replace`; past ones are history, and stay.
-    async fn replaced(
+    async fn blackouts_to_replace(
         &self,
-        bench: &Bench<'_>,
+        bench: &RecordContext<'_>,
         wanted: &Map<String, Value>,
         monitors: &BTreeSet<i64>,
-    ) -> Result<Vec<Record>, Refusal> {
+    ) -> Result<Vec<Record>, ServiceError> {
         let replaces = |switch: &str, action: &str| {
             wanted.get(switch) == Some(&Value::Bool(true)) && wanted.get(action) == Some(&json!("replace"))
         };
@@ -76,7 +79,7 @@ impl Resources {
             return Ok(Vec::new());
         }
         let mut filter = RecordFilter::new(RecordKind::Blackout).for_customer(bench.caller.customer);
-        if monitors.len() <= FEW {
+        if monitors.len() <= FILTER_BY_MONITOR_MAX {
             filter.parent_id = monitors.iter().copied().collect();
         }
         let found = self.parts.ledger.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
@@ -91,8 +94,11 @@ impl Resources {
 }
 
 /// The monitors that a bulk edit names; 403 when one of them is not the account's.
-pub(super) fn monitors(bench: &Bench<'_>, wanted: &Map<String, Value>) -> Result<BTreeSet<i64>, Refusal> {
-    let ids: BTreeSet<i64> = entries(wanted, "monitors").filter_map(Value::as_i64).collect();
+pub(super) fn named_monitors(
+    bench: &RecordContext<'_>,
+    wanted: &Map<String, Value>,
+) -> Result<BTreeSet<i64>, ServiceError> {
+    let ids: BTreeSet<i64> = list_entries(wanted, "monitors").filter_map(Value::as_i64).collect();
     let roster = &bench.parts.roster;
     let strangers: Vec<i64> = ids
         .iter()
@@ -104,27 +110,27 @@ pub(super) fn monitors(bench: &Bench<'_>, wanted: &Map<String, Value>) -> Result
         return Ok(ids);
     }
     let named: Vec<_> = strangers.iter().map(|id| format!("`{id}`")).collect();
-    Err(Refusal::Forbidden(format!(
+    Err(ServiceError::Forbidden(format!(
         "`monitors`: there is no monitor {}; nothing was changed",
         named.join(", ")
     )))
 }
 
-fn entries<'a>(wanted: &'a Map<String, Value>, list: &str) -> impl Iterator<Item = &'a Value> {
+fn list_entries<'a>(wanted: &'a Map<String, Value>, list: &str) -> impl Iterator<Item = &'a Value> {
     wanted.get(list).and_then(Value::as_array).into_iter().flatten()
 }
 
-fn made(entry: &Value, weekly: bool) -> Map<String, Value> {
+fn new_blackout_fields(entry: &Value, weekly: bool) -> Map<String, Value> {
     let mut fields = entry.as_object().cloned().unwrap_or_default();
     fields.retain(|_, value| !value.is_null());
     fields.insert("persistent".to_owned(), json!(weekly));
-    settle(&mut fields);
+    set_defaults(&mut fields);
     fields
 }
 
 /// New ones first: their place is then their number, by which their audit entries name them.
-fn written(
-    bench: &Bench<'_>,
+fn build_writes(
+    bench: &RecordContext<'_>,
     monitors: &BTreeSet<i64>,
     new: &[Map<String, Value>],
     gone: &[Record],
@@ -132,8 +138,8 @@ fn written(
     let (mut changes, mut entries) = (Vec::new(), Vec::new());
     for (monitor, fields) in monitors.iter().flat_map(|id| new.iter().map(move |fields| (*id, fields))) {
         let mut entry =
-            bench.entry("create", AuditObject::Created(changes.len()), bench.kind.name_of(fields));
-        (entry.before, entry.after) = audit::changes(&BLACKOUT, &Map::new(), fields);
+            bench.audit_entry("create", AuditObject::Created(changes.len()), bench.kind.name_of(fields));
+        (entry.before, entry.after) = audit::changed_fields(&BLACKOUT, &Map::new(), fields);
         entry.after.insert("assoc_id".to_owned(), json!(monitor));
         entries.push(entry);
         changes.push(ConfigChange::CreateRecord(NewRecord {
@@ -148,8 +154,9 @@ fn written(
         }));
     }
     for record in gone {
-        let mut entry = bench.entry("delete", AuditObject::Id(record.id), bench.kind.name_of(&record.fields));
-        (entry.before, entry.after) = audit::changes(&BLACKOUT, &record.fields, &Map::new());
+        let mut entry =
+            bench.audit_entry("delete", AuditObject::Id(record.id), bench.kind.name_of(&record.fields));
+        (entry.before, entry.after) = audit::changed_fields(&BLACKOUT, &record.fields, &Map::new());
         entry.before.insert("assoc_id".to_owned(), json!(record.parent_id));
         entries.push(entry);
         let (kind, id) = (RecordKind::Blackout, record.id);

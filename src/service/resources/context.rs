@@ -2,54 +2,54 @@
 
 use std::sync::Arc;
 
-use super::kinds::Kind;
-use super::parts::ResourceParts;
+use super::kinds::ResourceKind;
+use super::parts::ResourceDependencies;
 use crate::catalog::AccountFacts;
 use crate::catalog::stored::listed;
 use crate::domain::{CustomerId, Record, RecordKind, Timestamp};
 use crate::schema::typed::record::LocationSettings;
-use crate::service::caller::{Caller, Refusal};
+use crate::service::caller::{Caller, ServiceError};
 use crate::store::{AuditObject, NewAuditEntry};
 
 /// The account whose locations all others share.
-pub(super) const HOST: CustomerId = CustomerId(1);
+pub(super) const HOST_CUSTOMER: CustomerId = CustomerId(1);
 
 /// What one call works with.
-pub(super) struct Bench<'a> {
-    pub(super) parts: &'a ResourceParts,
+pub(super) struct RecordContext<'a> {
+    pub(super) parts: &'a ResourceDependencies,
     pub(super) caller: &'a Caller,
-    pub(super) kind: &'static Kind,
+    pub(super) kind: &'static ResourceKind,
     pub(super) now: Timestamp,
     /// What is known of the account.
     pub(super) facts: Arc<AccountFacts>,
     /// What the path of a create names.
-    pub(super) under: Option<i64>,
+    pub(super) parent_id: Option<i64>,
 }
 
-impl<'a> Bench<'a> {
+impl<'a> RecordContext<'a> {
     pub(super) async fn new(
-        parts: &'a ResourceParts,
+        parts: &'a ResourceDependencies,
         caller: &'a Caller,
-        kind: &'static Kind,
-    ) -> Result<Self, Refusal> {
+        kind: &'static ResourceKind,
+    ) -> Result<Self, ServiceError> {
         let facts = parts.directory.facts(caller.customer).await?;
-        Ok(Self { parts, caller, kind, now: parts.clock.now(), facts, under: None })
+        Ok(Self { parts, caller, kind, now: parts.clock.now(), facts, parent_id: None })
     }
 
     /// Whether the caller may see `record`: those of the account, and shared locations.
-    pub(super) fn sees(&self, record: &Record) -> bool {
+    pub(super) fn can_see(&self, record: &Record) -> bool {
         record.customer == self.caller.customer || is_shared(record)
     }
 
     /// An audit entry about a record of this kind.
-    pub(super) fn entry(&self, action: &'static str, object: AuditObject, name: &str) -> NewAuditEntry {
-        self.caller.entry(self.now, action, self.kind.record.name(), object, name)
+    pub(super) fn audit_entry(&self, action: &'static str, object: AuditObject, name: &str) -> NewAuditEntry {
+        self.caller.audit_entry(self.now, action, self.kind.record.name(), object, name)
     }
 }
 
 /// Whether every account sees it.
 fn is_shared(record: &Record) -> bool {
     record.kind == RecordKind::Location
-        && record.customer == HOST
+        && record.customer == HOST_CUSTOMER
         && listed(record).is_some_and(|location: LocationSettings<'_>| !location.private)
 }

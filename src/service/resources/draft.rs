@@ -5,37 +5,37 @@ use serde_json::{Map, Value};
 use crate::domain::Record;
 use crate::schema::intake::{Form, Intake, no_secrets};
 use crate::schema::table::Table;
-use crate::service::accounts::UserPermit;
-use crate::service::caller::Refusal;
+use crate::service::accounts::UserChangeGuard;
+use crate::service::caller::ServiceError;
 use crate::store::ConfigChange;
 use crate::syntax::source::Node;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
 /// A record as it is to be kept.
 #[derive(Default)]
-pub(super) struct Draft {
+pub(super) struct RecordDraft {
     pub(super) fields: Map<String, Value>,
     pub(super) assoc: Option<i64>,
     pub(super) unique: Option<String>,
     pub(super) private: Option<Vec<u8>>,
     /// What else is changed in the same transaction.
-    pub(super) more: Vec<ConfigChange>,
+    pub(super) further_changes: Vec<ConfigChange>,
     /// Held until it is written, for users.
-    pub(super) permit: Option<UserPermit>,
+    pub(super) user_guard: Option<UserChangeGuard>,
     /// What its author should know.
     pub(super) warnings: Vec<String>,
     /// What only this answer shows.
-    pub(super) once: Map<String, Value>,
+    pub(super) shown_once: Map<String, Value>,
 }
 
-impl Draft {
+impl RecordDraft {
     /// Of a new record.
     pub(super) fn new(fields: Map<String, Value>) -> Self {
         Self { fields, ..Self::default() }
     }
 
     /// Of `old` with other fields.
-    pub(super) fn of(old: &Record, fields: Map<String, Value>) -> Self {
+    pub(super) fn from_record(old: &Record, fields: Map<String, Value>) -> Self {
         Self {
             fields,
             assoc: old.parent_id,
@@ -47,11 +47,11 @@ impl Draft {
 }
 
 /// The fields of a new record: what the body says, and defaults for the rest.
-pub(in crate::service) fn whole(
+pub(in crate::service) fn fields_with_defaults(
     table: &'static Table,
     body: &Node,
 ) -> Result<Map<String, Value>, Vec<ValidationError>> {
-    let mut read = read(table, body, true)?;
+    let mut read = body_fields(table, body, true)?;
     read.retain(|_, value| !value.is_null());
     let mut fields = table.defaults();
     fields.extend(read);
@@ -59,13 +59,13 @@ pub(in crate::service) fn whole(
 }
 
 /// `old` with what the body says; null gives a field its default again.
-pub(super) fn overlaid(
+pub(super) fn merged_fields(
     table: &'static Table,
     old: &Map<String, Value>,
     body: &Node,
 ) -> Result<Map<String, Value>, Vec<ValidationError>> {
     let mut fields = old.clone();
-    for (name, value) in read(table, body, false)? {
+    for (name, value) in body_fields(table, body, false)? {
         let default = || table.field(&name).and_then(crate::schema::field::Field::default_value);
         match if value.is_null() { default() } else { Some(value) } {
             Some(value) => drop(fields.insert(name, value)),
@@ -76,7 +76,7 @@ pub(super) fn overlaid(
 }
 
 /// The fields that stand in the body.
-pub(super) fn read(
+pub(super) fn body_fields(
     table: &'static Table,
     body: &Node,
     complete: bool,
@@ -87,11 +87,15 @@ pub(super) fn read(
 }
 
 /// A fault of one field that is not in its kind and bounds alone.
-pub(in crate::service) fn conflict(body: &Node, path: &str, message: impl Into<String>) -> ValidationError {
+pub(in crate::service) fn conflict_fault(
+    body: &Node,
+    path: &str,
+    message: impl Into<String>,
+) -> ValidationError {
     ValidationError::new(ValidationErrorKind::Conflict, path, body.position_of(path), message)
 }
 
 /// One fault as a refusal.
-pub(super) fn refused(fault: ValidationError) -> Refusal {
-    Refusal::Faults(vec![fault])
+pub(super) fn invalid(fault: ValidationError) -> ServiceError {
+    ServiceError::Invalid(vec![fault])
 }

@@ -1,16 +1,16 @@
 //! Events (interface.md 2.6): reported once, never changed.
 
-use super::draft::{Draft, whole};
+use super::draft::{RecordDraft, fields_with_defaults};
 use crate::schema::table::account::EVENT;
-use crate::service::caller::Refusal;
+use crate::service::caller::ServiceError;
 use crate::syntax::source::Node;
 
-pub(super) fn create(body: &Node) -> Result<Draft, Refusal> {
-    Ok(Draft::new(whole(&EVENT, body)?))
+pub(super) fn create(body: &Node) -> Result<RecordDraft, ServiceError> {
+    Ok(RecordDraft::new(fields_with_defaults(&EVENT, body)?))
 }
 
 /// The label of an event type: `deploy_done` is `Deploy done`.
-pub(super) fn label(kind: &str) -> String {
+pub(super) fn event_label(kind: &str) -> String {
     let words = kind.replace(['_', '-'], " ");
     let mut letters = words.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
@@ -20,8 +20,8 @@ pub(super) fn label(kind: &str) -> String {
 mod tests {
     #[test]
     fn a_type_has_a_label_for_people() {
-        assert_eq!(super::label("deploy_done"), "Deploy done");
-        assert_eq!(super::label("émission"), "Émission");
-        assert_eq!(super::label(""), "");
+        assert_eq!(super::event_label("deploy_done"), "Deploy done");
+        assert_eq!(super::event_label("émission"), "Émission");
+        assert_eq!(super::event_label(""), "");
     }
 }

@@ -4,28 +4,32 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use super::context::Bench;
-use super::draft::{Draft, conflict, overlaid, whole};
+use super::context::RecordContext;
+use super::draft::{RecordDraft, conflict_fault, fields_with_defaults, merged_fields};
 use crate::domain::{MonitorId, Record, RecordKind};
 use crate::schema::table::alerting::NOTIFIER_GROUP;
-use crate::service::caller::Refusal;
+use crate::service::caller::ServiceError;
 use crate::store::{Pagination, RecordFilter};
 use crate::syntax::ValidationError;
 use crate::syntax::source::Node;
 
-pub(super) async fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
-    let fields = whole(&NOTIFIER_GROUP, body)?;
-    check(bench, &fields, body).await?;
-    Ok(named(bench, Draft::new(fields)))
+pub(super) async fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
+    let fields = fields_with_defaults(&NOTIFIER_GROUP, body)?;
+    validate(bench, &fields, body).await?;
+    Ok(with_unique_name(bench, RecordDraft::new(fields)))
 }
 
-pub(super) async fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
-    let fields = overlaid(&NOTIFIER_GROUP, &old.fields, body)?;
-    check(bench, &fields, body).await?;
-    Ok(named(bench, Draft::of(old, fields)))
+pub(super) async fn patch(
+    bench: &RecordContext<'_>,
+    old: &Record,
+    body: &Node,
+) -> Result<RecordDraft, ServiceError> {
+    let fields = merged_fields(&NOTIFIER_GROUP, &old.fields, body)?;
+    validate(bench, &fields, body).await?;
+    Ok(with_unique_name(bench, RecordDraft::from_record(old, fields)))
 }
 
-fn named(bench: &Bench<'_>, mut draft: Draft) -> Draft {
+fn with_unique_name(bench: &RecordContext<'_>, mut draft: RecordDraft) -> RecordDraft {
     let name = bench.kind.name_of(&draft.fields);
     draft.unique = Some(format!("{}:{name}", bench.caller.customer));
     draft
@@ -33,7 +37,11 @@ fn named(bench: &Bench<'_>, mut draft: Draft) -> Draft {
 
 /// What the body names is the account's, and stands there once. Lists that it does not name are not looked at:
 /// a monitor of them may be gone.
-async fn check(bench: &Bench<'_>, fields: &Map<String, Value>, body: &Node) -> Result<(), Refusal> {
+async fn validate(
+    bench: &RecordContext<'_>,
+    fields: &Map<String, Value>,
+    body: &Node,
+) -> Result<(), ServiceError> {
     let mut faults = Vec::new();
     let given = |list: &'static str| {
         let entries = fields.get(list).filter(|_| body.get(list).is_some()).and_then(Value::as_array);
@@ -45,7 +53,7 @@ async fn check(bench: &Bench<'_>, fields: &Map<String, Value>, body: &Node) -> R
             let part = |name: &str| entry.get(name).and_then(Value::as_i64);
             if !seen.insert((part("id"), part("step_number"), part("content_view_id"))) {
                 let path = format!("{list}[{index}]");
-                faults.push(conflict(body, &path, format!("`{path}` stands in the list already")));
+                faults.push(conflict_fault(body, &path, format!("`{path}` stands in the list already")));
             }
         }
     }
@@ -55,7 +63,7 @@ async fn check(bench: &Bench<'_>, fields: &Map<String, Value>, body: &Node) -> R
             let id = entry.get("id").and_then(Value::as_i64).unwrap_or_default();
             if !known(id) {
                 let path = format!("{list}[{index}].id");
-                faults.push(stranger(body, &path, what, id));
+                faults.push(unknown_id_fault(body, &path, what, id));
             }
         }
     };
@@ -69,7 +77,7 @@ async fn check(bench: &Bench<'_>, fields: &Map<String, Value>, body: &Node) -> R
         if monitor.is_some_and(|monitor| !monitor.has_content_view(view)) {
             let path = format!("monitors[{index}].content_view_id");
             let message = format!("`{path}`: monitor `{id}` has no content view `{view}`");
-            views.push(conflict(body, &path, message).with_value(view.to_string()));
+            views.push(conflict_fault(body, &path, message).with_value(view.to_string()));
         }
     }
     let recipients: HashSet<i64> = bench.facts.contacts.recipients.iter().map(|one| one.id.0).collect();
@@ -81,15 +89,15 @@ async fn check(bench: &Bench<'_>, fields: &Map<String, Value>, body: &Node) -> R
         unknown("templates", "template", &|id| templates.contains(&id));
     }
     faults.extend(views);
-    if faults.is_empty() { Ok(()) } else { Err(Refusal::Faults(faults)) }
+    if faults.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(faults)) }
 }
 
-fn stranger(body: &Node, path: &str, what: &str, id: i64) -> ValidationError {
-    conflict(body, path, format!("`{path}`: there is no {what} `{id}`")).with_value(id.to_string())
+fn unknown_id_fault(body: &Node, path: &str, what: &str, id: i64) -> ValidationError {
+    conflict_fault(body, path, format!("`{path}`: there is no {what} `{id}`")).with_value(id.to_string())
 }
 
 /// Monitors that are gone are not shown, so that what was read can be sent back.
-pub(super) fn computed(bench: &Bench<'_>, record: &Record, name: &str) -> Option<Value> {
+pub(super) fn computed_field(bench: &RecordContext<'_>, record: &Record, name: &str) -> Option<Value> {
     if name != "monitors" {
         return None;
     }

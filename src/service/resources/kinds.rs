@@ -6,88 +6,98 @@ use crate::domain::{Permission, RecordKind};
 use crate::schema::table::{Table, account, alerting, records};
 
 /// One kind.
-pub(super) struct Kind {
+pub(super) struct ResourceKind {
     pub(super) record: RecordKind,
     pub(super) table: &'static Table,
     /// What seeing it needs.
-    pub(super) see: Permission,
+    pub(super) view_right: Permission,
     /// What making and removing it needs.
-    pub(super) change: Permission,
+    pub(super) edit_right: Permission,
     /// What changing it needs before its own rules are asked.
-    pub(super) patch: Permission,
+    pub(super) patch_right: Permission,
     /// The field that people call it by.
-    name: &'static str,
+    name_field: &'static str,
     /// Whether what is known of accounts changes with it.
-    pub(super) in_directory: bool,
+    pub(super) is_cached: bool,
     /// Whether monitors may name it: nobody changes a monitor while it is changed or removed.
-    pub(super) named_by_monitors: bool,
+    pub(super) is_referenced_by_monitors: bool,
     /// Whether it names monitors, which have to stay until it is kept.
-    pub(super) names_monitors: bool,
+    pub(super) references_monitors: bool,
 }
 
-impl Kind {
+impl ResourceKind {
     /// What people call the record with these fields.
     pub(super) fn name_of<'a>(&self, fields: &'a Map<String, Value>) -> &'a str {
-        fields.get(self.name).and_then(Value::as_str).unwrap_or_default()
+        fields.get(self.name_field).and_then(Value::as_str).unwrap_or_default()
     }
 }
 
-const fn administered(record: RecordKind, table: &'static Table) -> Kind {
-    Kind {
+const fn admin_kind(record: RecordKind, table: &'static Table) -> ResourceKind {
+    ResourceKind {
         record,
         table,
-        see: Permission::View,
-        change: Permission::Administer,
-        patch: Permission::Administer,
-        name: "name",
-        in_directory: true,
-        named_by_monitors: true,
-        names_monitors: false,
+        view_right: Permission::View,
+        edit_right: Permission::Administer,
+        patch_right: Permission::Administer,
+        name_field: "name",
+        is_cached: true,
+        is_referenced_by_monitors: true,
+        references_monitors: false,
     }
 }
 
 /// What whoever may edit monitors may make and change.
-const fn edited(record: RecordKind, table: &'static Table) -> Kind {
-    Kind {
-        change: Permission::Edit,
-        patch: Permission::Edit,
-        named_by_monitors: false,
-        ..administered(record, table)
+const fn editor_kind(record: RecordKind, table: &'static Table) -> ResourceKind {
+    ResourceKind {
+        edit_right: Permission::Edit,
+        patch_right: Permission::Edit,
+        is_referenced_by_monitors: false,
+        ..admin_kind(record, table)
     }
 }
 
-static CUSTOMER: Kind = administered(RecordKind::Customer, &records::ACCOUNT);
+static CUSTOMER: ResourceKind = admin_kind(RecordKind::Customer, &records::ACCOUNT);
 /// Everybody may change the own password.
-static USER: Kind = Kind {
-    name: "login",
-    patch: Permission::ViewReports,
-    in_directory: false,
-    named_by_monitors: false,
-    ..administered(RecordKind::User, &records::USER)
+static USER: ResourceKind = ResourceKind {
+    name_field: "login",
+    patch_right: Permission::ViewReports,
+    is_cached: false,
+    is_referenced_by_monitors: false,
+    ..admin_kind(RecordKind::User, &records::USER)
 };
-static LOCATION: Kind = administered(RecordKind::Location, &records::LOCATION_RECORD);
-static PROPERTY: Kind = administered(RecordKind::Property, &records::PROPERTY);
-static CERTIFICATE: Kind = administered(RecordKind::Certificate, &records::CERTIFICATE);
-static BLACKOUT: Kind =
-    Kind { name: "type", names_monitors: true, ..edited(RecordKind::Blackout, &account::BLACKOUT) };
-static EVENT: Kind =
-    Kind { name: "event", in_directory: false, ..edited(RecordKind::Event, &account::EVENT) };
-static TEST: Kind = Kind { in_directory: false, ..edited(RecordKind::Test, &records::TEST) };
-static RECIPIENT: Kind = edited(RecordKind::Recipient, &alerting::RECIPIENT);
-static GROUP: Kind =
-    Kind { names_monitors: true, ..edited(RecordKind::NotifierGroup, &alerting::NOTIFIER_GROUP) };
-static TEMPLATE: Kind = Kind { in_directory: false, ..edited(RecordKind::Template, &alerting::TEMPLATE) };
-static SLA: Kind =
-    Kind { in_directory: false, names_monitors: true, ..edited(RecordKind::Sla, &alerting::SLA) };
-static PERFORMANCE_ALERT: Kind = Kind {
-    name: "type",
-    in_directory: false,
-    names_monitors: true,
-    ..edited(RecordKind::PerformanceAlert, &alerting::PERFORMANCE_ALERT)
+static LOCATION: ResourceKind = admin_kind(RecordKind::Location, &records::LOCATION_RECORD);
+static PROPERTY: ResourceKind = admin_kind(RecordKind::Property, &records::PROPERTY);
+static CERTIFICATE: ResourceKind = admin_kind(RecordKind::Certificate, &records::CERTIFICATE);
+static BLACKOUT: ResourceKind = ResourceKind {
+    name_field: "type",
+    references_monitors: true,
+    ..editor_kind(RecordKind::Blackout, &account::BLACKOUT)
+};
+static EVENT: ResourceKind =
+    ResourceKind { name_field: "event", is_cached: false, ..editor_kind(RecordKind::Event, &account::EVENT) };
+static TEST: ResourceKind =
+    ResourceKind { is_cached: false, ..editor_kind(RecordKind::Test, &records::TEST) };
+static RECIPIENT: ResourceKind = editor_kind(RecordKind::Recipient, &alerting::RECIPIENT);
+static GROUP: ResourceKind = ResourceKind {
+    references_monitors: true,
+    ..editor_kind(RecordKind::NotifierGroup, &alerting::NOTIFIER_GROUP)
+};
+static TEMPLATE: ResourceKind =
+    ResourceKind { is_cached: false, ..editor_kind(RecordKind::Template, &alerting::TEMPLATE) };
+static SLA: ResourceKind = ResourceKind {
+    is_cached: false,
+    references_monitors: true,
+    ..editor_kind(RecordKind::Sla, &alerting::SLA)
+};
+static PERFORMANCE_ALERT: ResourceKind = ResourceKind {
+    name_field: "type",
+    is_cached: false,
+    references_monitors: true,
+    ..editor_kind(RecordKind::PerformanceAlert, &alerting::PERFORMANCE_ALERT)
 };
 
 /// The kind of `record`.
-pub(super) fn kind_of(record: RecordKind) -> &'static Kind {
+pub(super) fn resource_kind(record: RecordKind) -> &'static ResourceKind {
     match record {
         RecordKind::Customer => &CUSTOMER,
         RecordKind::User => &USER,

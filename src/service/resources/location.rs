@@ -4,52 +4,56 @@ use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine as _;
 use serde_json::{Value, json};
 
-use super::context::{Bench, HOST};
-use super::draft::{Draft, overlaid, whole};
-use super::usage::users_of;
+use super::context::{HOST_CUSTOMER, RecordContext};
+use super::draft::{RecordDraft, fields_with_defaults, merged_fields};
+use super::usage::monitors_using;
 use crate::catalog::stored::{listed, settings};
 use crate::domain::{LocationId, Record, RecordKind};
 use crate::schema::Document;
 use crate::schema::table::records::LOCATION_RECORD;
 use crate::schema::typed::record::{AccountSettings, LocationSettings};
-use crate::service::caller::Refusal;
+use crate::service::caller::ServiceError;
 use crate::store::{Pagination, RecordFilter};
 use crate::syntax::source::Node;
 
 /// This process is the one agent of each of its own locations; nothing else runs agents yet.
-pub(super) fn health(agents: usize, alive: usize) -> Value {
+pub(super) fn health_to_json(agents: usize, alive: usize) -> Value {
     let state = if alive > 0 { "alive" } else { "away" };
     json!({"agents": agents, "alive": alive, "state": state})
 }
 
 /// With an enrolment secret, which is shown once and kept as its hash.
-pub(super) fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
-    let mut draft = Draft::new(whole(&LOCATION_RECORD, body)?);
-    settle(bench, &mut draft);
-    let secret = enrolment_secret()?;
+pub(super) fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
+    let mut draft = RecordDraft::new(fields_with_defaults(&LOCATION_RECORD, body)?);
+    set_defaults(bench, &mut draft);
+    let secret = generate_enrolment_secret()?;
     draft.private = Some(digest(&SHA256, secret.as_bytes()).as_ref().to_vec());
-    draft.once.insert("enrolment_secret".to_owned(), json!(secret));
+    draft.shown_once.insert("enrolment_secret".to_owned(), json!(secret));
     Ok(draft)
 }
 
-pub(super) fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
-    let mut draft = Draft::of(old, overlaid(&LOCATION_RECORD, &old.fields, body)?);
-    settle(bench, &mut draft);
+pub(super) fn patch(
+    bench: &RecordContext<'_>,
+    old: &Record,
+    body: &Node,
+) -> Result<RecordDraft, ServiceError> {
+    let mut draft = RecordDraft::from_record(old, merged_fields(&LOCATION_RECORD, &old.fields, body)?);
+    set_defaults(bench, &mut draft);
     let becomes_private =
         draft.fields.get("private") == Some(&json!(true)) && !settings::<LocationSettings<'_>>(old)?.private;
     if becomes_private {
-        let others = |document: &Document| uses(document, old.id);
-        let total = users_of(bench.parts, None, others);
-        if total.is_some() && total != users_of(bench.parts, Some(old.customer), others) {
+        let others = |document: &Document| uses_location(document, old.id);
+        let total = monitors_using(bench.parts, None, others);
+        if total.is_some() && total != monitors_using(bench.parts, Some(old.customer), others) {
             let message = "Monitors of other accounts use this location; it cannot become private";
-            return Err(Refusal::Conflict(message.to_owned()));
+            return Err(ServiceError::Conflict(message.to_owned()));
         }
     }
     Ok(draft)
 }
 
-fn settle(bench: &Bench<'_>, draft: &mut Draft) {
-    if bench.caller.customer != HOST {
+fn set_defaults(bench: &RecordContext<'_>, draft: &mut RecordDraft) {
+    if bench.caller.customer != HOST_CUSTOMER {
         draft.fields.insert("private".to_owned(), json!(true));
     }
     let name = bench.kind.name_of(&draft.fields);
@@ -57,17 +61,17 @@ fn settle(bench: &Bench<'_>, draft: &mut Draft) {
 }
 
 /// 32 bytes from the system's source of random numbers, as URL-safe Base64.
-fn enrolment_secret() -> Result<String, Refusal> {
+fn generate_enrolment_secret() -> Result<String, ServiceError> {
     let mut secret = [0_u8; 32];
     aws_lc_rs::rand::fill(&mut secret)
-        .map_err(|_| Refusal::Unavailable("There are no random numbers now; try again".to_owned()))?;
+        .map_err(|_| ServiceError::Unavailable("There are no random numbers now; try again".to_owned()))?;
     Ok(base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(secret))
 }
 
 /// One that monitors or defaults of accounts name stays.
-pub(super) async fn remove(bench: &Bench<'_>, old: &Record) -> Result<(), Refusal> {
-    if let Some(users) = users_of(bench.parts, None, |document| uses(document, old.id)) {
-        return Err(Refusal::Conflict(format!("{users} this location; give them another one first")));
+pub(super) async fn check_removal(bench: &RecordContext<'_>, old: &Record) -> Result<(), ServiceError> {
+    if let Some(users) = monitors_using(bench.parts, None, |document| uses_location(document, old.id)) {
+        return Err(ServiceError::Conflict(format!("{users} this location; give them another one first")));
     }
     let all = Pagination { limit: u32::MAX, offset: 0 };
     let accounts = bench.parts.ledger.records(RecordFilter::new(RecordKind::Customer), all).await?;
@@ -80,12 +84,12 @@ pub(super) async fn remove(bench: &Bench<'_>, old: &Record) -> Result<(), Refusa
         0 => Ok(()),
         count => {
             let message = format!("This location is among the default locations of {count} account(s)");
-            Err(Refusal::Conflict(message))
+            Err(ServiceError::Conflict(message))
         }
     }
 }
 
-fn uses(document: &Document, id: i64) -> bool {
+fn uses_location(document: &Document, id: i64) -> bool {
     let id = LocationId(id);
     document.settings().schedule.home_location == Some(id) || document.locations().contains(&id)
 }

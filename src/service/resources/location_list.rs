@@ -2,26 +2,27 @@
 
 use serde_json::{Map, Value, json};
 
-use super::context::Bench;
-use super::location::health;
+use super::context::RecordContext;
+use super::location::health_to_json;
 use super::show;
 use crate::catalog::object::object_of;
 use crate::domain::{Location, RecordKind};
 use crate::pipeline::Agent;
-use crate::service::caller::Refusal;
+use crate::service::caller::ServiceError;
 use crate::store::{Paginated, Pagination, RecordFilter};
 
 /// Those of the settings first, then by id.
 pub(super) async fn list(
-    bench: &Bench<'_>,
+    bench: &RecordContext<'_>,
     page: Pagination,
-) -> Result<Paginated<Map<String, Value>>, Refusal> {
+) -> Result<Paginated<Map<String, Value>>, ServiceError> {
     let all = Pagination { limit: u32::MAX, offset: 0 };
     let kept = bench.parts.ledger.records(RecordFilter::new(RecordKind::Location), all).await?;
     let agents = bench.parts.planner.agents();
-    let of_settings = bench.facts.common.locations.iter().map(|location| managed(location, &agents));
-    let records = kept.items.iter().filter(|record| bench.sees(record));
-    let rows: Vec<_> = of_settings.chain(records.map(|record| show::object(bench, record))).collect();
+    let of_settings =
+        bench.facts.common.locations.iter().map(|location| configured_to_json(location, &agents));
+    let records = kept.items.iter().filter(|record| bench.can_see(record));
+    let rows: Vec<_> = of_settings.chain(records.map(|record| show::record_to_json(bench, record))).collect();
     let count = rows.len() as u64;
     let offset = usize::try_from(page.offset).unwrap_or(usize::MAX);
     let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
@@ -29,7 +30,7 @@ pub(super) async fn list(
 }
 
 /// The location of the settings with this id.
-pub(super) fn of_settings(bench: &Bench<'_>, id: i64) -> Option<Map<String, Value>> {
+pub(super) fn configured_location(bench: &RecordContext<'_>, id: i64) -> Option<Map<String, Value>> {
     if bench.kind.record != RecordKind::Location {
         return None;
     }
@@ -39,30 +40,30 @@ pub(super) fn of_settings(bench: &Bench<'_>, id: i64) -> Option<Map<String, Valu
         .locations
         .iter()
         .find(|location| location.id.0 == id)
-        .map(|location| managed(location, &bench.parts.planner.agents()))
+        .map(|location| configured_to_json(location, &bench.parts.planner.agents()))
 }
 
 /// Locations of the settings are changed there.
-pub(super) fn refuse_of_settings(bench: &Bench<'_>, id: i64) -> Result<(), Refusal> {
-    if of_settings(bench, id).is_none() {
+pub(super) fn reject_configured(bench: &RecordContext<'_>, id: i64) -> Result<(), ServiceError> {
+    if configured_location(bench, id).is_none() {
         return Ok(());
     }
     let message = "This location stands in the settings of the server; change it there";
-    Err(Refusal::Forbidden(message.to_owned()))
+    Err(ServiceError::Forbidden(message.to_owned()))
 }
 
-fn managed(location: &Location, agents: &[Agent]) -> Map<String, Value> {
+fn configured_to_json(location: &Location, agents: &[Agent]) -> Map<String, Value> {
     object_of(json!({
         "id": location.id.0,
         "name": location.name,
         "region": location.region,
         "private": false,
-        "health": health(1, usize::from(works_at(location, agents))),
+        "health": health_to_json(1, usize::from(has_working_agent(location, agents))),
         "managed": true,
     }))
 }
 
 /// Whether something runs checks at `location` now, and is not cut off itself.
-fn works_at(location: &Location, agents: &[Agent]) -> bool {
+fn has_working_agent(location: &Location, agents: &[Agent]) -> bool {
     agents.iter().any(|agent| agent.location.id == location.id && agent.alive && !agent.cut_off)
 }

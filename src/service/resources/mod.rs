@@ -1,4 +1,4 @@
-//! The use cases on what accounts have beside monitors. Each kind is a [`kinds::SettingType`]: its fields stand in
+//! The use cases on what accounts have beside monitors. Each kind is a [`kinds::Kind`]: its fields stand in
 //! the field table, its own rules in a file of this folder.
 
 mod account;
@@ -31,7 +31,7 @@ pub(crate) mod template;
 mod usage;
 mod user;
 
-pub use certificate::{OpenCertificate, Watcher, open_pkcs12};
-pub(super) use draft::{conflict, whole as body_of};
-pub use parts::ResourceParts;
-pub use records::Resources;
+pub use certificate::{CertificateWatcher, OpenedCertificate, open_pkcs12};
+pub(super) use draft::{conflict_fault, fields_with_defaults as body_of};
+pub use parts::ResourceDependencies;
+pub use records::ResourceService;

@@ -2,30 +2,34 @@
 
 use serde_json::{Map, Value};
 
-use super::kinds::kind_of;
-use super::records::Resources;
+use super::kinds::resource_kind;
+use super::records::ResourceService;
 use crate::domain::{MonitorId, RecordKind};
-use crate::service::caller::{Caller, Refusal};
+use crate::service::caller::{Caller, ServiceError};
 use crate::store::{Paginated, Pagination, RecordFilter};
 
-impl Resources {
+impl ResourceService {
     /// The performance alerts of a monitor.
     pub async fn performance_alerts(
         &self,
         caller: &Caller,
         monitor: MonitorId,
         page: Pagination,
-    ) -> Result<Paginated<Map<String, Value>>, Refusal> {
-        caller.require(kind_of(RecordKind::PerformanceAlert).see)?;
-        self.own_monitor(caller, monitor)?;
+    ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
+        caller.require_right(resource_kind(RecordKind::PerformanceAlert).view_right)?;
+        self.require_own_monitor(caller, monitor)?;
         let filter =
             RecordFilter { parent_id: vec![monitor.0], ..RecordFilter::new(RecordKind::PerformanceAlert) };
         self.list(caller, filter, page).await
     }
 
     /// Refuses a monitor that is not the caller's.
-    pub(super) fn own_monitor(&self, caller: &Caller, monitor: MonitorId) -> Result<(), Refusal> {
+    pub(super) fn require_own_monitor(
+        &self,
+        caller: &Caller,
+        monitor: MonitorId,
+    ) -> Result<(), ServiceError> {
         let known = self.parts.roster.of(caller.customer, monitor).is_some();
-        if known { Ok(()) } else { Err(Refusal::NotFound) }
+        if known { Ok(()) } else { Err(ServiceError::NotFound) }
     }
 }

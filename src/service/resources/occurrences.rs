@@ -2,26 +2,26 @@
 
 use serde_json::{Map, Value, json};
 
-use super::kinds::kind_of;
-use super::records::Resources;
+use super::kinds::resource_kind;
+use super::records::ResourceService;
 use crate::catalog::contacts;
 use crate::catalog::moment::{utc, window};
 use crate::domain::{RecordKind, Timestamp};
-use crate::service::caller::{Caller, Refusal};
+use crate::service::caller::{Caller, ServiceError};
 
-impl Resources {
+impl ResourceService {
     /// The next `most` times at which the blackout `id` holds that end after `after`, now when absent.
-    pub async fn occurrences(
+    pub async fn blackout_occurrences(
         &self,
         caller: &Caller,
         id: i64,
         after: Option<Timestamp>,
         most: usize,
-    ) -> Result<Vec<Map<String, Value>>, Refusal> {
-        let kind = kind_of(RecordKind::Blackout);
-        caller.require(kind.see)?;
-        let bench = self.bench(caller, kind).await?;
-        let record = self.found(&bench, id).await?;
+    ) -> Result<Vec<Map<String, Value>>, ServiceError> {
+        let kind = resource_kind(RecordKind::Blackout);
+        caller.require_right(kind.view_right)?;
+        let bench = self.context(caller, kind).await?;
+        let record = self.find_visible(&bench, id).await?;
         let Some(blackout) = contacts::window(&record) else { return Ok(Vec::new()) };
         let found = bench.facts.calendar.occurrences(&blackout, after.unwrap_or(bench.now), most);
         let zone = &bench.facts.time_zone;

@@ -10,7 +10,7 @@ use crate::vault::Keyring;
 
 /// What the use cases work with.
 #[derive(Clone)]
-pub struct ResourceParts {
+pub struct ResourceDependencies {
     /// Keeps the records.
     pub ledger: Arc<dyn ConfigStore>,
     /// The monitors that records are attached to.

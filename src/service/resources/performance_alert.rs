@@ -2,44 +2,50 @@
 
 use serde_json::{Map, Value, json};
 
-use super::context::Bench;
-use super::draft::{Draft, overlaid, whole};
+use super::context::RecordContext;
+use super::draft::{RecordDraft, fields_with_defaults, merged_fields};
 use crate::domain::{MonitorId, Record, RecordKind};
 use crate::schema::table::alerting::PERFORMANCE_ALERT;
-use crate::service::caller::Refusal;
+use crate::service::caller::ServiceError;
 use crate::store::{Pagination, RecordFilter};
 use crate::syntax::source::Node;
 
 /// Performance alerts of one monitor at most.
-const MOST: u64 = 50;
+const MAX_PER_MONITOR: u64 = 50;
 
 /// Of the monitor in the path.
-pub(super) async fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
-    let monitor = bench.under.ok_or(Refusal::NotFound)?;
+pub(super) async fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
+    let monitor = bench.parent_id.ok_or(ServiceError::NotFound)?;
     if bench.parts.roster.of(bench.caller.customer, MonitorId(monitor)).is_none() {
-        return Err(Refusal::NotFound);
+        return Err(ServiceError::NotFound);
     }
-    let fields = whole(&PERFORMANCE_ALERT, body)?;
+    let fields = fields_with_defaults(&PERFORMANCE_ALERT, body)?;
     let filter = RecordFilter {
         parent_id: vec![monitor],
         ..RecordFilter::new(RecordKind::PerformanceAlert).for_customer(bench.caller.customer)
     };
     let there = bench.parts.ledger.records(filter, Pagination { limit: 1, offset: 0 }).await?;
-    if there.total >= MOST {
-        return Err(Refusal::Conflict(format!("The monitor has {MOST} performance alerts already")));
+    if there.total >= MAX_PER_MONITOR {
+        return Err(ServiceError::Conflict(format!(
+            "The monitor has {MAX_PER_MONITOR} performance alerts already"
+        )));
     }
-    let warnings = warnings(bench, monitor, &fields);
-    Ok(Draft { assoc: Some(monitor), warnings, ..Draft::new(fields) })
+    let warnings = window_warnings(bench, monitor, &fields);
+    Ok(RecordDraft { assoc: Some(monitor), warnings, ..RecordDraft::new(fields) })
 }
 
-pub(super) fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
-    let fields = overlaid(&PERFORMANCE_ALERT, &old.fields, body)?;
-    let warnings = warnings(bench, old.parent_id.unwrap_or_default(), &fields);
-    Ok(Draft { warnings, ..Draft::of(old, fields) })
+pub(super) fn patch(
+    bench: &RecordContext<'_>,
+    old: &Record,
+    body: &Node,
+) -> Result<RecordDraft, ServiceError> {
+    let fields = merged_fields(&PERFORMANCE_ALERT, &old.fields, body)?;
+    let warnings = window_warnings(bench, old.parent_id.unwrap_or_default(), &fields);
+    Ok(RecordDraft { warnings, ..RecordDraft::from_record(old, fields) })
 }
 
 /// A window that may hold no check at all.
-fn warnings(bench: &Bench<'_>, monitor: i64, fields: &Map<String, Value>) -> Vec<String> {
+fn window_warnings(bench: &RecordContext<'_>, monitor: i64, fields: &Map<String, Value>) -> Vec<String> {
     let Some(monitor) = bench.parts.roster.of(bench.caller.customer, MonitorId(monitor)) else {
         return Vec::new();
     };
@@ -57,7 +63,7 @@ fn warnings(bench: &Bench<'_>, monitor: i64, fields: &Map<String, Value>) -> Vec
 }
 
 /// What is kept beside the fields.
-pub(super) fn computed(bench: &Bench<'_>, record: &Record, name: &str) -> Option<Value> {
+pub(super) fn computed_field(bench: &RecordContext<'_>, record: &Record, name: &str) -> Option<Value> {
     Some(match name {
         "monitor_id" => json!(record.parent_id),
         "active" => json!(bench.parts.directory.raised().has(record.id)),

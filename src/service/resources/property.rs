@@ -5,74 +5,84 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::context::Bench;
-use super::draft::{Draft, conflict, overlaid, whole};
-use super::usage::users_of;
+use super::context::RecordContext;
+use super::draft::{RecordDraft, conflict_fault, fields_with_defaults, merged_fields};
+use super::usage::monitors_using;
 use crate::domain::Record;
 use crate::schema::table::records::PROPERTY;
-use crate::service::caller::Refusal;
+use crate::service::caller::ServiceError;
 use crate::syntax::ValidationError;
 use crate::syntax::source::Node;
 
 /// The number that the next new value gets; kept beside the fields and never shown.
-const NEXT: &str = "next_value";
+const NEXT_VALUE_FIELD: &str = "next_value";
 
-pub(super) fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
-    let mut fields = whole(&PROPERTY, body)?;
-    number(&mut fields, &Map::new(), body)?;
-    let mut draft = Draft::new(fields);
-    draft.unique = Some(unique(bench, &draft.fields));
+pub(super) fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
+    let mut fields = fields_with_defaults(&PROPERTY, body)?;
+    assign_value_ids(&mut fields, &Map::new(), body)?;
+    let mut draft = RecordDraft::new(fields);
+    draft.unique = Some(unique_name(bench, &draft.fields));
     Ok(draft)
 }
 
-pub(super) fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
-    let mut fields = overlaid(&PROPERTY, &old.fields, body)?;
+pub(super) fn patch(
+    bench: &RecordContext<'_>,
+    old: &Record,
+    body: &Node,
+) -> Result<RecordDraft, ServiceError> {
+    let mut fields = merged_fields(&PROPERTY, &old.fields, body)?;
     if body.get("values").is_some() {
-        number(&mut fields, &old.fields, body)?;
-        let (before, after) = (values(&old.fields), values(&fields));
+        assign_value_ids(&mut fields, &old.fields, body)?;
+        let (before, after) = (values_by_id(&old.fields), values_by_id(&fields));
         for (id, text) in before.iter().filter(|(id, _)| !after.contains_key(id)) {
-            let used = users_of(bench.parts, Some(old.customer), |document| has(document, old.id, Some(*id)));
+            let used = monitors_using(bench.parts, Some(old.customer), |document| {
+                uses_property(document, old.id, Some(*id))
+            });
             if let Some(users) = used {
-                return Err(Refusal::Conflict(format!(
+                return Err(ServiceError::Conflict(format!(
                     "{users} the value `{text}` ({id}); it cannot be removed"
                 )));
             }
         }
     }
-    let mut draft = Draft::of(old, fields);
-    draft.unique = Some(unique(bench, &draft.fields));
+    let mut draft = RecordDraft::from_record(old, fields);
+    draft.unique = Some(unique_name(bench, &draft.fields));
     Ok(draft)
 }
 
-pub(super) fn remove(bench: &Bench<'_>, old: &Record) -> Result<(), Refusal> {
-    match users_of(bench.parts, Some(old.customer), |document| has(document, old.id, None)) {
-        Some(users) => Err(Refusal::Conflict(format!("{users} this property; take it from them first"))),
+pub(super) fn check_removal(bench: &RecordContext<'_>, old: &Record) -> Result<(), ServiceError> {
+    match monitors_using(bench.parts, Some(old.customer), |document| uses_property(document, old.id, None)) {
+        Some(users) => Err(ServiceError::Conflict(format!("{users} this property; take it from them first"))),
         None => Ok(()),
     }
 }
 
-fn unique(bench: &Bench<'_>, fields: &Map<String, Value>) -> String {
+fn unique_name(bench: &RecordContext<'_>, fields: &Map<String, Value>) -> String {
     format!("{}:{}", bench.caller.customer, bench.kind.name_of(fields))
 }
 
 /// Numbers and texts of the values.
-fn values(fields: &Map<String, Value>) -> BTreeMap<i64, String> {
+fn values_by_id(fields: &Map<String, Value>) -> BTreeMap<i64, String> {
     let list = fields.get("values").and_then(Value::as_array);
     let pair = |value: &Value| Some((value.get("id")?.as_i64()?, value.get("value")?.as_str()?.to_owned()));
     list.into_iter().flatten().filter_map(pair).collect()
 }
 
 /// Whether a monitor has the property, with that value when one is named.
-fn has(document: &crate::schema::Document, property: i64, value: Option<i64>) -> bool {
+fn uses_property(document: &crate::schema::Document, property: i64, value: Option<i64>) -> bool {
     document
         .custom_properties()
         .any(|own| own.id == property && value.is_none_or(|value| own.value_id == value))
 }
 
 /// Gives every value its number: the one that it names, that of the same text before, or a new one.
-fn number(fields: &mut Map<String, Value>, old: &Map<String, Value>, body: &Node) -> Result<(), Refusal> {
-    let known = values(old);
-    let mut next = old.get(NEXT).and_then(Value::as_i64).unwrap_or(1);
+fn assign_value_ids(
+    fields: &mut Map<String, Value>,
+    old: &Map<String, Value>,
+    body: &Node,
+) -> Result<(), ServiceError> {
+    let known = values_by_id(old);
+    let mut next = old.get(NEXT_VALUE_FIELD).and_then(Value::as_i64).unwrap_or(1);
     let mut faults: Vec<ValidationError> = Vec::new();
     let (mut ids, mut texts) = (BTreeSet::new(), BTreeSet::new());
     let list = fields.get_mut("values").and_then(Value::as_array_mut);
@@ -87,7 +97,7 @@ fn number(fields: &mut Map<String, Value>, old: &Map<String, Value>, body: &Node
                 let path = path("id");
                 let message =
                     format!("`{path}`: the property has no value `{id}`; leave `id` out for a new one");
-                faults.push(conflict(body, &path, message).with_value(id.to_string()));
+                faults.push(conflict_fault(body, &path, message).with_value(id.to_string()));
                 continue;
             }
             Some(id) => id,
@@ -105,15 +115,15 @@ fn number(fields: &mut Map<String, Value>, old: &Map<String, Value>, body: &Node
         for (name, fresh) in [("id", ids.insert(id)), ("value", texts.insert(text))] {
             if !fresh {
                 let path = path(name);
-                faults.push(conflict(body, &path, format!("`{path}` stands in the list already")));
+                faults.push(conflict_fault(body, &path, format!("`{path}` stands in the list already")));
             }
         }
         numbered.push(json!({"id": id, "value": text}));
     }
     if !faults.is_empty() {
-        return Err(Refusal::Faults(faults));
+        return Err(ServiceError::Invalid(faults));
     }
     fields.insert("values".to_owned(), Value::Array(numbered));
-    fields.insert(NEXT.to_owned(), json!(next));
+    fields.insert(NEXT_VALUE_FIELD.to_owned(), json!(next));
     Ok(())
 }

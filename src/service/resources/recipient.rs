@@ -4,73 +4,81 @@
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
-use super::context::Bench;
-use super::draft::{Draft, conflict, overlaid, refused, whole};
+use super::context::RecordContext;
+use super::draft::{RecordDraft, conflict_fault, fields_with_defaults, invalid, merged_fields};
 use crate::catalog::contacts::recipient_context;
 use crate::catalog::stored::{listed, settings};
 use crate::domain::{NotificationMethod, Permission, Record, RecordKind};
 use crate::schedule::{BlackoutTarget, TimeWindow};
 use crate::schema::table::alerting::RECIPIENT;
 use crate::schema::typed::record::{RecipientSettings, read_fields};
-use crate::service::caller::Refusal;
+use crate::service::caller::ServiceError;
 use crate::store::{ConfigChange, Pagination, RecordFilter, StoreError};
 use crate::syntax::format::{TextFormat, parse_service_address};
 use crate::syntax::source::Node;
 use crate::syntax::{MASK, ValidationError, ValidationErrorKind};
 
-pub(super) fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
-    let mut fields = whole(&RECIPIENT, body)?;
-    let password = password_of(&mut fields);
+pub(super) fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
+    let mut fields = fields_with_defaults(&RECIPIENT, body)?;
+    let password = take_password(&mut fields);
     if password.as_deref().is_some_and(|password| password == MASK) {
         let message = "`password` is masked, and there is no value that it could stand for";
-        return Err(refused(conflict(body, "password", message)));
+        return Err(invalid(conflict_fault(body, "password", message)));
     }
-    check(&fields, body, password.is_some())?;
-    let private = password.map(|password| seal(bench, &password));
-    Ok(Draft { private, ..Draft::new(fields) })
+    validate(&fields, body, password.is_some())?;
+    let private = password.map(|password| seal_password(bench, &password));
+    Ok(RecordDraft { private, ..RecordDraft::new(fields) })
 }
 
-pub(super) fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
-    let mut fields = overlaid(&RECIPIENT, &old.fields, body)?;
+pub(super) fn patch(
+    bench: &RecordContext<'_>,
+    old: &Record,
+    body: &Node,
+) -> Result<RecordDraft, ServiceError> {
+    let mut fields = merged_fields(&RECIPIENT, &old.fields, body)?;
     // What somebody read masked stands for what is there, when it is sent back.
     let now: RecipientSettings<'_> = settings(old)?;
-    let shown = masked(now.recipient);
+    let shown = masked_address(now.recipient);
     if shown.is_some() && fields.get("recipient").and_then(Value::as_str) == shown.as_deref() {
         fields.insert("recipient".to_owned(), json!(now.recipient));
     }
-    let password = password_of(&mut fields);
+    let password = take_password(&mut fields);
     // Null and the empty text take it away.
     let unset = body.get("password").is_some();
     let private = match password {
-        Some(password) if *password == MASK => kept(old, &fields, body)?,
-        Some(password) => Some(seal(bench, &password)),
+        Some(password) if *password == MASK => kept_password(old, &fields, body)?,
+        Some(password) => Some(seal_password(bench, &password)),
         None if unset => None,
-        None => kept(old, &fields, body)?,
+        None => kept_password(old, &fields, body)?,
     };
-    check(&fields, body, private.is_some())?;
-    Ok(Draft { private, ..Draft::of(old, fields) })
+    validate(&fields, body, private.is_some())?;
+    Ok(RecordDraft { private, ..RecordDraft::from_record(old, fields) })
 }
 
 /// An address as those see it who may not change it: the URL of a hook is a secret beyond its host. `None` when
 /// there is nothing to hide.
-pub(super) fn masked(address: &str) -> Option<String> {
+pub(super) fn masked_address(address: &str) -> Option<String> {
     let url = url::Url::parse(address).ok().filter(url::Url::has_host)?;
     let whole = url.path() != "/" || url.query().is_some() || url.fragment().is_some();
     whole.then(|| format!("{}/{MASK}", url.origin().ascii_serialization()))
 }
 
 /// The password of before, which goes to nobody else: a new host or method asks for it anew.
-fn kept(old: &Record, fields: &Map<String, Value>, body: &Node) -> Result<Option<Vec<u8>>, Refusal> {
-    let same = origin(&old.fields) == origin(fields);
+fn kept_password(
+    old: &Record,
+    fields: &Map<String, Value>,
+    body: &Node,
+) -> Result<Option<Vec<u8>>, ServiceError> {
+    let same = password_scope(&old.fields) == password_scope(fields);
     if same || old.private_data.is_none() {
         return Ok(old.private_data.clone());
     }
     let message = "`password` has to be given anew, or null, when `recipient` or `method_id` leads elsewhere";
-    Err(refused(conflict(body, "recipient", message)))
+    Err(invalid(conflict_fault(body, "recipient", message)))
 }
 
 /// Where a password goes: by which method to which scheme, host and port. What is no URL counts as a whole.
-fn origin(fields: &Map<String, Value>) -> (Option<i64>, String) {
+fn password_scope(fields: &Map<String, Value>) -> (Option<i64>, String) {
     let text = fields.get("recipient").and_then(Value::as_str).unwrap_or_default();
     let place = match url::Url::parse(text) {
         Ok(url) if url.has_host() => url.origin().ascii_serialization(),
@@ -79,11 +87,11 @@ fn origin(fields: &Map<String, Value>) -> (Option<i64>, String) {
     (fields.get("method_id").and_then(Value::as_i64), place)
 }
 
-fn seal(bench: &Bench<'_>, password: &str) -> Vec<u8> {
+fn seal_password(bench: &RecordContext<'_>, password: &str) -> Vec<u8> {
     bench.parts.vault.seal(&recipient_context(bench.caller.customer), password.as_bytes())
 }
 
-fn password_of(fields: &mut Map<String, Value>) -> Option<Zeroizing<String>> {
+fn take_password(fields: &mut Map<String, Value>) -> Option<Zeroizing<String>> {
     match fields.shift_remove("password") {
         Some(Value::String(password)) => Some(Zeroizing::new(password)),
         _ => None,
@@ -91,11 +99,11 @@ fn password_of(fields: &mut Map<String, Value>) -> Option<Zeroizing<String>> {
 }
 
 /// The address fits the method, and what the method cannot do without is there.
-fn check(fields: &Map<String, Value>, body: &Node, has_password: bool) -> Result<(), Refusal> {
+fn validate(fields: &Map<String, Value>, body: &Node, has_password: bool) -> Result<(), ServiceError> {
     let wanted: RecipientSettings<'_> = read_fields(fields)?;
     let (address, method) = (wanted.recipient, wanted.method);
     let mut faults: Vec<ValidationError> = Vec::new();
-    if masked(address).as_deref() == Some(address) {
+    if masked_address(address).as_deref() == Some(address) {
         let message = "`recipient` is masked, and there is no value that it could stand for";
         faults.push(ValidationError::new(
             ValidationErrorKind::Secret,
@@ -104,7 +112,7 @@ fn check(fields: &Map<String, Value>, body: &Node, has_password: bool) -> Result
             message,
         ));
     }
-    if let Some(wanted) = address_fault(method, address) {
+    if let Some(wanted) = address_requirement(method, address) {
         let message = format!("`recipient` must be {wanted} for `method_id` {}", method.id());
         faults.push(ValidationError::new(
             ValidationErrorKind::Format,
@@ -122,16 +130,18 @@ fn check(fields: &Map<String, Value>, body: &Node, has_password: bool) -> Result
             message,
         ));
     }
-    if faults.is_empty() { Ok(()) } else { Err(Refusal::Faults(faults)) }
+    if faults.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(faults)) }
 }
 
 /// What `address` should be for `method`, when it is not that.
-fn address_fault(method: NotificationMethod, address: &str) -> Option<&'static str> {
+fn address_requirement(method: NotificationMethod, address: &str) -> Option<&'static str> {
     match method {
         NotificationMethod::MailText | NotificationMethod::MailHtml => {
             (!TextFormat::Email.matches(address)).then_some("a mail address")
         }
-        NotificationMethod::Sms => (!is_telephone(address)).then_some("a telephone number of 3 to 20 digits"),
+        NotificationMethod::Sms => {
+            (!is_phone_number(address)).then_some("a telephone number of 3 to 20 digits")
+        }
         NotificationMethod::SnmpV1 | NotificationMethod::SnmpV2c => {
             parse_service_address(address, &[]).is_none().then_some("a host, with or without a port")
         }
@@ -153,7 +163,7 @@ fn is_plain_url(text: &str) -> bool {
 }
 
 /// Digits, which may be grouped, with or without a plus in front.
-fn is_telephone(text: &str) -> bool {
+fn is_phone_number(text: &str) -> bool {
     let rest = text.strip_prefix('+').unwrap_or(text);
     let digits = rest.bytes().filter(u8::is_ascii_digit).count();
     (3..=20).contains(&digits)
@@ -162,19 +172,22 @@ fn is_telephone(text: &str) -> bool {
 }
 
 /// What goes with it: its blackouts, and its place in groups.
-pub(super) async fn remove(bench: &Bench<'_>, old: &Record) -> Result<Draft, Refusal> {
+pub(super) async fn removal_draft(
+    bench: &RecordContext<'_>,
+    old: &Record,
+) -> Result<RecordDraft, ServiceError> {
     let mut more = Vec::new();
     let filter = RecordFilter {
         parent_id: vec![old.id],
         fields: vec![("type", json!("Notifier"))],
         ..RecordFilter::new(RecordKind::Blackout).for_customer(old.customer)
     };
-    for blackout in all(bench, filter).await? {
+    for blackout in all_records(bench, filter).await? {
         let (kind, id) = (RecordKind::Blackout, blackout.id);
         more.push(ConfigChange::RemoveRecord { kind, id, expected: blackout.revision });
     }
     for mut group in
-        all(bench, RecordFilter::new(RecordKind::NotifierGroup).for_customer(old.customer)).await?
+        all_records(bench, RecordFilter::new(RecordKind::NotifierGroup).for_customer(old.customer)).await?
     {
         let Some(Value::Array(members)) = group.fields.get_mut("recipients") else { continue };
         let before = members.len();
@@ -187,25 +200,25 @@ pub(super) async fn remove(bench: &Bench<'_>, old: &Record) -> Result<Draft, Ref
         group.modified_at = bench.now;
         more.push(ConfigChange::UpdateRecord { record: Box::new(group), expected });
     }
-    Ok(Draft { more, ..Draft::default() })
+    Ok(RecordDraft { further_changes: more, ..RecordDraft::default() })
 }
 
-async fn all(bench: &Bench<'_>, filter: RecordFilter) -> Result<Vec<Record>, StoreError> {
+async fn all_records(bench: &RecordContext<'_>, filter: RecordFilter) -> Result<Vec<Record>, StoreError> {
     Ok(bench.parts.ledger.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?.items)
 }
 
 /// What is worked out of the account: masked password, the method in words, blackouts and groups.
-pub(super) fn computed(bench: &Bench<'_>, record: &Record, name: &str) -> Option<Value> {
+pub(super) fn computed_field(bench: &RecordContext<'_>, record: &Record, name: &str) -> Option<Value> {
     Some(match name {
         "recipient" if !bench.caller.role.allows(Permission::Edit) => {
-            json!(masked(listed::<RecipientSettings<'_>>(record)?.recipient)?)
+            json!(masked_address(listed::<RecipientSettings<'_>>(record)?.recipient)?)
         }
         "password" => json!(record.private_data.as_ref().map(|_| MASK)),
         "method_description" => {
             let settings: Option<RecipientSettings<'_>> = listed(record);
             json!(settings.map(|settings| settings.method.name()))
         }
-        "blackout_ids" => blackouts(bench, record),
+        "blackout_ids" => future_blackout_ids(bench, record),
         "notifier_groups" => {
             let names = |group: &&crate::domain::NotifierGroup| {
                 group.recipients.iter().any(|recipient| recipient.0 == record.id)
@@ -217,7 +230,7 @@ pub(super) fn computed(bench: &Bench<'_>, record: &Record, name: &str) -> Option
 }
 
 /// Those that are not past.
-fn blackouts(bench: &Bench<'_>, record: &Record) -> Value {
+fn future_blackout_ids(bench: &RecordContext<'_>, record: &Record) -> Value {
     let now = crate::catalog::moment::local(bench.now, &bench.facts.time_zone);
     let subject = BlackoutTarget::Notifier(crate::domain::RecipientId(record.id));
     let ahead = bench.facts.calendar.windows_for(subject).iter().filter(|window| match window.window {
@@ -257,23 +270,23 @@ mod tests {
         ];
         for (method, good, bad) in cases {
             for address in *good {
-                assert_eq!(address_fault(*method, address), None, "{address}");
+                assert_eq!(address_requirement(*method, address), None, "{address}");
             }
             for address in *bad {
-                assert!(address_fault(*method, address).is_some(), "{address}");
+                assert!(address_requirement(*method, address).is_some(), "{address}");
             }
         }
     }
 
     #[test]
     fn an_address_is_hidden_beyond_its_host_when_it_is_a_url() {
-        let hidden = |address: &str| masked(address).unwrap_or_default();
+        let hidden = |address: &str| masked_address(address).unwrap_or_default();
         assert_eq!(hidden("https://hooks.example/services/T/B"), "https://hooks.example/********");
         assert_eq!(hidden("https://hooks.example:8443/?key=s3cret"), "https://hooks.example:8443/********");
         for open in
             ["https://hooks.example/", "https://hooks.example", "a@b.example", "+49 30 1", "a.example:162"]
         {
-            assert_eq!(masked(open), None, "{open}");
+            assert_eq!(masked_address(open), None, "{open}");
         }
     }
 
@@ -281,7 +294,7 @@ mod tests {
     fn a_password_belongs_to_method_scheme_host_and_port() {
         let of = |method: i64, recipient: &str| {
             let fields = json!({"method_id": method, "recipient": recipient});
-            origin(fields.as_object().unwrap())
+            password_scope(fields.as_object().unwrap())
         };
         assert_eq!(of(16, "https://a.example/x"), of(16, "https://a.example:443/y"));
         assert_ne!(of(16, "https://a.example/x"), of(16, "http://a.example/x"));

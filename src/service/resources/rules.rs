@@ -1,17 +1,20 @@
 //! Dispatches to the rules of each kind of record.
 
-use super::context::Bench;
-use super::draft::Draft;
+use super::context::RecordContext;
+use super::draft::RecordDraft;
 use super::{
     account, blackout, certificate, event, group, location, performance_alert, property, recipient, sla,
     template, user,
 };
 use crate::domain::{Record, RecordKind};
-use crate::service::caller::Refusal;
+use crate::service::caller::ServiceError;
 use crate::syntax::source::Node;
 
 /// A new record of a kind that takes long to read and looks at no other record: nobody waits for it.
-pub(super) async fn ahead(bench: &Bench<'_>, body: &Node) -> Result<Option<Draft>, Refusal> {
+pub(super) async fn prepare_slow(
+    bench: &RecordContext<'_>,
+    body: &Node,
+) -> Result<Option<RecordDraft>, ServiceError> {
     match bench.kind.record {
         RecordKind::Certificate => certificate::create(bench, body).await.map(Some),
         _ => Ok(None),
@@ -19,7 +22,7 @@ pub(super) async fn ahead(bench: &Bench<'_>, body: &Node) -> Result<Option<Draft
 }
 
 /// A new record of any other kind.
-pub(super) async fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
+pub(super) async fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     match bench.kind.record {
         RecordKind::User => user::create(bench, body).await,
         RecordKind::Location => location::create(bench, body),
@@ -31,12 +34,16 @@ pub(super) async fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refu
         RecordKind::Template => template::create(bench, body),
         RecordKind::Sla => sla::create(bench, body),
         RecordKind::PerformanceAlert => performance_alert::create(bench, body).await,
-        RecordKind::Certificate | RecordKind::Customer | RecordKind::Test => Err(Refusal::NotFound),
+        RecordKind::Certificate | RecordKind::Customer | RecordKind::Test => Err(ServiceError::NotFound),
     }
 }
 
 /// `old` as `body` wants it.
-pub(super) async fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
+pub(super) async fn patch(
+    bench: &RecordContext<'_>,
+    old: &Record,
+    body: &Node,
+) -> Result<RecordDraft, ServiceError> {
     match bench.kind.record {
         RecordKind::User => user::patch(bench, old, body).await,
         RecordKind::Location => location::patch(bench, old, body),
@@ -48,22 +55,25 @@ pub(super) async fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Resul
         RecordKind::Template => template::patch(bench, old, body),
         RecordKind::Sla => sla::patch(bench, old, body),
         RecordKind::PerformanceAlert => performance_alert::patch(bench, old, body),
-        RecordKind::Certificate | RecordKind::Event | RecordKind::Test => Err(Refusal::NotFound),
+        RecordKind::Certificate | RecordKind::Event | RecordKind::Test => Err(ServiceError::NotFound),
     }
 }
 
 /// Whether `old` may go; what is held until it went.
-pub(super) async fn remove(bench: &Bench<'_>, old: &Record) -> Result<Draft, Refusal> {
+pub(super) async fn removal_draft(
+    bench: &RecordContext<'_>,
+    old: &Record,
+) -> Result<RecordDraft, ServiceError> {
     match bench.kind.record {
-        RecordKind::User => return user::remove(bench, old).await,
-        RecordKind::Location => location::remove(bench, old).await?,
-        RecordKind::Property => property::remove(bench, old)?,
-        RecordKind::Certificate => certificate::remove(bench, old)?,
-        RecordKind::Blackout => blackout::remove(bench, old)?,
-        RecordKind::Recipient => return recipient::remove(bench, old).await,
-        RecordKind::Template => template::remove(bench, old)?,
+        RecordKind::User => return user::removal_draft(bench, old).await,
+        RecordKind::Location => location::check_removal(bench, old).await?,
+        RecordKind::Property => property::check_removal(bench, old)?,
+        RecordKind::Certificate => certificate::check_removal(bench, old)?,
+        RecordKind::Blackout => blackout::check_removal(bench, old)?,
+        RecordKind::Recipient => return recipient::removal_draft(bench, old).await,
+        RecordKind::Template => template::check_removal(bench, old)?,
         RecordKind::NotifierGroup | RecordKind::Sla | RecordKind::PerformanceAlert => {}
-        RecordKind::Customer | RecordKind::Event | RecordKind::Test => return Err(Refusal::NotFound),
+        RecordKind::Customer | RecordKind::Event | RecordKind::Test => return Err(ServiceError::NotFound),
     }
-    Ok(Draft::default())
+    Ok(RecordDraft::default())
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::context::Bench;
+use super::context::RecordContext;
 use super::{event, group, location, performance_alert, recipient, sla, template};
 use crate::catalog::moment::{utc, window};
 use crate::catalog::stored::listed;
@@ -10,10 +10,10 @@ use crate::domain::{Record, RecordKind};
 use crate::schema::typed::record::EventSettings;
 
 /// The object of `record`; what has no value is null.
-pub(super) fn object(bench: &Bench<'_>, record: &Record) -> Map<String, Value> {
+pub(super) fn record_to_json(bench: &RecordContext<'_>, record: &Record) -> Map<String, Value> {
     let table = bench.kind.table;
     let value = |name: &'static str, default: Option<Value>| {
-        computed(bench, record, name)
+        computed_field(bench, record, name)
             .or_else(|| record.fields.get(name).cloned())
             .or(default)
             .unwrap_or(Value::Null)
@@ -28,7 +28,7 @@ pub(super) fn object(bench: &Bench<'_>, record: &Record) -> Map<String, Value> {
 }
 
 /// What is not among the fields that are kept.
-fn computed(bench: &Bench<'_>, record: &Record, name: &str) -> Option<Value> {
+fn computed_field(bench: &RecordContext<'_>, record: &Record, name: &str) -> Option<Value> {
     Some(match (record.kind, name) {
         (_, "id") => json!(record.id),
         (RecordKind::User, "customer_id") => json!(record.customer.0),
@@ -39,15 +39,17 @@ fn computed(bench: &Bench<'_>, record: &Record, name: &str) -> Option<Value> {
             json!(record.created_by)
         }
         (RecordKind::Blackout, "assoc_id") => json!(record.parent_id),
-        (RecordKind::Event, "name") => json!(event::label(listed::<EventSettings<'_>>(record)?.event)),
+        (RecordKind::Event, "name") => json!(event::event_label(listed::<EventSettings<'_>>(record)?.event)),
         (RecordKind::Event, "timestamp") => json!(window(record.created_at, &bench.facts.time_zone)),
-        (RecordKind::Location, "health") => location::health(0, 0),
+        (RecordKind::Location, "health") => location::health_to_json(0, 0),
         (RecordKind::Location, "managed") => json!(false),
-        (RecordKind::Recipient, name) => return recipient::computed(bench, record, name),
-        (RecordKind::NotifierGroup, name) => return group::computed(bench, record, name),
-        (RecordKind::Template, name) => return template::computed(record, name),
-        (RecordKind::Sla, name) => return sla::computed(record, name),
-        (RecordKind::PerformanceAlert, name) => return performance_alert::computed(bench, record, name),
+        (RecordKind::Recipient, name) => return recipient::computed_field(bench, record, name),
+        (RecordKind::NotifierGroup, name) => return group::computed_field(bench, record, name),
+        (RecordKind::Template, name) => return template::computed_field(record, name),
+        (RecordKind::Sla, name) => return sla::computed_field(record, name),
+        (RecordKind::PerformanceAlert, name) => {
+            return performance_alert::computed_field(bench, record, name);
+        }
         _ => return None,
     })
 }

@@ -2,52 +2,60 @@
 
 use serde_json::{Map, Value, json};
 
-use super::context::Bench;
-use super::draft::{Draft, conflict, overlaid, refused, whole};
+use super::context::RecordContext;
+use super::draft::{RecordDraft, conflict_fault, fields_with_defaults, invalid, merged_fields};
 use crate::domain::{MonitorId, Record};
 use crate::schema::table::alerting::SLA;
-use crate::service::caller::Refusal;
+use crate::service::caller::ServiceError;
 use crate::syntax::ValidationError;
 use crate::syntax::source::Node;
 
-pub(super) fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
-    let read = whole(&SLA, body);
+pub(super) fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
+    let read = fields_with_defaults(&SLA, body);
     let (mut fields, mut faults) = match read {
         Ok(fields) => (fields, Vec::new()),
         Err(faults) => (Map::new(), faults),
     };
-    check(bench, &fields, body, &mut faults);
+    validate(bench, &fields, body, &mut faults);
     let monitor = body.get("monitor_id").and_then(|id| id.to_json().as_i64()).filter(|id| *id > 0);
     if let Some(monitor) = monitor
         && bench.parts.roster.of(bench.caller.customer, MonitorId(monitor)).is_none()
     {
         let message = format!("`monitor_id`: there is no monitor `{monitor}`");
-        faults.push(conflict(body, "monitor_id", message).with_value(monitor.to_string()));
+        faults.push(conflict_fault(body, "monitor_id", message).with_value(monitor.to_string()));
     }
     if !faults.is_empty() {
-        return Err(Refusal::Faults(faults));
+        return Err(ServiceError::Invalid(faults));
     }
     fields.shift_remove("monitor_id");
-    Ok(Draft { assoc: monitor, unique: monitor.map(|id| id.to_string()), ..Draft::new(fields) })
+    Ok(RecordDraft { assoc: monitor, unique: monitor.map(|id| id.to_string()), ..RecordDraft::new(fields) })
 }
 
-pub(super) fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
+pub(super) fn patch(
+    bench: &RecordContext<'_>,
+    old: &Record,
+    body: &Node,
+) -> Result<RecordDraft, ServiceError> {
     let mut before = old.fields.clone();
     before.insert("monitor_id".to_owned(), json!(old.parent_id));
-    let mut fields = overlaid(&SLA, &before, body)?;
+    let mut fields = merged_fields(&SLA, &before, body)?;
     if fields.shift_remove("monitor_id") != Some(json!(old.parent_id)) {
         let message = "`monitor_id` of an agreement cannot be changed; remove it and make another";
-        return Err(refused(conflict(body, "monitor_id", message)));
+        return Err(invalid(conflict_fault(body, "monitor_id", message)));
     }
     let mut faults = Vec::new();
-    check(bench, &fields, body, &mut faults);
-    if faults.is_empty() { Ok(Draft::of(old, fields)) } else { Err(Refusal::Faults(faults)) }
+    validate(bench, &fields, body, &mut faults);
+    if faults.is_empty() {
+        Ok(RecordDraft::from_record(old, fields))
+    } else {
+        Err(ServiceError::Invalid(faults))
+    }
 }
 
 /// Goals have three decimals, exclusions an end after their start and a location of the account. Locations that
 /// stand there already may be gone.
-pub(super) fn check(
-    bench: &Bench<'_>,
+pub(super) fn validate(
+    bench: &RecordContext<'_>,
     fields: &Map<String, Value>,
     body: &Node,
     faults: &mut Vec<ValidationError>,
@@ -55,7 +63,7 @@ pub(super) fn check(
     for goal in ["availability", "uptime", "response_time"] {
         let number = fields.get(goal).and_then(Value::as_f64);
         if number.is_some_and(|number| !has_three_decimals(number)) {
-            faults.push(conflict(body, goal, format!("`{goal}` must have at most three decimals")));
+            faults.push(conflict_fault(body, goal, format!("`{goal}` must have at most three decimals")));
         }
     }
     if body.get("exclusions").is_none() {
@@ -67,13 +75,13 @@ pub(super) fn check(
         // Of one form, so that they compare as texts.
         if text("from_date") >= text("thru_date") {
             let path = format!("exclusions[{index}].thru_date");
-            faults.push(conflict(body, &path, format!("`{path}` must be after `from_date`")));
+            faults.push(conflict_fault(body, &path, format!("`{path}` must be after `from_date`")));
         }
         let location = exclusion.get("location_id").and_then(Value::as_i64);
         if let Some(location) = location.filter(|id| !bench.facts.locations.contains_key(id)) {
             let path = format!("exclusions[{index}].location_id");
             let message = format!("`{path}`: there is no location `{location}`");
-            faults.push(conflict(body, &path, message).with_value(location.to_string()));
+            faults.push(conflict_fault(body, &path, message).with_value(location.to_string()));
         }
     }
 }
@@ -85,7 +93,7 @@ fn has_three_decimals(number: f64) -> bool {
 }
 
 /// What is kept beside the fields.
-pub(super) fn computed(record: &Record, name: &str) -> Option<Value> {
+pub(super) fn computed_field(record: &Record, name: &str) -> Option<Value> {
     (name == "monitor_id").then(|| json!(record.parent_id))
 }
 

@@ -1,31 +1,31 @@
 //! `GET /slas/{id}/report`: the figures of an agreement.
 
-use super::records::Resources;
+use super::records::ResourceService;
 use crate::domain::{Permission, RecordKind};
-use crate::service::caller::{Caller, Refusal};
+use crate::service::caller::{Caller, ServiceError};
 use crate::service::sla::report::SlaReport;
-use crate::service::sla::{NoReport, SlaQuery, report};
-use crate::service::view::View;
+use crate::service::sla::{ReportError, SlaQuery, compute_report};
+use crate::service::view::StatusQueries;
 use crate::syntax::source::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
-impl Resources {
+impl ResourceService {
     /// The report of an agreement of the caller's account, from the results of `view`.
     pub async fn sla_report(
         &self,
         caller: &Caller,
         id: i64,
         query: SlaQuery,
-        view: &View,
-    ) -> Result<SlaReport, Refusal> {
-        caller.require(Permission::ViewReports)?;
+        view: &StatusQueries,
+    ) -> Result<SlaReport, ServiceError> {
+        caller.require_right(Permission::ViewReports)?;
         let record = self.parts.ledger.record(RecordKind::Sla, id).await?;
-        let own = record.filter(|record| record.customer == caller.customer).ok_or(Refusal::NotFound)?;
+        let own = record.filter(|record| record.customer == caller.customer).ok_or(ServiceError::NotFound)?;
         let facts = self.parts.directory.facts(caller.customer).await?;
-        report(&own, &facts, view, query, self.parts.clock.now()).await.map_err(|why| match why {
-            NoReport::Unknown => Refusal::NotFound,
-            NoReport::Store(error) => Refusal::Store(error),
-            NoReport::Empty | NoReport::TooLong => Refusal::Faults(vec![ValidationError::new(
+        compute_report(&own, &facts, view, query, self.parts.clock.now()).await.map_err(|why| match why {
+            ReportError::NotFound => ServiceError::NotFound,
+            ReportError::Store(error) => ServiceError::Store(error),
+            ReportError::Empty | ReportError::TooLong => ServiceError::Invalid(vec![ValidationError::new(
                 ValidationErrorKind::Conflict,
                 "from",
                 Position::default(),

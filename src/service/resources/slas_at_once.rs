@@ -4,45 +4,45 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::blackouts_at_once::monitors;
-use super::context::Bench;
-use super::draft::{conflict, read};
-use super::kinds::kind_of;
-use super::records::Resources;
+use super::blackouts_at_once::named_monitors;
+use super::context::RecordContext;
+use super::draft::{body_fields, conflict_fault};
+use super::kinds::resource_kind;
+use super::records::ResourceService;
 use super::{audit, sla};
 use crate::domain::{Record, RecordKind};
 use crate::schema::table::alerting::{SLA, SLA_BULK_EDIT};
-use crate::service::caller::{Caller, Refusal};
+use crate::service::caller::{Caller, ServiceError};
 use crate::store::{AuditObject, ConfigChange, NewAuditEntry, NewRecord, Pagination, RecordFilter};
 use crate::syntax::source::Node;
 
 /// Monitors up to which the store is asked for theirs alone.
-const FEW: usize = 500;
+const FILTER_BY_MONITOR_MAX: usize = 500;
 
-impl Resources {
+impl ResourceService {
     /// Brings the agreements of several monitors in line. An id that is no monitor of the account: 403.
-    pub async fn bulk_edit_slas(&self, caller: &Caller, body: &Node) -> Result<(), Refusal> {
-        let kind = kind_of(RecordKind::Sla);
-        caller.require(kind.change)?;
-        let _turn = self.turn.lock().await;
+    pub async fn bulk_edit_slas(&self, caller: &Caller, body: &Node) -> Result<(), ServiceError> {
+        let kind = resource_kind(RecordKind::Sla);
+        caller.require_right(kind.edit_right)?;
+        let _turn = self.edit_lock.lock().await;
         let _monitors = self.parts.roster.beside().await;
-        let bench = self.bench(caller, kind).await?;
-        let mut wanted = read(&SLA_BULK_EDIT, body, true)?;
-        let ids = monitors(&bench, &wanted)?;
+        let bench = self.context(caller, kind).await?;
+        let mut wanted = body_fields(&SLA_BULK_EDIT, body, true)?;
+        let ids = named_monitors(&bench, &wanted)?;
         wanted.shift_remove("monitors");
         let mut faults = Vec::new();
-        sla::check(&bench, &wanted, body, &mut faults);
-        let theirs = self.agreements(&bench, &ids).await?;
+        sla::validate(&bench, &wanted, body, &mut faults);
+        let theirs = self.agreements_by_monitor(&bench, &ids).await?;
         if wanted.get("name").is_some_and(Value::is_null) {
-            faults.push(conflict(body, "name", "`name` must not be empty"));
+            faults.push(conflict_fault(body, "name", "`name` must not be empty"));
         } else if !wanted.contains_key("name") && theirs.len() < ids.len() {
             let message = "`name` is required: some of the monitors have no agreement yet";
-            faults.push(conflict(body, "name", message));
+            faults.push(conflict_fault(body, "name", message));
         }
         if !faults.is_empty() {
-            return Err(Refusal::Faults(faults));
+            return Err(ServiceError::Invalid(faults));
         }
-        let (changes, entries) = written(&bench, &ids, theirs, &wanted);
+        let (changes, entries) = build_writes(&bench, &ids, theirs, &wanted);
         if !changes.is_empty() {
             self.parts.ledger.write_changes(changes, entries).await?;
         }
@@ -50,13 +50,13 @@ impl Resources {
     }
 
     /// The agreements of these monitors, by monitor.
-    async fn agreements(
+    async fn agreements_by_monitor(
         &self,
-        bench: &Bench<'_>,
+        bench: &RecordContext<'_>,
         ids: &BTreeSet<i64>,
-    ) -> Result<BTreeMap<i64, Record>, Refusal> {
+    ) -> Result<BTreeMap<i64, Record>, ServiceError> {
         let mut filter = RecordFilter::new(RecordKind::Sla).for_customer(bench.caller.customer);
-        if ids.len() <= FEW {
+        if ids.len() <= FILTER_BY_MONITOR_MAX {
             filter.parent_id = ids.iter().copied().collect();
         }
         let found = self.parts.ledger.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
@@ -66,8 +66,8 @@ impl Resources {
 }
 
 /// New ones in their order, so that audit entries name them by their place.
-fn written(
-    bench: &Bench<'_>,
+fn build_writes(
+    bench: &RecordContext<'_>,
     ids: &BTreeSet<i64>,
     mut theirs: BTreeMap<i64, Record>,
     wanted: &Map<String, Value>,
@@ -78,7 +78,7 @@ fn written(
         let before = old.as_ref().map(|record| record.fields.clone()).unwrap_or_default();
         let mut fields = if old.is_some() { before.clone() } else { SLA.defaults() };
         for (name, value) in wanted {
-            let value = if value.is_null() { default_of(name) } else { Some(value.clone()) };
+            let value = if value.is_null() { default_value(name) } else { Some(value.clone()) };
             match value {
                 Some(value) => drop(fields.insert(name.clone(), value)),
                 None => drop(fields.shift_remove(name)),
@@ -89,24 +89,24 @@ fn written(
         }
         let object = old.as_ref().map_or(AuditObject::Created(made), |record| AuditObject::Id(record.id));
         let action = if old.is_some() { "change" } else { "create" };
-        let mut entry = bench.entry(action, object, bench.kind.name_of(&fields));
-        (entry.before, entry.after) = audit::changes(&SLA, &before, &fields);
+        let mut entry = bench.audit_entry(action, object, bench.kind.name_of(&fields));
+        (entry.before, entry.after) = audit::changed_fields(&SLA, &before, &fields);
         entries.push(entry);
         changes.push(if let Some(record) = old {
-            changed(bench, record, fields)
+            update_write(bench, record, fields)
         } else {
             made += 1;
-            new(bench, *monitor, fields)
+            create_write(bench, *monitor, fields)
         });
     }
     (changes, entries)
 }
 
-fn default_of(name: &str) -> Option<Value> {
+fn default_value(name: &str) -> Option<Value> {
     SLA.field(name).and_then(crate::schema::field::Field::default_value)
 }
 
-fn changed(bench: &Bench<'_>, mut record: Record, fields: Map<String, Value>) -> ConfigChange {
+fn update_write(bench: &RecordContext<'_>, mut record: Record, fields: Map<String, Value>) -> ConfigChange {
     let expected = record.revision;
     record.revision.0 += 1;
     record.modified_at = bench.now;
@@ -114,7 +114,7 @@ fn changed(bench: &Bench<'_>, mut record: Record, fields: Map<String, Value>) ->
     ConfigChange::UpdateRecord { record: Box::new(record), expected }
 }
 
-fn new(bench: &Bench<'_>, monitor: i64, fields: Map<String, Value>) -> ConfigChange {
+fn create_write(bench: &RecordContext<'_>, monitor: i64, fields: Map<String, Value>) -> ConfigChange {
     ConfigChange::CreateRecord(NewRecord {
         kind: RecordKind::Sla,
         customer: Some(bench.caller.customer),

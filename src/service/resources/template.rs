@@ -3,54 +3,60 @@
 
 use serde_json::{Map, Value, json};
 
-use super::context::Bench;
-use super::draft::{Draft, overlaid, whole};
+use super::context::RecordContext;
+use super::draft::{RecordDraft, fields_with_defaults, merged_fields};
 use crate::catalog::stored::listed;
 use crate::domain::Record;
 use crate::notify::Composer;
 use crate::pipeline::template;
 use crate::schema::table::alerting::TEMPLATE;
 use crate::schema::typed::record::TemplateSettings;
-use crate::service::caller::Refusal;
+use crate::service::caller::ServiceError;
 use crate::syntax::source::Node;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
-pub(super) fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
-    let fields = whole(&TEMPLATE, body)?;
-    check(&fields, body)?;
-    Ok(named(bench, Draft::new(fields)))
+pub(super) fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
+    let fields = fields_with_defaults(&TEMPLATE, body)?;
+    validate(&fields, body)?;
+    Ok(with_unique_name(bench, RecordDraft::new(fields)))
 }
 
-pub(super) fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
-    let fields = overlaid(&TEMPLATE, &old.fields, body)?;
-    check(&fields, body)?;
-    Ok(named(bench, Draft::of(old, fields)))
+pub(super) fn patch(
+    bench: &RecordContext<'_>,
+    old: &Record,
+    body: &Node,
+) -> Result<RecordDraft, ServiceError> {
+    let fields = merged_fields(&TEMPLATE, &old.fields, body)?;
+    validate(&fields, body)?;
+    Ok(with_unique_name(bench, RecordDraft::from_record(old, fields)))
 }
 
-fn named(bench: &Bench<'_>, mut draft: Draft) -> Draft {
+fn with_unique_name(bench: &RecordContext<'_>, mut draft: RecordDraft) -> RecordDraft {
     let name = bench.kind.name_of(&draft.fields);
     draft.unique = Some(format!("{}:{name}", bench.caller.customer));
     draft
 }
 
 /// It makes words of the examples of everything that it is for.
-fn check(fields: &Map<String, Value>, body: &Node) -> Result<(), Refusal> {
+fn validate(fields: &Map<String, Value>, body: &Node) -> Result<(), ServiceError> {
     let template = template(fields)?;
     let faults = Composer::default().faults(&template);
     if faults.is_empty() {
         return Ok(());
     }
-    Err(Refusal::Faults(faults.iter().map(|fault| unusable(body, fault.part, &fault.reason)).collect()))
+    Err(ServiceError::Invalid(
+        faults.iter().map(|fault| template_fault(body, fault.part, &fault.reason)).collect(),
+    ))
 }
 
 /// What is wrong with a part of a template.
-pub(in crate::service) fn unusable(body: &Node, part: &'static str, reason: &str) -> ValidationError {
+pub(in crate::service) fn template_fault(body: &Node, part: &'static str, reason: &str) -> ValidationError {
     let message = format!("`{part}` cannot be used: {reason}");
     ValidationError::new(ValidationErrorKind::Format, part, body.position_of(part), message)
 }
 
 /// One that a group names stays.
-pub(super) fn remove(bench: &Bench<'_>, old: &Record) -> Result<(), Refusal> {
+pub(super) fn check_removal(bench: &RecordContext<'_>, old: &Record) -> Result<(), ServiceError> {
     let groups = &bench.facts.contacts.groups;
     let users: Vec<String> = groups
         .iter()
@@ -62,11 +68,11 @@ pub(super) fn remove(bench: &Bench<'_>, old: &Record) -> Result<(), Refusal> {
         return Ok(());
     }
     let message = format!("Groups use this template; take it from them first: {}", users.join(", "));
-    Err(Refusal::Conflict(message))
+    Err(ServiceError::Conflict(message))
 }
 
 /// Empty parts are shown as such.
-pub(super) fn computed(record: &Record, name: &str) -> Option<Value> {
+pub(super) fn computed_field(record: &Record, name: &str) -> Option<Value> {
     let part = |of: fn(TemplateSettings<'_>) -> String| Some(json!(of(listed(record)?)));
     match name {
         "subject" => part(|settings| settings.subject.to_owned()),

@@ -1,12 +1,12 @@
 //! How many monitors use a record.
 
-use super::parts::ResourceParts;
+use super::parts::ResourceDependencies;
 use crate::domain::CustomerId;
 use crate::schema::{Document, Monitor};
 
 /// How many monitors fit, over all accounts, as `… that 3 monitors use`; `None` when there is none.
-pub(super) fn users_of(
-    parts: &ResourceParts,
+pub(super) fn monitors_using(
+    parts: &ResourceDependencies,
     customer: Option<CustomerId>,
     uses: impl Fn(&Document) -> bool,
 ) -> Option<String> {

@@ -30,7 +30,7 @@ pub(super) struct Agreement {
 
 impl Agreement {
     /// `None` for a record that is attached to no monitor.
-    pub(super) fn of(record: &Record) -> Option<Self> {
+    pub(super) fn from_record(record: &Record) -> Option<Self> {
         let settings: AgreementSettings<'_> = listed(record)?;
         let period =
             |period: &OperatingPeriodSettings<'_>| Some((period.exclude, usable(record, period.when())?));
@@ -51,16 +51,21 @@ impl Agreement {
     }
 
     /// `check`, with the time that counts as its own.
-    pub(super) fn timed(&self, check: Sample) -> Sample {
+    pub(super) fn with_counted_time(&self, check: Sample) -> Sample {
         let page = check.full_page_us.filter(|_| self.full_page).unwrap_or_default();
         // Of two attempts, the page is that of the second one alone.
         Sample { total_us: check.total_us.max(page), ..check }
     }
 
     /// What counts in `from..thru`: operating periods, without exclusions and blackouts of the monitor.
-    pub(super) fn scope(&self, calendar: &BlackoutCalendar, from: Timestamp, thru: Timestamp) -> SlaScope {
+    pub(super) fn counted_scope(
+        &self,
+        calendar: &BlackoutCalendar,
+        from: Timestamp,
+        thru: Timestamp,
+    ) -> SlaScope {
         let zone = calendar.zone();
-        let of = |when: &TimeWindow| all(when, zone, from, thru);
+        let of = |when: &TimeWindow| occurrences_within(when, zone, from, thru);
         let periods = |excluded: bool| -> Vec<_> {
             self.periods
                 .iter()
@@ -95,6 +100,11 @@ impl Agreement {
     }
 }
 
-fn all(when: &TimeWindow, zone: &TimeZone, from: Timestamp, thru: Timestamp) -> Vec<(Timestamp, Timestamp)> {
+fn occurrences_within(
+    when: &TimeWindow,
+    zone: &TimeZone,
+    from: Timestamp,
+    thru: Timestamp,
+) -> Vec<(Timestamp, Timestamp)> {
     when.occurrences(zone, from).take_while(|(start, _)| *start < thru).collect()
 }

@@ -3,50 +3,50 @@
 use std::time::Duration;
 
 use super::agreement::Agreement;
-use super::pieces::By;
-use super::query::{NoReport, SlaQuery};
-use super::report::{BlackoutRow, GoalReport, LocationRow, PieceRow, Row, SlaReport};
+use super::pieces::Granularity;
+use super::query::{ReportError, SlaQuery};
+use super::report::{BlackoutRow, FiguresRow, GoalReport, LocationRow, PeriodRow, SlaReport};
 use crate::catalog::AccountFacts;
 use crate::domain::{LocationId, Record, Timestamp};
 use crate::evaluate::sla::{SlaAggregate, SlaAggregator, SlaStats};
 use crate::schedule::BlackoutTarget;
 use crate::schema::Monitor;
-use crate::service::view::View;
+use crate::service::view::StatusQueries;
 use crate::store::StoreError;
 
 /// Results that are read at a time.
 const CHUNK: u32 = 20_000;
 
 /// The ends of a report whose burn rates are told.
-const TAILS: [Duration; 4] =
+const BURN_RATE_WINDOWS: [Duration; 4] =
     [Duration::from_hours(1), Duration::from_hours(6), Duration::from_hours(24), Duration::from_hours(72)];
 
 /// The report of the agreement in `record`, of the account of `facts`.
-pub(in crate::service) async fn report(
+pub(in crate::service) async fn compute_report(
     record: &Record,
     facts: &AccountFacts,
-    view: &View,
+    view: &StatusQueries,
     query: SlaQuery,
     now: Timestamp,
-) -> Result<SlaReport, NoReport> {
-    let agreement = Agreement::of(record).ok_or(NoReport::Unknown)?;
+) -> Result<SlaReport, ReportError> {
+    let agreement = Agreement::from_record(record).ok_or(ReportError::NotFound)?;
     let zone = &facts.time_zone;
-    let from = query.from.unwrap_or_else(|| query.by.begin(zone, query.thru.unwrap_or(now).min(now)));
+    let from = query.from.unwrap_or_else(|| query.by.default_start(zone, query.thru.unwrap_or(now).min(now)));
     let thru = query.thru.unwrap_or(now).min(now);
     if from >= thru {
-        return Err(NoReport::Empty);
+        return Err(ReportError::Empty);
     }
-    let starts = query.by.starts(zone, from, thru);
-    if starts.len() > super::pieces::MOST {
-        return Err(NoReport::TooLong);
+    let starts = query.by.period_starts(zone, from, thru);
+    if starts.len() > super::pieces::MAX_PERIODS {
+        return Err(ReportError::TooLong);
     }
-    let scope = agreement.scope(&facts.calendar, from, thru);
+    let scope = agreement.counted_scope(&facts.calendar, from, thru);
     let counted_s = scope.included.total_micros() / 1_000_000;
-    let tails = TAILS.map(|length| thru - length);
+    let tails = BURN_RATE_WINDOWS.map(|length| thru - length);
     let mut tally = SlaAggregator::new(scope, starts.clone(), thru, &tails);
-    count(view, &agreement, from, thru, &mut tally).await?;
+    count_samples(view, &agreement, from, thru, &mut tally).await?;
     let counted = tally.finish();
-    let data_from = view.samples().oldest_planned_at(agreement.monitor).await?;
+    let data_from = view.sample_store().oldest_planned_at(agreement.monitor).await?;
     let monitor = view.monitor(agreement.monitor);
     // What is older than the monitor was never there.
     let made = monitor.as_ref().and_then(|monitor| monitor.trail.created_at);
@@ -60,23 +60,23 @@ pub(in crate::service) async fn report(
         monitor_id: agreement.monitor,
         monitor_name: monitor.map(|monitor| monitor.name().to_owned()).unwrap_or_default(),
         time_zone: zone.iana_name().unwrap_or("UTC").to_owned(),
-        by: query.by.word(),
+        by: query.by.as_str(),
         from,
         thru,
         data_from,
         complete,
         counted_s,
-        goals: goals(&agreement, &counted, from, &tails),
-        total: Row::of(&counted.total),
-        locations: counted.locations.iter().map(|(id, figures)| location(*id, figures, facts)).collect(),
-        pieces: piece_rows(query.by, facts, &starts, thru, &counted.buckets),
-        blackouts: blackouts(&agreement, facts, from, thru),
+        goals: goal_reports(&agreement, &counted, from, &tails),
+        total: FiguresRow::from_figures(&counted.total),
+        locations: counted.locations.iter().map(|(id, figures)| location_row(*id, figures, facts)).collect(),
+        pieces: period_rows(query.by, facts, &starts, thru, &counted.buckets),
+        blackouts: blackout_rows(&agreement, facts, from, thru),
     })
 }
 
 /// Reads the results a piece at a time, each run as a whole.
-async fn count(
-    view: &View,
+async fn count_samples(
+    view: &StatusQueries,
     agreement: &Agreement,
     from: Timestamp,
     thru: Timestamp,
@@ -84,7 +84,7 @@ async fn count(
 ) -> Result<(), StoreError> {
     let mut at = from;
     loop {
-        let mut some = view.samples().samples(agreement.monitor, at, thru, CHUNK).await?;
+        let mut some = view.sample_store().samples(agreement.monitor, at, thru, CHUNK).await?;
         let full = some.len() >= CHUNK as usize;
         let last = some.last().map(|sample| sample.planned_at);
         // The last run may be cut: it comes again, whole.
@@ -93,7 +93,7 @@ async fn count(
             some.retain(|sample| sample.planned_at < last);
         }
         for sample in some {
-            tally.add(agreement.timed(sample));
+            tally.add(agreement.with_counted_time(sample));
         }
         match again {
             Some(last) => at = last,
@@ -102,7 +102,7 @@ async fn count(
     }
 }
 
-fn goals(
+fn goal_reports(
     agreement: &Agreement,
     counted: &SlaAggregate,
     from: Timestamp,
@@ -116,35 +116,37 @@ fn goals(
     let total = &counted.total;
     let availability = agreement
         .availability
-        .map(|goal| GoalReport::of("availability", goal, SlaStats::availability, total, &tails));
-    let uptime = agreement.uptime.map(|goal| GoalReport::of("uptime", goal, SlaStats::uptime, total, &tails));
-    let response = agreement.response_time.map(|wanted| GoalReport::of_response(wanted, total));
+        .map(|goal| GoalReport::percent_goal("availability", goal, SlaStats::availability, total, &tails));
+    let uptime = agreement
+        .uptime
+        .map(|goal| GoalReport::percent_goal("uptime", goal, SlaStats::uptime, total, &tails));
+    let response = agreement.response_time.map(|wanted| GoalReport::response_goal(wanted, total));
     [availability, uptime, response].into_iter().flatten().collect()
 }
 
-fn location(id: LocationId, figures: &SlaStats, facts: &AccountFacts) -> LocationRow {
+fn location_row(id: LocationId, figures: &SlaStats, facts: &AccountFacts) -> LocationRow {
     let name = facts.locations.get(&id.0).map(|location| location.name.clone()).unwrap_or_default();
-    LocationRow { location_id: id, name, row: Row::of(figures) }
+    LocationRow { location_id: id, name, row: FiguresRow::from_figures(figures) }
 }
 
-fn piece_rows(
-    by: By,
+fn period_rows(
+    by: Granularity,
     facts: &AccountFacts,
     starts: &[Timestamp],
     thru: Timestamp,
     pieces: &[SlaStats],
-) -> Vec<PieceRow> {
+) -> Vec<PeriodRow> {
     let ends = starts.iter().skip(1).copied().chain([thru]);
-    let row = |((from, thru), figures): ((&Timestamp, Timestamp), &SlaStats)| PieceRow {
-        period: by.name(&facts.time_zone, *from),
+    let row = |((from, thru), figures): ((&Timestamp, Timestamp), &SlaStats)| PeriodRow {
+        period: by.period_name(&facts.time_zone, *from),
         from: *from,
         thru,
-        row: Row::of(figures),
+        row: FiguresRow::from_figures(figures),
     };
     starts.iter().zip(ends).zip(pieces).map(row).collect()
 }
 
-fn blackouts(
+fn blackout_rows(
     agreement: &Agreement,
     facts: &AccountFacts,
     from: Timestamp,

@@ -6,7 +6,7 @@ mod pieces;
 mod query;
 pub(crate) mod report;
 
-pub(super) use compute::report;
-pub use pieces::By;
-pub use query::{NoReport, SlaQuery};
+pub(super) use compute::compute_report;
+pub use pieces::Granularity;
+pub use query::{ReportError, SlaQuery};
 pub use report::{BudgetReport, SlaReport};

@@ -7,7 +7,7 @@ use crate::domain::Timestamp;
 
 /// How a report is cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum By {
+pub enum Granularity {
     /// By hour.
     Hour,
     /// By day.
@@ -18,27 +18,27 @@ pub enum By {
 }
 
 /// Pieces of a report at most.
-pub(super) const MOST: usize = 1000;
+pub(super) const MAX_PERIODS: usize = 1000;
 
-impl By {
+impl Granularity {
     /// Every way with its word.
     pub const ALL: [(Self, &'static str); 3] =
         [(Self::Hour, "hour"), (Self::Day, "day"), (Self::Month, "month")];
 
     /// Its word.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         Self::ALL.iter().find(|(by, _)| *by == self).map_or("", |(_, word)| word)
     }
 
     /// The way with this word.
     #[must_use]
-    pub fn of_word(word: &str) -> Option<Self> {
+    pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.iter().find(|(_, known)| *known == word).map(|(by, _)| *by)
     }
 
     /// When a report begins that does not say: with the day, month or year.
-    pub(super) fn begin(self, zone: &TimeZone, now: Timestamp) -> Timestamp {
+    pub(super) fn default_start(self, zone: &TimeZone, now: Timestamp) -> Timestamp {
         let now = zoned(zone, now);
         let start = match self {
             Self::Hour => now.start_of_day(),
@@ -48,14 +48,14 @@ impl By {
         timestamp(&start.unwrap_or(now))
     }
 
-    /// Starts of the pieces of `from..thru`, the first at `from` itself; one more than [`MOST`] when there are
+    /// Starts of the pieces of `from..thru`, the first at `from` itself; one more than [`MAX_PERIODS`] when there are
     /// too many.
-    pub(super) fn starts(self, zone: &TimeZone, from: Timestamp, thru: Timestamp) -> Vec<Timestamp> {
+    pub(super) fn period_starts(self, zone: &TimeZone, from: Timestamp, thru: Timestamp) -> Vec<Timestamp> {
         let mut starts = vec![from];
         let mut piece = zoned(zone, from);
-        while let Some(next) = self.next(&piece) {
+        while let Some(next) = self.next_start(&piece) {
             let at = timestamp(&next);
-            if at >= thru || starts.len() > MOST {
+            if at >= thru || starts.len() > MAX_PERIODS {
                 break;
             }
             starts.push(at);
@@ -65,7 +65,7 @@ impl By {
     }
 
     /// The first start of a piece after `at`.
-    fn next(self, at: &Zoned) -> Option<Zoned> {
+    fn next_start(self, at: &Zoned) -> Option<Zoned> {
         let whole = |to: Zoned| to.start_of_day().ok();
         let next = match self {
             Self::Hour => {
@@ -79,7 +79,7 @@ impl By {
     }
 
     /// What people call the piece that begins at `at`.
-    pub(super) fn name(self, zone: &TimeZone, at: Timestamp) -> String {
+    pub(super) fn period_name(self, zone: &TimeZone, at: Timestamp) -> String {
         let format = match self {
             Self::Hour => "%Y-%m-%d %H:%M",
             Self::Day => "%Y-%m-%d",
@@ -101,19 +101,19 @@ fn timestamp(at: &Zoned) -> Timestamp {
 mod tests {
     use super::*;
 
-    fn starts(by: By, zone: &str, from: &str, thru: &str) -> Vec<String> {
+    fn starts(by: Granularity, zone: &str, from: &str, thru: &str) -> Vec<String> {
         let at = |text| Timestamp::parse(text).unwrap();
         let zone = TimeZone::get(zone).unwrap();
-        by.starts(&zone, at(from), at(thru)).iter().map(ToString::to_string).collect()
+        by.period_starts(&zone, at(from), at(thru)).iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn days_are_those_of_the_account_and_may_have_23_or_25_hours() {
         assert_eq!(
-            starts(By::Day, "Europe/Berlin", "2026-03-27T23:00:00Z", "2026-03-30T12:00:00Z"),
+            starts(Granularity::Day, "Europe/Berlin", "2026-03-27T23:00:00Z", "2026-03-30T12:00:00Z"),
             ["2026-03-27T23:00:00Z", "2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"]
         );
-        let hours = |from, thru| starts(By::Hour, "Europe/Berlin", from, thru).len();
+        let hours = |from, thru| starts(Granularity::Hour, "Europe/Berlin", from, thru).len();
         assert_eq!(hours("2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"), 23);
         assert_eq!(hours("2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z"), 25);
     }
@@ -121,18 +121,21 @@ mod tests {
     #[test]
     fn the_first_piece_begins_where_the_report_does() {
         assert_eq!(
-            starts(By::Month, "UTC", "2026-01-15T00:00:00Z", "2026-03-01T00:00:00Z"),
+            starts(Granularity::Month, "UTC", "2026-01-15T00:00:00Z", "2026-03-01T00:00:00Z"),
             ["2026-01-15T00:00:00Z", "2026-02-01T00:00:00Z"]
         );
         assert_eq!(
-            starts(By::Hour, "Asia/Kathmandu", "2026-01-15T00:00:00Z", "2026-01-15T01:20:00Z"),
+            starts(Granularity::Hour, "Asia/Kathmandu", "2026-01-15T00:00:00Z", "2026-01-15T01:20:00Z"),
             ["2026-01-15T00:00:00Z", "2026-01-15T00:15:00Z", "2026-01-15T01:15:00Z"]
         );
-        assert_eq!(starts(By::Day, "UTC", "2026-01-15T00:00:00Z", "2026-01-15T00:00:01Z").len(), 1);
+        assert_eq!(starts(Granularity::Day, "UTC", "2026-01-15T00:00:00Z", "2026-01-15T00:00:01Z").len(), 1);
     }
 
     #[test]
     fn there_is_an_end_to_pieces() {
-        assert_eq!(starts(By::Hour, "UTC", "2000-01-01T00:00:00Z", "2026-01-01T00:00:00Z").len(), MOST + 1);
+        assert_eq!(
+            starts(Granularity::Hour, "UTC", "2000-01-01T00:00:00Z", "2026-01-01T00:00:00Z").len(),
+            MAX_PERIODS + 1
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! Which SLA report is wanted, and why there is none.
 
-use super::pieces::By;
+use super::pieces::Granularity;
 use crate::domain::Timestamp;
 use crate::store::StoreError;
 
@@ -12,15 +12,15 @@ pub struct SlaQuery {
     /// Its end; without it now.
     pub thru: Option<Timestamp>,
     /// How it is cut.
-    pub by: By,
+    pub by: Granularity,
 }
 
 /// Why there is no report.
 #[derive(Debug, thiserror::Error)]
-pub enum NoReport {
+pub enum ReportError {
     /// There is no such agreement.
     #[error("there is no such agreement")]
-    Unknown,
+    NotFound,
     /// The time is empty, or not begun.
     #[error("`from` must lie before `thru`, and not ahead")]
     Empty,

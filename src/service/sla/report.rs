@@ -36,11 +36,11 @@ pub struct SlaReport {
     /// How its goals stand.
     pub goals: Vec<GoalReport>,
     /// Over all.
-    pub total: Row,
+    pub total: FiguresRow,
     /// By location.
     pub locations: Vec<LocationRow>,
     /// By piece.
-    pub pieces: Vec<PieceRow>,
+    pub pieces: Vec<PeriodRow>,
     /// Blackouts of the monitor in the time, which do not count.
     pub blackouts: Vec<BlackoutRow>,
 }
@@ -84,7 +84,7 @@ pub struct BudgetReport {
 
 /// Figures of a time or location.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub struct FiguresRow {
     /// Percent of runs in which any location passed.
     pub uptime_percent: Option<f64>,
     /// Percent of checks that passed.
@@ -113,7 +113,7 @@ pub struct Row {
 
 /// A piece of the time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PieceRow {
+pub struct PeriodRow {
     /// Such as `2026-11-20`.
     pub period: String,
     /// Its start.
@@ -122,7 +122,7 @@ pub struct PieceRow {
     pub thru: Timestamp,
     /// Its figures.
     #[serde(flatten)]
-    pub row: Row,
+    pub row: FiguresRow,
 }
 
 /// A location.
@@ -134,7 +134,7 @@ pub struct LocationRow {
     pub name: String,
     /// Its figures; a run there is its check.
     #[serde(flatten)]
-    pub row: Row,
+    pub row: FiguresRow,
 }
 
 /// A blackout.
@@ -149,8 +149,8 @@ pub struct BlackoutRow {
     pub thru: Timestamp,
 }
 
-impl Row {
-    pub(super) fn of(figures: &SlaStats) -> Self {
+impl FiguresRow {
+    pub(super) fn from_figures(figures: &SlaStats) -> Self {
         Self {
             uptime_percent: ratio_percent(figures.uptime()),
             availability_percent: ratio_percent(figures.availability()),
@@ -171,7 +171,7 @@ impl Row {
 impl GoalReport {
     /// A goal in percent; `counted` says what passed of what was counted. `tails` are those of the last hour, six
     /// hours, day and three days, as far as the report reaches back so long.
-    pub(super) fn of(
+    pub(super) fn percent_goal(
         name: &'static str,
         goal: SlaObjective,
         counted: impl Fn(&SlaStats) -> (u64, u64),
@@ -180,7 +180,8 @@ impl GoalReport {
     ) -> Self {
         let standing = goal.status(counted(total));
         let budget = goal.error_budget(counted(total));
-        let burned = |tail: &Option<SlaStats>| goal.burn_rate(counted(tail.as_ref()?)).map(thousandths);
+        let burned =
+            |tail: &Option<SlaStats>| goal.burn_rate(counted(tail.as_ref()?)).map(round_to_thousandths);
         let [burn_rate_1h, burn_rate_6h, burn_rate_24h, burn_rate_72h] = tails.each_ref().map(burned);
         Self {
             goal: name,
@@ -188,10 +189,10 @@ impl GoalReport {
             reached: standing.achieved_percent,
             met: standing.met,
             budget: Some(BudgetReport {
-                allowed: thousandths(budget.allowed),
+                allowed: round_to_thousandths(budget.allowed),
                 used: budget.used,
-                left_percent: budget.remaining_percent.map(thousandths),
-                burn_rate: goal.burn_rate(counted(total)).map(thousandths),
+                left_percent: budget.remaining_percent.map(round_to_thousandths),
+                burn_rate: goal.burn_rate(counted(total)).map(round_to_thousandths),
                 burn_rate_1h,
                 burn_rate_6h,
                 burn_rate_24h,
@@ -201,7 +202,7 @@ impl GoalReport {
     }
 
     /// The goal of a mean time.
-    pub(super) fn of_response(wanted: f64, total: &SlaStats) -> Self {
+    pub(super) fn response_goal(wanted: f64, total: &SlaStats) -> Self {
         let reached = total.mean_response_us().map(seconds);
         let met = reached.is_none_or(|reached| reached <= wanted);
         Self { goal: "response_time", wanted, reached, met, budget: None }
@@ -212,31 +213,31 @@ fn seconds(micros: u64) -> f64 {
     micros as f64 / 1_000_000.0
 }
 
-fn thousandths(number: f64) -> f64 {
+fn round_to_thousandths(number: f64) -> f64 {
     (number * 1000.0).round() / 1000.0
 }
 
 impl SlaReport {
     /// Its pieces and their sum as CSV (RFC 4180): numbers and times alone, nothing that a spreadsheet would run.
     #[must_use]
-    pub fn csv(&self) -> String {
+    pub fn to_csv(&self) -> String {
         let mut text = String::from(
             "period,from,thru,uptime_percent,availability_percent,response_time,runs_up,runs_down,\
              ok,warning,error,unknown,missed,blackout,excluded\r\n",
         );
-        for PieceRow { period, from, thru, row } in &self.pieces {
-            line(&mut text, period, *from, *thru, row);
+        for PeriodRow { period, from, thru, row } in &self.pieces {
+            push_csv_line(&mut text, period, *from, *thru, row);
         }
-        line(&mut text, "total", self.from, self.thru, &self.total);
+        push_csv_line(&mut text, "total", self.from, self.thru, &self.total);
         text
     }
 }
 
-fn line(text: &mut String, period: &str, from: Timestamp, thru: Timestamp, row: &Row) {
+fn push_csv_line(text: &mut String, period: &str, from: Timestamp, thru: Timestamp, row: &FiguresRow) {
     let number = |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
     let (uptime, availability) = (number(row.uptime_percent), number(row.availability_percent));
     let response = number(row.response_time);
-    let Row { runs_up, runs_down, ok, warning, error, unknown, missed, blackout, excluded, .. } = row;
+    let FiguresRow { runs_up, runs_down, ok, warning, error, unknown, missed, blackout, excluded, .. } = row;
     // Writing to a text does not fail.
     let _ = write!(
         text,

@@ -156,7 +156,7 @@ async fn create_alert(
     Id(monitor): Id,
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
-    Ok(etag::saved(state.resources.create_under(&caller, PERFORMANCE, Some(monitor), &body).await?))
+    Ok(etag::saved(state.resources.create_for_parent(&caller, PERFORMANCE, Some(monitor), &body).await?))
 }
 
 async fn one_alert(
@@ -164,8 +164,8 @@ async fn one_alert(
     Extension(caller): Extension<Caller>,
     Under { id: monitor, inner: id }: Under,
 ) -> Result<Response, ApiError> {
-    state.resources.belongs(&caller, PERFORMANCE, id, monitor).await?;
-    let (object, revision) = state.resources.one(&caller, PERFORMANCE, id).await?;
+    state.resources.require_parent(&caller, PERFORMANCE, id, monitor).await?;
+    let (object, revision) = state.resources.get(&caller, PERFORMANCE, id).await?;
     Ok(etag::tagged(revision, &object))
 }
 
@@ -177,7 +177,7 @@ async fn patch_alert(
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
     let if_match = etag::if_match(&headers)?;
-    state.resources.belongs(&caller, PERFORMANCE, id, monitor).await?;
+    state.resources.require_parent(&caller, PERFORMANCE, id, monitor).await?;
     Ok(etag::saved(state.resources.patch(&caller, PERFORMANCE, id, &body, if_match).await?))
 }
 
@@ -188,7 +188,7 @@ async fn delete_alert(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let if_match = etag::if_match(&headers)?;
-    state.resources.belongs(&caller, PERFORMANCE, id, monitor).await?;
+    state.resources.require_parent(&caller, PERFORMANCE, id, monitor).await?;
     state.resources.delete(&caller, PERFORMANCE, id, if_match).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
@@ -221,7 +221,7 @@ async fn next_occurrences(
     let window = query.window();
     query.finish()?;
     let most = usize::try_from(window.limit.unwrap_or(FEW).min(MOST)).unwrap_or_default();
-    let found = state.resources.occurrences(&caller, id, after, most).await?;
+    let found = state.resources.blackout_occurrences(&caller, id, after, most).await?;
     let count = found.len() as u64;
     let piece = lists::piece(found);
     Ok(lists::respond::<StoreError>(caller.role, count, window, stream::once(async { Ok(piece) })))

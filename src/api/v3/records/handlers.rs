@@ -42,7 +42,7 @@ pub(super) async fn one(
     caller: Caller,
     id: i64,
 ) -> Result<Response, ApiError> {
-    let (object, revision) = state.resources.one(&caller, kind, id).await?;
+    let (object, revision) = state.resources.get(&caller, kind, id).await?;
     Ok(etag::tagged(revision, &object))
 }
 

@@ -7,7 +7,7 @@ use crate::api::path::number;
 use crate::api::query::{Query, Window, time_in, words};
 use crate::domain::{CheckId, LocationId, MonitorId, Outcome, ResultFilter};
 
-/// Words of [`Outcome`].
+/// Words of [`ChangeOutcome`].
 pub(super) const OUTCOMES: [&str; 6] = ["ok", "warning", "error", "unknown", "missed", "blackout"];
 
 /// Anything but 16 hexadecimal digits, as we write them, is no result.

@@ -40,7 +40,8 @@ pub(super) async fn one(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
-    let result = view.result_of(caller.customer, check_id(&id)?).await?.ok_or_else(ApiError::not_found)?;
+    let result =
+        view.result_for_customer(caller.customer, check_id(&id)?).await?.ok_or_else(ApiError::not_found)?;
     Ok(Json(result).into_response())
 }
 
@@ -51,7 +52,7 @@ pub(super) async fn file(
     Path((id, name)): Path<(String, String)>,
 ) -> Result<Response, ApiError> {
     let id = check_id(&id)?;
-    view.result_of(caller.customer, id).await?.ok_or_else(ApiError::not_found)?;
+    view.result_for_customer(caller.customer, id).await?.ok_or_else(ApiError::not_found)?;
     let capture = view.capture(id, name).await?.ok_or_else(ApiError::not_found)?;
     let content = capture.content.ok_or_else(ApiError::not_found)?;
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);

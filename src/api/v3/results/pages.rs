@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::api::list;
 use crate::domain::{CheckId, CheckResult, PaginatedResults, Pagination, ResultFilter, StoreError};
-use crate::service::View;
-use crate::service::details::for_list;
+use crate::service::StatusQueries;
+use crate::service::details::without_bodies;
 
 /// How many results are read and sent at a time.
 const STEP: u32 = 500;
@@ -18,7 +18,7 @@ pub(super) fn page(left: u64, offset: u64) -> Pagination {
 
 /// Reads on, page by page. New results push older ones into the next page; those are not sent twice.
 pub(super) struct Walk {
-    pub(super) view: Arc<View>,
+    pub(super) view: Arc<StatusQueries>,
     pub(super) filter: ResultFilter,
     pub(super) offset: u64,
     pub(super) left: u64,
@@ -39,7 +39,7 @@ impl Walk {
         let at_last = fetched.results.iter().filter(|result| times.is_some_and(|t| result.planned_at == t.1));
         let at_last = at_last.count() as u64;
         let fresh = fetched.results.into_iter().filter(|result| !self.seen.contains(&result.check_id));
-        let fresh: Vec<CheckResult> = fresh.map(for_list).collect();
+        let fresh: Vec<CheckResult> = fresh.map(without_bodies).collect();
         match times {
             // On by time: an offset would read all that was sent before anew for each page.
             Some((first, last)) if first != last => {

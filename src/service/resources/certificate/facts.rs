@@ -12,10 +12,10 @@ use crate::domain::{Timestamp, replace_control_chars, to_hex};
 use crate::syntax::truncate_value;
 
 /// Names of one certificate that are kept.
-const NAMES: usize = 100;
+const MAX_NAMES: usize = 100;
 
 /// Characters of a subject or issuer that are kept.
-const SUBJECT: usize = 4096;
+const MAX_SUBJECT_CHARS: usize = 4096;
 
 /// What answers show.
 pub(super) struct CertificateFacts {
@@ -28,24 +28,24 @@ pub(super) struct CertificateFacts {
     pub(super) fingerprint: String,
     /// Such as `RSA 2048`, `EC 256`, `Ed25519`.
     pub(super) key_type: String,
-    authority: bool,
+    is_authority: bool,
 }
 
 /// The facts of the certificate in `der`.
-pub(super) fn of(der: &[u8]) -> Result<CertificateFacts, String> {
+pub(super) fn from_der(der: &[u8]) -> Result<CertificateFacts, String> {
     let (_, parsed) =
         X509Certificate::from_der(der).map_err(|_| "its certificate cannot be read".to_owned())?;
     let hash = digest(&SHA256, der);
-    let text = |name: String| replace_control_chars(&name).chars().take(SUBJECT).collect();
+    let text = |name: String| replace_control_chars(&name).chars().take(MAX_SUBJECT_CHARS).collect();
     Ok(CertificateFacts {
         subject: text(parsed.subject().to_string()),
         issuer: text(parsed.issuer().to_string()),
         not_before: Timestamp::from_seconds(parsed.validity().not_before.timestamp()),
         not_after: Timestamp::from_seconds(parsed.validity().not_after.timestamp()),
-        names: names(&parsed),
+        names: alternative_names(&parsed),
         fingerprint: to_hex(hash.as_ref()),
         key_type: key_type(&parsed),
-        authority: parsed.is_ca(),
+        is_authority: parsed.is_ca(),
     })
 }
 
@@ -58,7 +58,7 @@ pub(super) fn warnings(facts: &CertificateFacts, client: bool, now: Timestamp) -
     } else if facts.not_before > now {
         warnings.push(format!("The certificate `{subject}` begins at {}", utc(facts.not_before)));
     }
-    if !client && !facts.authority {
+    if !client && !facts.is_authority {
         warnings.push(format!("`{subject}` is no authority; only a server that shows it itself is trusted"));
     }
     warnings
@@ -74,18 +74,18 @@ fn key_type(certificate: &X509Certificate<'_>) -> String {
     }
 }
 
-fn names(certificate: &X509Certificate<'_>) -> Vec<String> {
+fn alternative_names(certificate: &X509Certificate<'_>) -> Vec<String> {
     let Ok(Some(extension)) = certificate.subject_alternative_name() else { return Vec::new() };
     let text = |name: &GeneralName<'_>| match name {
         GeneralName::DNSName(name) | GeneralName::RFC822Name(name) => Some(replace_control_chars(name)),
-        GeneralName::IPAddress(bytes) => address(bytes).map(|address| address.to_string()),
+        GeneralName::IPAddress(bytes) => ip_from_bytes(bytes).map(|address| address.to_string()),
         _ => None,
     };
     let cut = |name: String| name.chars().take(255).collect();
-    extension.value.general_names.iter().filter_map(text).take(NAMES).map(cut).collect()
+    extension.value.general_names.iter().filter_map(text).take(MAX_NAMES).map(cut).collect()
 }
 
-fn address(bytes: &[u8]) -> Option<IpAddr> {
+fn ip_from_bytes(bytes: &[u8]) -> Option<IpAddr> {
     let v4 = <[u8; 4]>::try_from(bytes).map(IpAddr::from);
     v4.or_else(|_| <[u8; 16]>::try_from(bytes).map(IpAddr::from)).ok()
 }

@@ -7,7 +7,7 @@ mod pkcs12;
 mod stored;
 mod upload;
 
-pub(super) use stored::all;
-pub use stored::{OpenCertificate, Watcher};
+pub(super) use stored::open_all;
+pub use stored::{CertificateWatcher, OpenedCertificate};
 pub use upload::open_pkcs12;
-pub(super) use upload::{create, remove};
+pub(super) use upload::{check_removal, create};

@@ -14,15 +14,15 @@ use zeroize::Zeroizing;
 use super::pkcs12;
 
 /// Certificates in one text at most.
-const MOST: usize = 100;
+const MAX_CERTIFICATES: usize = 100;
 
 /// What was given.
-pub(super) enum Given {
+pub(super) enum CertificateInput {
     Pem(Zeroizing<String>),
-    Pkcs12 { packed: Vec<u8>, password: Zeroizing<String> },
+    Pkcs12 { bytes: Vec<u8>, password: Zeroizing<String> },
 }
 
-impl Given {
+impl CertificateInput {
     /// As answers call it.
     pub(super) const fn format(&self) -> &'static str {
         match self {
@@ -33,7 +33,7 @@ impl Given {
 }
 
 /// What was read.
-pub(super) struct Parsed {
+pub(super) struct ParsedCertificate {
     /// The certificate itself, the first of its chain.
     pub(super) leaf: Vec<u8>,
     /// How many certificates there are.
@@ -43,22 +43,22 @@ pub(super) struct Parsed {
 }
 
 /// Certificates and keys of one text.
-struct Found {
+struct PemItems {
     chain: Vec<CertificateDer<'static>>,
     keys: Vec<PrivateKeyDer<'static>>,
 }
 
 /// Reads `given`; the text of an error says what is wrong, without a full stop.
-pub(super) fn parse(given: &Given, client: bool) -> Result<Parsed, String> {
-    let Found { mut chain, mut keys } = match given {
-        Given::Pem(text) => pem(text)?,
-        Given::Pkcs12 { packed, password } => unpacked(packed, password)?,
+pub(super) fn parse(given: &CertificateInput, client: bool) -> Result<ParsedCertificate, String> {
+    let PemItems { mut chain, mut keys } = match given {
+        CertificateInput::Pem(text) => read_pem(text)?,
+        CertificateInput::Pkcs12 { bytes: packed, password } => read_pkcs12(packed, password)?,
     };
     if chain.is_empty() {
         return Err("there is no certificate in it".to_owned());
     }
-    if chain.len() > MOST {
-        return Err(format!("there are {} certificates in it; {MOST} are possible", chain.len()));
+    if chain.len() > MAX_CERTIFICATES {
+        return Err(format!("there are {} certificates in it; {MAX_CERTIFICATES} are possible", chain.len()));
     }
     let (_, unusable) = RootCertStore::empty().add_parsable_certificates(chain.iter().cloned());
     if unusable > 0 {
@@ -68,7 +68,7 @@ pub(super) fn parse(given: &Given, client: bool) -> Result<Parsed, String> {
         (true, None) => return Err("there is no private key in it".to_owned()),
         (true, Some(_)) if !keys.is_empty() => return Err("there are several private keys in it".to_owned()),
         (true, Some(key)) => {
-            let owner = owner(&chain, &key)?;
+            let owner = matching_certificate(&chain, &key)?;
             chain.swap(0, owner);
             Some(key)
         }
@@ -79,11 +79,15 @@ pub(super) fn parse(given: &Given, client: bool) -> Result<Parsed, String> {
         }
         (false, None) => None,
     };
-    let pem = text(&chain, key.as_ref());
-    Ok(Parsed { leaf: chain.first().map(|leaf| leaf.to_vec()).unwrap_or_default(), count: chain.len(), pem })
+    let pem = to_pem(&chain, key.as_ref());
+    Ok(ParsedCertificate {
+        leaf: chain.first().map(|leaf| leaf.to_vec()).unwrap_or_default(),
+        count: chain.len(),
+        pem,
+    })
 }
 
-fn pem(text: &str) -> Result<Found, String> {
+fn read_pem(text: &str) -> Result<PemItems, String> {
     let bytes = text.as_bytes();
     let chain = CertificateDer::pem_slice_iter(bytes).collect::<Result<_, _>>().map_err(|e| e.to_string())?;
     if text.contains("BEGIN ENCRYPTED PRIVATE KEY") || text.contains("Proc-Type: 4,ENCRYPTED") {
@@ -93,19 +97,22 @@ fn pem(text: &str) -> Result<Found, String> {
     let keys = PrivateKeyDer::pem_slice_iter(bytes)
         .collect::<Result<_, _>>()
         .map_err(|_| "its private key cannot be read".to_owned())?;
-    Ok(Found { chain, keys })
+    Ok(PemItems { chain, keys })
 }
 
-fn unpacked(packed: &[u8], password: &str) -> Result<Found, String> {
-    let opened = pkcs12::open(packed, password)
+fn read_pkcs12(packed: &[u8], password: &str) -> Result<PemItems, String> {
+    let opened = pkcs12::open_archive(packed, password)
         .ok_or_else(|| "it is no PKCS#12, or `password` is not the one that opens it".to_owned())?;
     let chain = opened.certificates.into_iter().map(CertificateDer::from).collect();
     let keys = opened.keys.iter().map(|key| PrivatePkcs8KeyDer::from(key.to_vec()).into()).collect();
-    Ok(Found { chain, keys })
+    Ok(PemItems { chain, keys })
 }
 
 /// The place of the certificate that `key` fits.
-fn owner(chain: &[CertificateDer<'static>], key: &PrivateKeyDer<'static>) -> Result<usize, String> {
+fn matching_certificate(
+    chain: &[CertificateDer<'static>],
+    key: &PrivateKeyDer<'static>,
+) -> Result<usize, String> {
     let provider = aws_lc_rs::default_provider();
     let signing = provider
         .key_provider
@@ -117,22 +124,24 @@ fn owner(chain: &[CertificateDer<'static>], key: &PrivateKeyDer<'static>) -> Res
     chain.iter().position(fits).ok_or_else(|| "its private key does not fit its certificate".to_owned())
 }
 
-fn text(chain: &[CertificateDer<'static>], key: Option<&PrivateKeyDer<'static>>) -> Zeroizing<Vec<u8>> {
+fn to_pem(chain: &[CertificateDer<'static>], key: Option<&PrivateKeyDer<'static>>) -> Zeroizing<Vec<u8>> {
     let mut text = Zeroizing::new(String::new());
     for certificate in chain {
-        block(&mut text, "CERTIFICATE", certificate);
+        push_pem_block(&mut text, "CERTIFICATE", certificate);
     }
     match key {
-        Some(PrivateKeyDer::Pkcs8(key)) => block(&mut text, "PRIVATE KEY", key.secret_pkcs8_der()),
-        Some(PrivateKeyDer::Pkcs1(key)) => block(&mut text, "RSA PRIVATE KEY", key.secret_pkcs1_der()),
-        Some(PrivateKeyDer::Sec1(key)) => block(&mut text, "EC PRIVATE KEY", key.secret_sec1_der()),
+        Some(PrivateKeyDer::Pkcs8(key)) => push_pem_block(&mut text, "PRIVATE KEY", key.secret_pkcs8_der()),
+        Some(PrivateKeyDer::Pkcs1(key)) => {
+            push_pem_block(&mut text, "RSA PRIVATE KEY", key.secret_pkcs1_der())
+        }
+        Some(PrivateKeyDer::Sec1(key)) => push_pem_block(&mut text, "EC PRIVATE KEY", key.secret_sec1_der()),
         _ => {}
     }
     Zeroizing::new(text.as_bytes().to_vec())
 }
 
 /// RFC 7468: lines of 64 characters.
-fn block(text: &mut String, label: &str, der: &[u8]) {
+fn push_pem_block(text: &mut String, label: &str, der: &[u8]) {
     let packed = Zeroizing::new(STANDARD.encode(der));
     let _ = writeln!(text, "-----BEGIN {label}-----");
     for line in packed.as_bytes().chunks(64) {

@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 
 /// Rounds of all derivations of keys in one archive. Common are 2,048 to 10,000 for each of three or four; more than
 /// this takes seconds.
-const MOST_ROUNDS: u32 = 4_000_000;
+const MAX_ROUNDS: u32 = 4_000_000;
 /// Of RFC 7292.
 const VERSION: u32 = 3;
 
@@ -30,35 +30,35 @@ const PBKDF2: Oid<'static> = oid!(1.2.840.113549.1.5.12);
 
 /// What an archive holds, in its order; all of it DER, keys as PKCS#8.
 #[derive(Default)]
-pub(super) struct Opened {
+pub(super) struct Pkcs12Contents {
     pub(super) certificates: Vec<Vec<u8>>,
     pub(super) keys: Vec<Zeroizing<Vec<u8>>>,
 }
 
 /// Opens `packed`; `None` when it is none, when the password is another, and when it is protected in a way that is not
 /// known here.
-pub(super) fn open(packed: &[u8], password: &str) -> Option<Opened> {
+pub(super) fn open_archive(packed: &[u8], password: &str) -> Option<Pkcs12Contents> {
     let terminated = Zeroizing::new(password.encode_utf16().chain([0]).flat_map(u16::to_be_bytes).collect());
-    let opened = Opener::new(password, terminated).open(packed);
+    let opened = ArchiveOpener::new(password, terminated).open_archive(packed);
     if opened.is_none() && password.is_empty() {
         // Without a password: some programs derive from no text at all, others from one of no characters.
-        return Opener::new(password, Zeroizing::default()).open(packed);
+        return ArchiveOpener::new(password, Zeroizing::default()).open_archive(packed);
     }
     opened
 }
 
 /// Elements of DER, one after another.
-struct Elements<'a>(&'a [u8]);
+struct DerReader<'a>(&'a [u8]);
 
-impl<'a> Elements<'a> {
-    fn any(&mut self) -> Option<Any<'a>> {
+impl<'a> DerReader<'a> {
+    fn next(&mut self) -> Option<Any<'a>> {
         let (rest, any) = Any::from_der(self.0).ok()?;
         self.0 = rest;
         Some(any)
     }
 
     fn content(&mut self, class: Class, tag: Tag) -> Option<&'a [u8]> {
-        let any = self.any()?;
+        let any = self.next()?;
         (any.class() == class && any.tag() == tag).then_some(any.data)
     }
 
@@ -76,11 +76,11 @@ impl<'a> Elements<'a> {
     }
 
     fn oid(&mut self) -> Option<Oid<'a>> {
-        self.any()?.oid().ok()
+        self.next()?.oid().ok()
     }
 
-    fn number(&mut self) -> Option<u32> {
-        self.any()?.u32().ok()
+    fn integer(&mut self) -> Option<u32> {
+        self.next()?.u32().ok()
     }
 
     /// An algorithm and its parameters.
@@ -94,52 +94,57 @@ impl<'a> Elements<'a> {
 #[derive(Clone, Copy)]
 enum Purpose {
     Key = 1,
-    Vector = 2,
+    InitializationVector = 2,
     Mac = 3,
 }
 
-struct Opener<'a> {
+struct ArchiveOpener<'a> {
     /// For PBES2.
     password: &'a [u8],
     /// The same in UTF-16 and with a zero at its end, for everything older.
-    wide: Zeroizing<Vec<u8>>,
+    utf16_password: Zeroizing<Vec<u8>>,
     /// What derivations may still take.
     rounds: u32,
-    opened: Opened,
+    opened: Pkcs12Contents,
 }
 
-impl<'a> Opener<'a> {
+impl<'a> ArchiveOpener<'a> {
     fn new(password: &'a str, wide: Zeroizing<Vec<u8>>) -> Self {
-        Self { password: password.as_bytes(), wide, rounds: MOST_ROUNDS, opened: Opened::default() }
+        Self {
+            password: password.as_bytes(),
+            utf16_password: wide,
+            rounds: MAX_ROUNDS,
+            opened: Pkcs12Contents::default(),
+        }
     }
 
-    fn open(mut self, packed: &[u8]) -> Option<Opened> {
-        let mut archive = Elements(packed).sequence()?;
-        if archive.number()? != VERSION {
+    fn open_archive(mut self, packed: &[u8]) -> Option<Pkcs12Contents> {
+        let mut archive = DerReader(packed).sequence()?;
+        if archive.integer()? != VERSION {
             return None;
         }
         let mut content = archive.sequence()?;
         if content.oid()? != DATA {
             return None;
         }
-        let content = Elements(content.tagged()?).octets()?;
+        let content = DerReader(content.tagged()?).octets()?;
         if !archive.0.is_empty() {
-            self.check(archive.sequence()?, content)?;
+            self.verify_mac(archive.sequence()?, content)?;
         }
-        let mut safes = Elements(content).sequence()?;
+        let mut safes = DerReader(content).sequence()?;
         while !safes.0.is_empty() {
-            self.safe(safes.sequence()?)?;
+            self.read_safe(safes.sequence()?)?;
         }
         Some(self.opened)
     }
 
     /// Compares the MAC of `content`.
-    fn check(&mut self, mut mac: Elements<'_>, content: &[u8]) -> Option<()> {
+    fn verify_mac(&mut self, mut mac: DerReader<'_>, content: &[u8]) -> Option<()> {
         let mut expected = mac.sequence()?;
         let (of, _) = expected.algorithm()?;
         let expected = expected.octets()?;
         let salt = mac.octets()?;
-        let rounds = self.spend(if mac.0.is_empty() { 1 } else { mac.number()? })?;
+        let rounds = self.spend_rounds(if mac.0.is_empty() { 1 } else { mac.integer()? })?;
         let with = [
             (oid!(1.3.14.3.2.26), hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY),
             (oid!(2.16.840.1.101.3.4.2.4), hmac::HMAC_SHA224),
@@ -149,22 +154,22 @@ impl<'a> Opener<'a> {
         ];
         let (_, with) = with.into_iter().find(|(oid, _)| *oid == of)?;
         let digest = with.digest_algorithm();
-        let key = derived(digest, Purpose::Mac, &self.wide, salt, rounds, digest.output_len());
+        let key = derive_key(digest, Purpose::Mac, &self.utf16_password, salt, rounds, digest.output_len());
         hmac::verify(&hmac::Key::new(with, &key), content, expected).ok()
     }
 
     /// One of the parts of an archive, which are encrypted each for itself.
-    fn safe(&mut self, mut safe: Elements<'_>) -> Option<()> {
+    fn read_safe(&mut self, mut safe: DerReader<'_>) -> Option<()> {
         let kind = safe.oid()?;
-        let mut content = Elements(safe.tagged()?);
+        let mut content = DerReader(safe.tagged()?);
         if kind == DATA {
-            return self.bags(content.octets()?);
+            return self.read_bags(content.octets()?);
         }
         if kind != ENCRYPTED_DATA {
             return None;
         }
         let mut encrypted = content.sequence()?;
-        if encrypted.number()? != 0 {
+        if encrypted.integer()? != 0 {
             return None;
         }
         let mut encrypted = encrypted.sequence()?;
@@ -175,45 +180,45 @@ impl<'a> Opener<'a> {
         if encrypted.0.is_empty() {
             return Some(());
         }
-        let plain = self.decrypted(&scheme, parameters, encrypted.tagged()?)?;
-        self.bags(&plain)
+        let plain = self.decrypt(&scheme, parameters, encrypted.tagged()?)?;
+        self.read_bags(&plain)
     }
 
-    fn bags(&mut self, bags: &[u8]) -> Option<()> {
-        let mut bags = Elements(bags).sequence()?;
+    fn read_bags(&mut self, bags: &[u8]) -> Option<()> {
+        let mut bags = DerReader(bags).sequence()?;
         while !bags.0.is_empty() {
             let mut bag = bags.sequence()?;
             let kind = bag.oid()?;
             let value = bag.tagged()?;
-            let mut parts = Elements(value);
+            let mut parts = DerReader(value);
             if kind == KEY_BAG {
                 self.opened.keys.push(Zeroizing::new(value.to_vec()));
             } else if kind == SHROUDED_KEY_BAG {
                 let mut parts = parts.sequence()?;
                 let (scheme, parameters) = parts.algorithm()?;
-                let key = self.decrypted(&scheme, parameters, parts.octets()?)?;
+                let key = self.decrypt(&scheme, parameters, parts.octets()?)?;
                 self.opened.keys.push(key);
             } else if kind == CERTIFICATE_BAG {
                 let mut parts = parts.sequence()?;
                 if parts.oid()? != X509 {
                     return None;
                 }
-                let certificate = Elements(parts.tagged()?).octets()?;
+                let certificate = DerReader(parts.tagged()?).octets()?;
                 self.opened.certificates.push(certificate.to_vec());
             }
         }
         Some(())
     }
 
-    fn decrypted(
+    fn decrypt(
         &mut self,
         scheme: &Oid<'_>,
-        mut parameters: Elements<'_>,
+        mut parameters: DerReader<'_>,
         encrypted: &[u8],
     ) -> Option<Zeroizing<Vec<u8>>> {
         let mut parameters = parameters.sequence()?;
         if *scheme == PBES2 {
-            return self.by_pbes2(parameters, encrypted);
+            return self.decrypt_pbes2(parameters, encrypted);
         }
         let old = [
             (oid!(1.2.840.113549.1.12.1.3), Cipher::TripleDes, 24),
@@ -223,25 +228,29 @@ impl<'a> Opener<'a> {
         ];
         let (_, cipher, size) = old.into_iter().find(|(oid, ..)| oid == scheme)?;
         let salt = parameters.octets()?;
-        let rounds = self.spend(parameters.number()?)?;
+        let rounds = self.spend_rounds(parameters.integer()?)?;
         let sha1 = &digest::SHA1_FOR_LEGACY_USE_ONLY;
-        let key = derived(sha1, Purpose::Key, &self.wide, salt, rounds, size);
-        let vector = derived(sha1, Purpose::Vector, &self.wide, salt, rounds, 8);
-        cipher.decrypted(&key, &vector, encrypted)
+        let key = derive_key(sha1, Purpose::Key, &self.utf16_password, salt, rounds, size);
+        let vector = derive_key(sha1, Purpose::InitializationVector, &self.utf16_password, salt, rounds, 8);
+        cipher.decrypt(&key, &vector, encrypted)
     }
 
     /// RFC 8018, 6.2.
-    fn by_pbes2(&mut self, mut parameters: Elements<'_>, encrypted: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    fn decrypt_pbes2(
+        &mut self,
+        mut parameters: DerReader<'_>,
+        encrypted: &[u8],
+    ) -> Option<Zeroizing<Vec<u8>>> {
         let (derivation, mut how) = parameters.algorithm()?;
         if derivation != PBKDF2 {
             return None;
         }
         let mut how = how.sequence()?;
         let salt = how.octets()?;
-        let rounds = self.spend(how.number()?)?;
+        let rounds = self.spend_rounds(how.integer()?)?;
         let mut with = pbkdf2::PBKDF2_HMAC_SHA1;
         while !how.0.is_empty() {
-            let mut rest = Elements(how.0);
+            let mut rest = DerReader(how.0);
             if let Some((named, _)) = rest.algorithm() {
                 let known = [
                     (oid!(1.2.840.113549.2.7), pbkdf2::PBKDF2_HMAC_SHA1),
@@ -253,7 +262,7 @@ impl<'a> Opener<'a> {
                 break;
             }
             // The length of the key, which its cipher tells as well.
-            how.number()?;
+            how.integer()?;
         }
         let (scheme, mut vector) = parameters.algorithm()?;
         let ciphers = [
@@ -265,10 +274,10 @@ impl<'a> Opener<'a> {
         let (_, cipher, size) = ciphers.into_iter().find(|(oid, ..)| *oid == scheme)?;
         let mut key = Zeroizing::new(vec![0; size]);
         pbkdf2::derive(with, rounds, salt, self.password, &mut key);
-        cipher.decrypted(&key, vector.octets()?, encrypted)
+        cipher.decrypt(&key, vector.octets()?, encrypted)
     }
 
-    fn spend(&mut self, rounds: u32) -> Option<NonZeroU32> {
+    fn spend_rounds(&mut self, rounds: u32) -> Option<NonZeroU32> {
         self.rounds = self.rounds.checked_sub(rounds)?;
         NonZeroU32::new(rounds)
     }
@@ -286,15 +295,15 @@ enum Cipher {
 }
 
 impl Cipher {
-    fn decrypted(self, key: &[u8], vector: &[u8], encrypted: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    fn decrypt(self, key: &[u8], vector: &[u8], encrypted: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
         let mut text = Zeroizing::new(encrypted.to_vec());
         let length = match self {
-            Self::Aes128 => aes(&AES_128, key, vector, &mut text),
-            Self::Aes192 => aes(&AES_192, key, vector, &mut text),
-            Self::Aes256 => aes(&AES_256, key, vector, &mut text),
-            Self::TripleDes => old::<des::TdesEde3>(key, vector, &mut text),
-            Self::DoubleDes => old::<des::TdesEde2>(key, vector, &mut text),
-            Self::Rc2 => old::<rc2::Rc2>(key, vector, &mut text),
+            Self::Aes128 => decrypt_aes(&AES_128, key, vector, &mut text),
+            Self::Aes192 => decrypt_aes(&AES_192, key, vector, &mut text),
+            Self::Aes256 => decrypt_aes(&AES_256, key, vector, &mut text),
+            Self::TripleDes => decrypt_legacy::<des::TdesEde3>(key, vector, &mut text),
+            Self::DoubleDes => decrypt_legacy::<des::TdesEde2>(key, vector, &mut text),
+            Self::Rc2 => decrypt_legacy::<rc2::Rc2>(key, vector, &mut text),
         }?;
         text.truncate(length);
         Some(text)
@@ -302,7 +311,7 @@ impl Cipher {
 }
 
 /// Decrypts in place and says how long the text is.
-fn aes(
+fn decrypt_aes(
     algorithm: &'static aws_lc_rs::cipher::Algorithm,
     key: &[u8],
     vector: &[u8],
@@ -314,7 +323,7 @@ fn aes(
 }
 
 /// The same with a cipher that has only old archives left.
-fn old<C>(key: &[u8], vector: &[u8], text: &mut [u8]) -> Option<usize>
+fn decrypt_legacy<C>(key: &[u8], vector: &[u8], text: &mut [u8]) -> Option<usize>
 where
     C: cbc::cipher::BlockCipherDecrypt + cbc::cipher::KeyInit,
 {
@@ -323,7 +332,7 @@ where
 }
 
 /// A key of `size` bytes from the password (RFC 7292, appendix B.2).
-fn derived(
+fn derive_key(
     algorithm: &'static digest::Algorithm,
     purpose: Purpose,
     wide: &[u8],

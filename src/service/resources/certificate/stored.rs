@@ -7,12 +7,12 @@ use zeroize::Zeroizing;
 use crate::catalog::stored::listed;
 use crate::domain::{CustomerId, Record, RecordKind};
 use crate::schema::typed::record::{CertificateKind, CertificateSettings};
-use crate::service::resources::parts::ResourceParts;
+use crate::service::resources::parts::ResourceDependencies;
 use crate::store::{Pagination, RecordFilter, StoreError, seal_context};
 
 /// A certificate with what is never shown: for those who speak TLS.
 #[derive(Clone)]
-pub struct OpenCertificate {
+pub struct OpenedCertificate {
     /// Its number.
     pub id: i64,
     /// What people call it.
@@ -24,22 +24,22 @@ pub struct OpenCertificate {
 }
 
 /// Takes all certificates that there are.
-pub type Watcher = Arc<dyn Fn(Vec<OpenCertificate>) + Send + Sync>;
+pub type CertificateWatcher = Arc<dyn Fn(Vec<OpenedCertificate>) + Send + Sync>;
 
 /// All of all accounts, opened. One that cannot be opened is told in the log and left out.
-pub(in crate::service::resources) async fn all(
-    parts: &ResourceParts,
-) -> Result<Vec<OpenCertificate>, StoreError> {
+pub(in crate::service::resources) async fn open_all(
+    parts: &ResourceDependencies,
+) -> Result<Vec<OpenedCertificate>, StoreError> {
     let filter = RecordFilter::new(RecordKind::Certificate);
     let found = parts.ledger.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
-    Ok(found.items.iter().filter_map(|record| open(parts, record)).collect())
+    Ok(found.items.iter().filter_map(|record| open_record(parts, record)).collect())
 }
 
-fn open(parts: &ResourceParts, record: &Record) -> Option<OpenCertificate> {
+fn open_record(parts: &ResourceDependencies, record: &Record) -> Option<OpenedCertificate> {
     let settings: CertificateSettings<'_> = listed(record)?;
     let sealed = record.private_data.as_deref().unwrap_or_default();
-    match parts.vault.open(&context(record.customer), sealed) {
-        Ok(pem) => Some(OpenCertificate {
+    match parts.vault.open(&certificate_seal_context(record.customer), sealed) {
+        Ok(pem) => Some(OpenedCertificate {
             id: record.id,
             name: settings.name.to_owned(),
             client: settings.kind == CertificateKind::Client,
@@ -52,6 +52,6 @@ fn open(parts: &ResourceParts, record: &Record) -> Option<OpenCertificate> {
     }
 }
 
-pub(super) fn context(customer: CustomerId) -> String {
+pub(super) fn certificate_seal_context(customer: CustomerId) -> String {
     seal_context(RecordKind::Certificate.name(), customer)
 }

@@ -8,33 +8,37 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use zeroize::Zeroizing;
 
-use super::parse::{Given, Parsed};
-use super::stored::context;
+use super::parse::{CertificateInput, ParsedCertificate};
+use super::stored::certificate_seal_context;
 use crate::catalog::moment::utc;
 use crate::domain::Record;
 use crate::schema::table::records::CERTIFICATE;
-use crate::service::caller::Refusal;
-use crate::service::resources::context::Bench;
-use crate::service::resources::draft::{Draft, conflict, refused, whole};
-use crate::service::resources::usage::users_of;
+use crate::service::caller::ServiceError;
+use crate::service::resources::context::RecordContext;
+use crate::service::resources::draft::{RecordDraft, conflict_fault, fields_with_defaults, invalid};
+use crate::service::resources::usage::monitors_using;
 use crate::syntax::source::Node;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
 /// Time that opening a PKCS#12 may take: whoever made it says how much work it is.
-const OPENING: Duration = Duration::from_secs(10);
+const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Those that may be opened at once. One that takes too long works on behind the answer, and keeps its place.
-static OPENINGS: Semaphore = Semaphore::const_new(2);
+static OPEN_PERMITS: Semaphore = Semaphore::const_new(2);
 
 /// The client certificate in `packed`, opened with `password`: its chain and its key, as PEM. The text of an
 /// error says what is wrong, without a full stop.
 pub fn open_pkcs12(packed: &[u8], password: &str) -> Result<Zeroizing<Vec<u8>>, String> {
-    let given = Given::Pkcs12 { packed: packed.to_vec(), password: Zeroizing::new(password.to_owned()) };
+    let given =
+        CertificateInput::Pkcs12 { bytes: packed.to_vec(), password: Zeroizing::new(password.to_owned()) };
     super::parse::parse(&given, true).map(|parsed| parsed.pem)
 }
 
-pub(in crate::service::resources) async fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
-    let mut fields = whole(&CERTIFICATE, body)?;
+pub(in crate::service::resources) async fn create(
+    bench: &RecordContext<'_>,
+    body: &Node,
+) -> Result<RecordDraft, ServiceError> {
+    let mut fields = fields_with_defaults(&CERTIFICATE, body)?;
     let client = fields.get("kind").and_then(Value::as_str) == Some("client");
     let mut secret = |name: &str| match fields.shift_remove(name) {
         Some(Value::String(text)) => Some(Zeroizing::new(text)),
@@ -45,21 +49,21 @@ pub(in crate::service::resources) async fn create(bench: &Bench<'_>, body: &Node
     let given = match (pem, pkcs12) {
         (Some(_), None) if password.is_some() => {
             let message = "`password` goes with `pkcs12` only; a key in `pem` must not be encrypted";
-            return Err(refused(conflict(body, "password", message)));
+            return Err(invalid(conflict_fault(body, "password", message)));
         }
-        (Some(pem), None) => Given::Pem(pem),
+        (Some(pem), None) => CertificateInput::Pem(pem),
         (None, Some(text)) => {
             let text: String = text.chars().filter(|c| !c.is_ascii_whitespace()).collect();
             // The field table has looked at it already.
             let packed = STANDARD.decode(text).unwrap_or_default();
-            Given::Pkcs12 { packed, password: password.unwrap_or_default() }
+            CertificateInput::Pkcs12 { bytes: packed, password: password.unwrap_or_default() }
         }
         (Some(_), Some(_)) => {
-            return Err(refused(conflict(body, "pkcs12", "`pkcs12` does not go with `pem`")));
+            return Err(invalid(conflict_fault(body, "pkcs12", "`pkcs12` does not go with `pem`")));
         }
         (None, None) => {
             let message = "`pem` or `pkcs12` is required";
-            return Err(refused(ValidationError::new(
+            return Err(invalid(ValidationError::new(
                 ValidationErrorKind::MissingField,
                 "pem",
                 body.position,
@@ -74,14 +78,14 @@ pub(in crate::service::resources) async fn create(bench: &Bench<'_>, body: &Node
             body.position_of(field),
             format!("`{field}`: {reason}"),
         );
-        refused(fault.with_value(crate::syntax::MASK))
+        invalid(fault.with_value(crate::syntax::MASK))
     };
     let format = given.format();
-    let parsed = parsed(given, client).await?.map_err(fault)?;
-    let facts = super::facts::of(&parsed.leaf).map_err(fault)?;
+    let parsed = parse_blocking(given, client).await?.map_err(fault)?;
+    let facts = super::facts::from_der(&parsed.leaf).map_err(fault)?;
     fields.insert("format".to_owned(), json!(format));
     fields.insert("certificates".to_owned(), json!(parsed.count));
-    let mut draft = Draft::new(fields);
+    let mut draft = RecordDraft::new(fields);
     draft.warnings = super::facts::warnings(&facts, client, bench.now);
     for (name, value) in [
         ("subject", json!(facts.subject)),
@@ -94,34 +98,43 @@ pub(in crate::service::resources) async fn create(bench: &Bench<'_>, body: &Node
     ] {
         draft.fields.insert(name.to_owned(), value);
     }
-    draft.private = Some(bench.parts.vault.seal(&context(bench.caller.customer), &parsed.pem));
+    draft.private =
+        Some(bench.parts.vault.seal(&certificate_seal_context(bench.caller.customer), &parsed.pem));
     Ok(draft)
 }
 
 /// Off the runtime: a PKCS#12 is opened with work that its password is stretched by.
-async fn parsed(given: Given, client: bool) -> Result<Result<Parsed, String>, Refusal> {
+async fn parse_blocking(
+    given: CertificateInput,
+    client: bool,
+) -> Result<Result<ParsedCertificate, String>, ServiceError> {
     let reading = async {
-        let place = OPENINGS.acquire().await;
+        let place = OPEN_PERMITS.acquire().await;
         let read = tokio::task::spawn_blocking(move || {
             let _place = place;
             super::parse::parse(&given, client)
         });
         read.await
     };
-    match tokio::time::timeout(OPENING, reading).await {
+    match tokio::time::timeout(OPEN_TIMEOUT, reading).await {
         Ok(Ok(parsed)) => Ok(parsed),
         Ok(Err(_)) => Ok(Err("it cannot be read".to_owned())),
-        Err(_) => Ok(Err(format!("opening it takes more than {} s", OPENING.as_secs()))),
+        Err(_) => Ok(Err(format!("opening it takes more than {} s", OPEN_TIMEOUT.as_secs()))),
     }
 }
 
 /// One that a monitor names stays.
-pub(in crate::service::resources) fn remove(bench: &Bench<'_>, old: &Record) -> Result<(), Refusal> {
+pub(in crate::service::resources) fn check_removal(
+    bench: &RecordContext<'_>,
+    old: &Record,
+) -> Result<(), ServiceError> {
     let names = |document: &crate::schema::Document| {
         [document.client_certificate(), document.authority()].contains(&Some(old.id))
     };
-    match users_of(bench.parts, Some(old.customer), names) {
-        Some(users) => Err(Refusal::Conflict(format!("{users} this certificate; take it from them first"))),
+    match monitors_using(bench.parts, Some(old.customer), names) {
+        Some(users) => {
+            Err(ServiceError::Conflict(format!("{users} this certificate; take it from them first")))
+        }
         None => Ok(()),
     }
 }
