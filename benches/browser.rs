@@ -24,7 +24,7 @@ use vigie::browser::{BrowserKind, House, HouseConfig};
 use vigie::clock::SystemClock;
 use vigie::domain::{MonitorType, Observation};
 use vigie::net::Deadline;
-use vigie::probe::{Context, ProbeSettings, build};
+use vigie::probe::{ProbeContext, ProbeSettings, build};
 use vigie::schema::Document;
 
 use driver::{Call, between, calls, recorder, replay};
@@ -104,11 +104,11 @@ async fn checked(at: SocketAddr, house: &Arc<House>) -> Observation {
         json!({ "url": format!("http://{at}/"), "browser_type": BrowserKind::Chrome.name(), "timeout": 30 });
     let serde_json::Value::Object(fields) = fields else { unreachable!() };
     let document = Document::new(MonitorType::BrowserScript, fields).unwrap();
-    let settings = ProbeSettings { browser: Arc::clone(house), ..ProbeSettings::default() };
+    let settings = ProbeSettings { browser_pool: Arc::clone(house), ..ProbeSettings::default() };
     let (probe, _) = build(&document, &settings);
     let (net, cancel) = (cpu::net(), CancellationToken::new());
-    let deadline = Deadline::within(probe.limit(Duration::from_secs(30)));
-    let seen = probe.attempt(Context::new(&net, deadline, &cancel, &SystemClock)).await;
+    let deadline = Deadline::within(probe.time_limit(Duration::from_secs(30)));
+    let seen = probe.attempt(ProbeContext::new(&net, deadline, &cancel, &SystemClock)).await;
     assert!(seen.failure.is_none(), "{:?}", seen.failure);
     assert_eq!(seen.details.steps.len(), 1);
     seen

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
-use vigie::probe::{Context, Probe, ProbeSettings, build};
+use vigie::probe::{Probe, ProbeContext, ProbeSettings, build};
 use vigie::schema::Document;
 
 /// CPU that `who` has used so far, user and system.
@@ -82,5 +82,5 @@ pub fn probe(kind: MonitorType, fields: Value) -> Arc<dyn Probe> {
 pub async fn attempt(net: &Net, probe: &dyn Probe, timeout: Duration) -> Observation {
     let cancel = CancellationToken::new();
     let deadline = Deadline::within(timeout);
-    probe.attempt(Context::new(net, deadline, &cancel, &SystemClock)).await
+    probe.attempt(ProbeContext::new(net, deadline, &cancel, &SystemClock)).await
 }

@@ -12,7 +12,7 @@ use super::assignment::Assignment;
 use super::place::Place;
 use crate::domain::{Failure, FailureKind, Fault, Observation, Phase};
 use crate::net::Deadline;
-use crate::probe::Context;
+use crate::probe::ProbeContext;
 
 /// Makes one attempt of `assignment`. It ends at its timeout even when the probe does not keep it, and at
 /// once when `cancel` is set; a panic of the probe becomes a failure of ours.
@@ -51,10 +51,10 @@ async fn bounded(
     cancel: &CancellationToken,
     deadline: Deadline,
 ) -> Observation {
-    let cx = Context::new(&place.net, deadline, cancel, place.clock.as_ref());
+    let cx = ProbeContext::new(&place.net, deadline, cancel, place.clock.as_ref());
     let last = || place.full_pages.last(assignment.monitor_id).or(assignment.full_page_at);
     let full_page_at = if place.on_order { None } else { last() };
-    let cx = Context { record: place.record, full_page_at, ..cx };
+    let cx = ProbeContext { record_exchanges: place.record, full_page_at, ..cx };
     tokio::select! {
         biased;
         // The probe first: what it reports itself, on time or on being cancelled, says more.

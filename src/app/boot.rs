@@ -104,8 +104,8 @@ async fn run(sources: SettingSources, settings: Settings, options: ServeOptions)
     let listeners = server::bind(&settings.listen).await?;
     let tls = settings.server.tls.as_ref().map(|(certificate, key)| ServerTls::load(certificate, key));
     let tls = tls.transpose()?.map(Arc::new);
-    settings.probe.browser = browsers::start(&settings).await;
-    let house = Arc::clone(&settings.probe.browser);
+    settings.probe.browser_pool = browsers::start(&settings).await;
+    let house = Arc::clone(&settings.probe.browser_pool);
     let outcome = match Parts::start(&settings).await {
         Ok(parts) => {
             let mut tasks = Tasks::default();

@@ -86,8 +86,8 @@ impl LocalPlanner {
     /// Takes new settings for what is planned from now on. The keys and the browsers stay those that it has.
     pub(super) fn settle(&self, probes: ProbeSettings) {
         let mut before = self.probes.write();
-        let browser = Arc::clone(&before.browser);
-        *before = ProbeSettings { keyring: before.keyring.take(), browser, ..probes };
+        let browser = Arc::clone(&before.browser_pool);
+        *before = ProbeSettings { keyring: before.keyring.take(), browser_pool: browser, ..probes };
     }
 
     /// Lets the checks at every location know these proxies from now on.
@@ -100,7 +100,7 @@ impl LocalPlanner {
     /// Plans `puts`; the slots of each since the time in `last` are accounted for.
     ///
     /// # Errors
-    /// [`PlanError::Stopped`] when a runner has ended.
+    /// [`PlanError::ActError`] when a runner has ended.
     pub async fn resume(
         &self,
         puts: &[Monitor],
@@ -147,7 +147,7 @@ impl LocalPlanner {
     /// Plans the monitors of accounts anew whose terms changed since.
     ///
     /// # Errors
-    /// [`PlanError::Stopped`] when a runner has ended.
+    /// [`PlanError::ActError`] when a runner has ended.
     pub async fn follow(&self, roster: &Roster) -> Result<(), PlanError> {
         let before = self.terms.lock().clone();
         for (customer, terms) in before {
@@ -220,7 +220,7 @@ impl LocalPlanner {
             interval: monitor.interval(),
             offset: monitor.offset(),
             part: LocationRotation::default(),
-            timeout: probe.limit(monitor.timeout()),
+            timeout: probe.time_limit(monitor.timeout()),
             retry: document.settings().schedule.retry_on_failure,
             location,
             probe,

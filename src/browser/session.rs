@@ -101,7 +101,7 @@ impl Session {
     /// Sends the command `method` `path`, which is relative to the session's own, and waits for its answer.
     ///
     /// # Errors
-    /// What the driver refused it with; [`Trouble::Late`] when it did not answer in time.
+    /// What the driver refused it with; [`Driver::Late`] when it did not answer in time.
     pub async fn call(
         &self,
         method: Method,
@@ -165,7 +165,7 @@ impl Session {
     /// Goes to `url`, and waits until it is loaded.
     ///
     /// # Errors
-    /// As of [`Self::call`]; [`Trouble::PageLate`] and [`Trouble::ErrorPage`] among them.
+    /// As of [`Self::call`]; [`Driver::PageLate`] and [`Driver::ErrorPage`] among them.
     pub async fn open(&self, url: &str, until: Instant) -> Result<(), Trouble> {
         self.post("url", json!({ "url": url }), until).await.map(drop)
     }
@@ -174,7 +174,7 @@ impl Session {
     /// promise is waited for.
     ///
     /// # Errors
-    /// As of [`Self::call`]; [`Trouble::ScriptOutline`] when it throws.
+    /// As of [`Self::call`]; [`Driver::ScriptOutline`] when it throws.
     pub async fn run(&self, script: &str, arguments: Vec<Value>, until: Instant) -> Result<Value, Trouble> {
         self.post("execute/sync", json!({ "script": script, "args": arguments }), until).await
     }
@@ -288,7 +288,7 @@ impl Session {
     /// Answers the dialog that is open: with OK or without, and what is written into it before.
     ///
     /// # Errors
-    /// As of [`Self::call`]; [`Trouble::NoDialog`] when there is none.
+    /// As of [`Self::call`]; [`Driver::NoDialog`] when there is none.
     pub async fn answer_dialog(&self, ok: bool, text: Option<&str>, until: Instant) -> Result<(), Trouble> {
         if let Some(text) = text {
             self.post("alert/text", json!({ "text": text }), until).await?;

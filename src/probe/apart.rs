@@ -10,15 +10,15 @@ use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::Deadline;
 
 /// Bytes of a text that are searched in passing.
-pub(super) const LONG_TEXT: usize = 32 * 1024;
+pub(super) const INLINE_SEARCH_BYTES: usize = 32 * 1024;
 /// Pieces of work for each processor. What is given up at its deadline goes on to its end, and keeps its place
 /// until then: else threads would pile up.
-const FOR_EACH: usize = 2;
+const TASKS_PER_CPU: usize = 2;
 
 /// The places of this process.
-static PLACES: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
+static PERMITS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
     let processors = thread::available_parallelism().map_or(1, usize::from);
-    Arc::new(Semaphore::new(FOR_EACH * processors))
+    Arc::new(Semaphore::new(TASKS_PER_CPU * processors))
 });
 
 /// What `work` comes to, when it is over by `deadline`; `what` it is is told when it is not. The target has
@@ -26,14 +26,14 @@ static PLACES: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
 ///
 /// # Errors
 /// [`FailureKind::Internal`] in phase `Validate`.
-pub(super) async fn apart<T: Send + 'static>(
+pub(super) async fn run_blocking<T: Send + 'static>(
     what: &str,
     deadline: Deadline,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Failure> {
     let internal =
         |words: &str| Failure::new(Phase::Validate, FailureKind::Internal, format!("{what} {words}"));
-    let place = deadline.hold(Phase::Validate, Arc::clone(&PLACES).acquire_owned()).await;
+    let place = deadline.hold(Phase::Validate, Arc::clone(&PERMITS).acquire_owned()).await;
     let Ok(Ok(place)) = place else {
         return Err(internal("was not begun by the timeout: searches of other checks took all the time"));
     };

@@ -13,7 +13,7 @@ use crate::net::{Deadline, Net};
 use crate::schema::Document;
 
 /// The future of one attempt.
-pub type Attempting<'a> = Pin<Box<dyn Future<Output = Observation> + Send + 'a>>;
+pub type AttemptFuture<'a> = Pin<Box<dyn Future<Output = Observation> + Send + 'a>>;
 
 /// How much of the host one check takes; each class has a limit of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,7 +37,7 @@ impl Weight {
 
 /// What an attempt may use.
 #[derive(Clone, Copy)]
-pub struct Context<'a> {
+pub struct ProbeContext<'a> {
     /// The network of this location.
     pub net: &'a Net,
     /// When the attempt has to be over. The engine enforces it too; a probe that keeps it reports better.
@@ -47,12 +47,12 @@ pub struct Context<'a> {
     /// For wall time, as certificate dates need.
     pub clock: &'a dyn Clock,
     /// Whether HTTP exchanges are kept of an attempt that passes too, and more of their bodies.
-    pub record: bool,
+    pub record_exchanges: bool,
     /// Start of the last full page check of this monitor here, as far as it is known.
     pub full_page_at: Option<Timestamp>,
 }
 
-impl<'a> Context<'a> {
+impl<'a> ProbeContext<'a> {
     /// What every attempt needs; nothing is recorded beyond that.
     #[must_use]
     pub const fn new(
@@ -61,26 +61,26 @@ impl<'a> Context<'a> {
         cancel: &'a CancellationToken,
         clock: &'a dyn Clock,
     ) -> Self {
-        Self { net, deadline, cancel, clock, record: false, full_page_at: None }
+        Self { net, deadline, cancel, clock, record_exchanges: false, full_page_at: None }
     }
 }
 
 /// A checked monitor of one kind, ready to be attempted any number of times. Holds settings only.
 pub trait Probe: Send + Sync + 'static {
     /// One attempt over cold connections. Never fails: what went wrong stands in the observation.
-    fn attempt<'a>(&'a self, cx: Context<'a>) -> Attempting<'a>;
+    fn attempt<'a>(&'a self, cx: ProbeContext<'a>) -> AttemptFuture<'a>;
 
     /// The host that is asked, for the limit per target; `None` when there is no single one.
     fn target(&self) -> Option<&str>;
 
     /// How long one attempt may take as a whole; `timeout` is that of the monitor.
-    fn limit(&self, timeout: Duration) -> Duration {
+    fn time_limit(&self, timeout: Duration) -> Duration {
         timeout
     }
 }
 
 /// Builds the probe of a validated document.
-pub type Build = fn(&Document, &ProbeSettings) -> Arc<dyn Probe>;
+pub type BuildProbe = fn(&Document, &ProbeSettings) -> Arc<dyn Probe>;
 
 /// The types that share what a descriptor says.
-pub type Kinds = &'static [MonitorType];
+pub type MonitorTypes = &'static [MonitorType];

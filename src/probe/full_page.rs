@@ -17,7 +17,7 @@ pub(super) struct FullPageRule {
     /// How long one object may take.
     pub(super) object_timeout: Duration,
     /// Whether a page without objects is wrong.
-    wants_objects: bool,
+    requires_objects: bool,
     /// Whether what is wrong with objects is an error.
     pub(super) is_error: bool,
 }
@@ -34,7 +34,7 @@ impl FullPageRule {
         Some(Self {
             interval: Duration::from_secs(minutes * 60),
             object_timeout: Duration::from_secs(seconds),
-            wants_objects: settings.check_fullpage_missing_objects,
+            requires_objects: settings.check_fullpage_missing_objects,
             is_error: settings.notify_on_fullpage_errors,
         })
     }
@@ -45,7 +45,7 @@ impl FullPageRule {
     }
     /// What is wrong with the objects, in one failure: the deadline before all else, then the first object that is
     /// the target's fault.
-    pub(super) fn judge(&self, page: &FullPage, timed_out: bool, timeout: Duration) -> Option<Failure> {
+    pub(super) fn evaluate(&self, page: &FullPage, timed_out: bool, timeout: Duration) -> Option<Failure> {
         let failed: Vec<(&PageObject, &Failure)> =
             page.objects.iter().filter_map(|object| Some((object, object.failure.as_ref()?))).collect();
         if timed_out {
@@ -57,7 +57,7 @@ impl FullPageRule {
             );
             return Some(Failure::new(Phase::Transfer, FailureKind::FullPageTimedOut, detail));
         }
-        if page.objects.is_empty() && page.unlisted == 0 && self.wants_objects {
+        if page.objects.is_empty() && page.unlisted == 0 && self.requires_objects {
             return Some(Failure::new(Phase::Validate, FailureKind::PageObjectNone, ""));
         }
         let theirs = failed.iter().find(|(_, failure)| failure.fault != Fault::Ours);
@@ -84,7 +84,7 @@ mod tests {
         let rule = |minutes: u64| FullPageRule {
             interval: Duration::from_secs(minutes * 60),
             object_timeout: Duration::from_secs(10),
-            wants_objects: false,
+            requires_objects: false,
             is_error: false,
         };
         let now = Timestamp::from_seconds(1_700_000_000);

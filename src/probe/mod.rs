@@ -20,6 +20,6 @@ mod tcp;
 mod unusable;
 mod way;
 
-pub use contract::{Attempting, Build, Context, Kinds, Probe, Weight};
-pub use registry::{Descriptor, REGISTRY, build, descriptor};
-pub use settings::{Authoring, ProbeSettings};
+pub use contract::{AttemptFuture, BuildProbe, MonitorTypes, Probe, ProbeContext, Weight};
+pub use registry::{ProbeDescriptor, REGISTRY, build, descriptor};
+pub use settings::{AuthoringOptions, ProbeSettings};

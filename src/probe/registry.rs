@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::contract::{Attempting, Build, Context, Kinds, Probe, Weight};
+use super::contract::{AttemptFuture, BuildProbe, MonitorTypes, Probe, ProbeContext, Weight};
 use super::settings::ProbeSettings;
 use super::{api_steps, browser, dns, ftp, http, mail, ping, tcp};
 use crate::domain::{Failure, FailureKind, MonitorType, Observation, Phase};
@@ -10,41 +10,45 @@ use crate::schema::Document;
 
 /// What the engine has to know of a kind before it runs one.
 #[derive(Clone, Copy)]
-pub struct Descriptor {
+pub struct ProbeDescriptor {
     /// The monitor types that it serves.
-    pub kinds: Kinds,
+    pub kinds: MonitorTypes,
     /// How much of the host one check takes.
     pub weight: Weight,
     /// Makes a probe of a validated document.
-    pub build: Build,
+    pub build: BuildProbe,
 }
 
 /// Every kind that this build can probe.
-pub static REGISTRY: &[Descriptor] = &[
-    Descriptor {
+pub static REGISTRY: &[ProbeDescriptor] = &[
+    ProbeDescriptor {
         kinds: &[MonitorType::Website, MonitorType::WebsiteSsl],
         weight: Weight::Light,
         build: http::build,
     },
-    Descriptor {
+    ProbeDescriptor {
         kinds: &[MonitorType::WebsiteApi, MonitorType::WebsiteSslApi],
         weight: Weight::Light,
         build: api_steps::build,
     },
-    Descriptor { kinds: &[MonitorType::BrowserScript], weight: Weight::Heavy, build: browser::build },
-    Descriptor { kinds: &[MonitorType::NameServer], weight: Weight::Light, build: dns::build },
-    Descriptor { kinds: &[MonitorType::EmailPop], weight: Weight::Light, build: mail::pop },
-    Descriptor { kinds: &[MonitorType::EmailRoundTrip], weight: Weight::Light, build: mail::round_trip },
-    Descriptor { kinds: &[MonitorType::Ping], weight: Weight::Light, build: ping::build },
-    Descriptor { kinds: &[MonitorType::EmailSmtp], weight: Weight::Light, build: mail::smtp },
-    Descriptor { kinds: &[MonitorType::EmailImap], weight: Weight::Light, build: mail::imap },
-    Descriptor { kinds: &[MonitorType::Ftp, MonitorType::FtpSsl], weight: Weight::Light, build: ftp::build },
-    Descriptor { kinds: &[MonitorType::Tcp], weight: Weight::Light, build: tcp::build },
+    ProbeDescriptor { kinds: &[MonitorType::BrowserScript], weight: Weight::Heavy, build: browser::build },
+    ProbeDescriptor { kinds: &[MonitorType::NameServer], weight: Weight::Light, build: dns::build },
+    ProbeDescriptor { kinds: &[MonitorType::EmailPop], weight: Weight::Light, build: mail::pop },
+    ProbeDescriptor { kinds: &[MonitorType::EmailRoundTrip], weight: Weight::Light, build: mail::round_trip },
+    ProbeDescriptor { kinds: &[MonitorType::Ping], weight: Weight::Light, build: ping::build },
+    ProbeDescriptor { kinds: &[MonitorType::EmailSmtp], weight: Weight::Light, build: mail::smtp },
+    ProbeDescriptor { kinds: &[MonitorType::EmailImap], weight: Weight::Light, build: mail::imap },
+    ProbeDescriptor {
+        kinds: &[MonitorType::Ftp, MonitorType::FtpSsl],
+        weight: Weight::Light,
+        build: ftp::build,
+    },
+    ProbeDescriptor { kinds: &[MonitorType::Tcp], weight: Weight::Light, build: tcp::build },
 ];
 
 /// The descriptor of `kind`; `None` when this build has no probe for it.
 #[must_use]
-pub fn descriptor(kind: MonitorType) -> Option<&'static Descriptor> {
+pub fn descriptor(kind: MonitorType) -> Option<&'static ProbeDescriptor> {
     REGISTRY.iter().find(|descriptor| descriptor.kinds.contains(&kind))
 }
 
@@ -54,14 +58,14 @@ pub fn descriptor(kind: MonitorType) -> Option<&'static Descriptor> {
 pub fn build(document: &Document, settings: &ProbeSettings) -> (Arc<dyn Probe>, Weight) {
     match descriptor(document.kind()) {
         Some(descriptor) => ((descriptor.build)(document, settings), descriptor.weight),
-        None => (Arc::new(Absent(document.kind())), Weight::Light),
+        None => (Arc::new(UnsupportedProbe(document.kind())), Weight::Light),
     }
 }
 
-struct Absent(MonitorType);
+struct UnsupportedProbe(MonitorType);
 
-impl Probe for Absent {
-    fn attempt<'a>(&'a self, _: Context<'a>) -> Attempting<'a> {
+impl Probe for UnsupportedProbe {
+    fn attempt<'a>(&'a self, _: ProbeContext<'a>) -> AttemptFuture<'a> {
         let failure =
             Failure::new(Phase::Prepare, FailureKind::Unsupported, format!("no probe for type `{}`", self.0));
         Box::pin(std::future::ready(Observation::from_failure(failure)))

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::apart::{LONG_TEXT, apart};
+use super::apart::{INLINE_SEARCH_BYTES, run_blocking};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::evaluate::keyword::KeywordRule;
 use crate::evaluate::{SearchBudget, charset};
@@ -15,7 +15,7 @@ use crate::schema::{Document, InvalidSettings};
 ///
 /// # Errors
 /// Why it does not compile.
-pub(super) fn rule(document: &Document) -> Result<Option<Box<KeywordRule>>, InvalidSettings> {
+pub(super) fn keyword_rule(document: &Document) -> Result<Option<Box<KeywordRule>>, InvalidSettings> {
     let settings: KeywordSettings<'_> = document.read()?;
     let Some(rule) = settings.rule() else { return Ok(None) };
     match rule.clone().compile() {
@@ -29,13 +29,13 @@ pub(super) fn rule(document: &Document) -> Result<Option<Box<KeywordRule>>, Inva
 /// Judges a body by `rule`. A long one is searched apart from the threads that wait for other targets, and
 /// no longer than until `deadline`: a few expressions take seconds for a page. The target has delivered by
 /// then, so that is no fault of its.
-pub(super) async fn search(
+pub(super) async fn search_keyword(
     rule: Box<KeywordRule>,
     body: Arc<Vec<u8>>,
     content_type: Option<String>,
     deadline: Deadline,
 ) -> Result<(), Failure> {
-    let is_long = body.len() > LONG_TEXT;
+    let is_long = body.len() > INLINE_SEARCH_BYTES;
     let internal = |words: String| Err(Failure::new(Phase::Validate, FailureKind::Internal, words));
     let judge = move || {
         let text = charset::decode(&body, content_type.as_deref());
@@ -57,5 +57,5 @@ pub(super) async fn search(
     if !is_long {
         return judge();
     }
-    apart("the search for the keyword", deadline, judge).await?
+    run_blocking("the search for the keyword", deadline, judge).await?
 }

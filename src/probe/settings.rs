@@ -15,20 +15,20 @@ pub struct ProbeSettings {
     /// Days before a certificate's end at which `Expiring` warns.
     pub certificate_days: u32,
     /// Bytes of a body that are read at most, after decompression.
-    pub body_bytes: u64,
+    pub max_body_bytes: u64,
     /// What checks call themselves in `User-Agent`.
     pub user_agent: Arc<str>,
     /// What they call this host in EHLO; without it the address that they come from.
-    pub hello: Option<Arc<str>>,
+    pub ehlo_name: Option<Arc<str>>,
     /// The monitor that it is built for; 0 for one that is not stored, as with `vigie check`.
     pub monitor: MonitorId,
     /// Signs what checks leave behind at a target, so that later ones recognise it. Without it a key of this
     /// process alone does: `vigie check` reads no keys, so what it leaves behind nobody knows later.
     pub keyring: Option<Arc<Keyring>>,
     /// Where browsers come from.
-    pub browser: Arc<House>,
+    pub browser_pool: Arc<House>,
     /// What the author of a browser script wants to see of it.
-    pub authoring: Authoring,
+    pub authoring: AuthoringOptions,
     /// Devices that browsers can pretend to be, by the `subtype` of their monitors.
     pub devices: Arc<BTreeMap<i64, Device>>,
     /// Variables of steps and scripts that stand before the first step, as `vigie check --set` gives them.
@@ -37,11 +37,11 @@ pub struct ProbeSettings {
 
 /// What somebody who writes a browser script wants to see of it (`vigie check --headful`, `--screenshots`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Authoring {
+pub struct AuthoringOptions {
     /// The browser shows its windows.
     pub headful: bool,
     /// A picture is kept of each act, whatever the monitor says.
-    pub pictures: bool,
+    pub screenshots: bool,
 }
 
 impl Default for ProbeSettings {
@@ -49,13 +49,13 @@ impl Default for ProbeSettings {
         Self {
             dns_names: vec!["example.com".to_owned()],
             certificate_days: 30,
-            body_bytes: 10 * 1024 * 1024,
+            max_body_bytes: 10 * 1024 * 1024,
             user_agent: concat!("vigie/", env!("CARGO_PKG_VERSION")).into(),
-            hello: None,
+            ehlo_name: None,
             monitor: MonitorId(0),
             keyring: None,
-            browser: Arc::default(),
-            authoring: Authoring::default(),
+            browser_pool: Arc::default(),
+            authoring: AuthoringOptions::default(),
             devices: Arc::default(),
             variables: Arc::default(),
         }

@@ -29,7 +29,7 @@ fn pinned(address: &AddressSettings<'_>) -> Option<IpAddr> {
 
 /// Where a monitor of a service goes whose host may carry a scheme and a port (behaviour.md 1).
 #[derive(Debug)]
-pub(super) struct Service {
+pub(super) struct ServiceEndpoint {
     /// Host and port, with the address when it is pinned.
     pub(super) endpoint: Endpoint,
     /// Whether TLS comes first: by the scheme, or by the port.
@@ -38,13 +38,13 @@ pub(super) struct Service {
 
 /// The service that `text` names. A port written behind the host goes before `port`, and that before the default of the
 /// scheme: `ports` are those without and with implicit TLS. The last one of `schemes` is that of implicit TLS.
-pub(super) fn service(
+pub(super) fn parse_service(
     text: &str,
     port: Option<NonZeroU16>,
     address: Option<&AddressSettings<'_>>,
     schemes: &'static [&'static str],
     ports: (u16, u16),
-) -> Service {
+) -> ServiceEndpoint {
     let text = text.trim();
     let written = crate::syntax::format::parse_service_address(text, schemes);
     let scheme = written.as_ref().and_then(|service| service.scheme);
@@ -54,18 +54,22 @@ pub(super) fn service(
     let mut endpoint = Endpoint::new(written.as_ref().map_or(text, |service| service.host), port);
     endpoint.pinned = address.and_then(pinned);
     // A scheme that says otherwise goes before the usual meaning of the port.
-    Service { endpoint, implicit_tls: secure_scheme || scheme.is_none() && port == ports.1 }
+    ServiceEndpoint { endpoint, implicit_tls: secure_scheme || scheme.is_none() && port == ports.1 }
 }
 
-/// As [`observed`], of a session: what failed is told without secrets, and with what was said.
-pub(super) fn concluded(started: Instant, session: Session<'_>, outcome: Result<(), Failure>) -> Observation {
+/// As [`build_observation`], of a session: what failed is told without secrets, and with what was said.
+pub(super) fn session_observation(
+    started: Instant,
+    session: Session<'_>,
+    outcome: Result<(), Failure>,
+) -> Observation {
     // Cut last: a secret that was cut in two would not be found.
     let outcome = outcome.map_err(|failure| Failure {
-        detail: shortened(&crate::domain::replace_control_chars(&session.transcript.masked(&failure.detail))),
+        detail: truncate(&crate::domain::replace_control_chars(&session.transcript.masked(&failure.detail))),
         ..failure
     });
     let transcript = session.transcript.capture().filter(|_| outcome.is_err());
-    let mut seen = observed(started, session.trace, outcome);
+    let mut seen = build_observation(started, session.trace, outcome);
     seen.captures.extend(transcript);
     // What fails by what was said before it has taken no time.
     if let Some(phase) = seen.failure.as_ref().map(|failure| failure.phase)
@@ -77,7 +81,7 @@ pub(super) fn concluded(started: Instant, session: Session<'_>, outcome: Result<
 }
 
 /// `text` with at most [`DETAIL`] characters.
-fn shortened(text: &str) -> String {
+fn truncate(text: &str) -> String {
     match text.char_indices().nth(DETAIL) {
         Some((end, _)) => format!("{} …", &text[..end]),
         None => text.to_owned(),
@@ -85,7 +89,7 @@ fn shortened(text: &str) -> String {
 }
 
 /// What was seen since `started`: the way in `trace`, and why it ended when it failed.
-pub(super) fn observed(started: Instant, trace: Trace, outcome: Result<(), Failure>) -> Observation {
+pub(super) fn build_observation(started: Instant, trace: Trace, outcome: Result<(), Failure>) -> Observation {
     let mut seen = Observation { failure: outcome.err(), ..Observation::default() };
     seen.phases = trace.phases;
     seen.address = trace.address;

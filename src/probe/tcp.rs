@@ -7,11 +7,11 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-use super::contract::{Attempting, Context, Probe};
+use super::contract::{AttemptFuture, Probe, ProbeContext};
 use super::settings::ProbeSettings;
-use super::target::{endpoint, observed};
-use super::unusable::Unusable;
-use super::way::trust;
+use super::target::{build_observation, endpoint};
+use super::unusable::InvalidProbe;
+use super::way::trust_options;
 use crate::domain::{Failure, FailureKind, Observation, Phase};
 use crate::net::{Endpoint, TlsOptions, Trace, end_by_reset, read_more, write_all};
 use crate::protocol::starttls;
@@ -28,14 +28,14 @@ const DIALOGUE_BYTES: usize = 16 * 1024;
 enum Encryption {
     None,
     Implicit,
-    Upgraded(Upgrade),
+    StartTls(Upgrade),
 }
 
 /// One step of a dialogue. What is sent goes out as it is, nothing is added to it; what is expected is a
 /// regular expression that has to match somewhere in what came since the last match, without the rest of the
 /// line of that match when something is sent in between: `^250` is about the answer to what was sent.
 #[derive(Debug)]
-struct Step {
+struct DialogueStep {
     send: Option<Box<str>>,
     expect: Option<Regex>,
 }
@@ -45,14 +45,14 @@ struct TcpProbe {
     target: Endpoint,
     encryption: Encryption,
     options: TlsOptions,
-    dialogue: Vec<Step>,
+    dialogue: Vec<DialogueStep>,
 }
 
 /// The probe of a checked `tcp` monitor.
 pub(super) fn build(document: &Document, _: &ProbeSettings) -> Arc<dyn Probe> {
     match TcpProbe::new(document) {
         Ok(probe) => Arc::new(probe),
-        Err(error) => Arc::new(Unusable::from(error)),
+        Err(error) => Arc::new(InvalidProbe::from(error)),
     }
 }
 
@@ -63,7 +63,7 @@ impl TcpProbe {
         Ok(Self {
             target: endpoint(settings.hostname, settings.port.get(), &document.read()?),
             encryption: encryption(settings.tls),
-            options: trust(document)?,
+            options: trust_options(document)?,
             dialogue,
         })
     }
@@ -73,23 +73,23 @@ const fn encryption(tls: TcpTls) -> Encryption {
     match tls {
         TcpTls::None => Encryption::None,
         TcpTls::Implicit => Encryption::Implicit,
-        TcpTls::StarttlsSmtp => Encryption::Upgraded(Upgrade::Smtp),
-        TcpTls::StarttlsImap => Encryption::Upgraded(Upgrade::Imap),
-        TcpTls::StarttlsPop3 => Encryption::Upgraded(Upgrade::Pop3),
-        TcpTls::StarttlsFtp => Encryption::Upgraded(Upgrade::Ftp),
-        TcpTls::StarttlsPostgres => Encryption::Upgraded(Upgrade::Postgres),
+        TcpTls::StarttlsSmtp => Encryption::StartTls(Upgrade::Smtp),
+        TcpTls::StarttlsImap => Encryption::StartTls(Upgrade::Imap),
+        TcpTls::StarttlsPop3 => Encryption::StartTls(Upgrade::Pop3),
+        TcpTls::StarttlsFtp => Encryption::StartTls(Upgrade::Ftp),
+        TcpTls::StarttlsPostgres => Encryption::StartTls(Upgrade::Postgres),
     }
 }
 
-fn step(line: &DialogueSettings<'_>) -> Result<Step, InvalidSettings> {
+fn step(line: &DialogueSettings<'_>) -> Result<DialogueStep, InvalidSettings> {
     let pattern = line.expect.filter(|text| !text.is_empty());
     let unusable = |error: regex::Error| InvalidSettings::new("dialogue", pattern, &error.to_string());
     let expect = pattern.map(Regex::new).transpose().map_err(unusable)?;
-    Ok(Step { send: line.send.filter(|text| !text.is_empty()).map(Into::into), expect })
+    Ok(DialogueStep { send: line.send.filter(|text| !text.is_empty()).map(Into::into), expect })
 }
 
 impl Probe for TcpProbe {
-    fn attempt<'a>(&'a self, cx: Context<'a>) -> Attempting<'a> {
+    fn attempt<'a>(&'a self, cx: ProbeContext<'a>) -> AttemptFuture<'a> {
         Box::pin(self.run(cx))
     }
 
@@ -99,29 +99,29 @@ impl Probe for TcpProbe {
 }
 
 impl TcpProbe {
-    async fn run(&self, cx: Context<'_>) -> Observation {
+    async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
         let mut trace = Trace::default();
-        let outcome = self.go(cx, &mut trace).await;
-        observed(started, trace, outcome)
+        let outcome = self.execute(cx, &mut trace).await;
+        build_observation(started, trace, outcome)
     }
 
-    async fn go(&self, cx: Context<'_>, trace: &mut Trace) -> Result<(), Failure> {
+    async fn execute(&self, cx: ProbeContext<'_>, trace: &mut Trace) -> Result<(), Failure> {
         let mut stream = cx.net.connect(&self.target, cx.deadline, trace).await?;
-        if let Encryption::Upgraded(upgrade) = self.encryption {
+        if let Encryption::StartTls(upgrade) = self.encryption {
             let started = Instant::now();
             let agreed = starttls::request(&mut stream, upgrade, cx.deadline).await.map_err(Failure::from);
             trace.phases.add(Phase::FirstByte, started.elapsed());
             agreed?;
         }
         if self.encryption == Encryption::None {
-            self.talk(&mut stream, cx, trace).await?;
-            self.leave(stream);
+            self.run_dialogue(&mut stream, cx, trace).await?;
+            self.close(stream);
             return Ok(());
         }
         let host = &self.target.host;
         let mut stream = cx.net.handshake(stream, host, &self.options, cx.deadline, trace).await?;
-        self.talk(&mut stream, cx, trace).await?;
+        self.run_dialogue(&mut stream, cx, trace).await?;
         // The check has what it wanted; a peer that is slow to say farewell does not change it.
         let _ = cx.deadline.hold(Phase::Tls, stream.shutdown()).await;
         Ok(())
@@ -133,16 +133,16 @@ impl TcpProbe {
     /// 60,000 connections to one port: 20 µs of CPU each and none left behind, against 23 to 28 µs and
     /// 12,000 left behind; neither ran out of ports, since Linux takes those of loopback again after a
     /// second (`net.ipv4.tcp_tw_reuse` 2), which it does not do for other targets.
-    fn leave(&self, stream: TcpStream) {
+    fn close(&self, stream: TcpStream) {
         if self.dialogue.is_empty() {
             end_by_reset(&stream);
         }
     }
 
-    async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
+    async fn run_dialogue<S: AsyncRead + AsyncWrite + Unpin>(
         &self,
         stream: &mut S,
-        cx: Context<'_>,
+        cx: ProbeContext<'_>,
         trace: &mut Trace,
     ) -> Result<(), Failure> {
         let mut heard = Vec::new();
@@ -160,7 +160,7 @@ impl TcpProbe {
             }
             if let Some(pattern) = &step.expect {
                 let started = Instant::now();
-                let found = hear(stream, &mut heard, pattern, cx, phase, index + 1).await;
+                let found = expect(stream, &mut heard, pattern, cx, phase, index + 1).await;
                 trace.phases.add(phase, started.elapsed());
                 is_within_line = !found?.ends_with(b"\n");
                 phase = Phase::Transfer;
@@ -174,11 +174,11 @@ impl TcpProbe {
 /// both.
 /// When the peer said something else until it closed, or whole lines until the time was over, that is what
 /// went wrong, not the time; one that stops inside of a line has stalled.
-async fn hear<S: AsyncRead + Unpin>(
+async fn expect<S: AsyncRead + Unpin>(
     stream: &mut S,
     heard: &mut Vec<u8>,
     pattern: &Regex,
-    cx: Context<'_>,
+    cx: ProbeContext<'_>,
     phase: Phase,
     number: usize,
 ) -> Result<Vec<u8>, Failure> {
@@ -189,13 +189,13 @@ async fn hear<S: AsyncRead + Unpin>(
         let more = read_more(stream, heard, DIALOGUE_BYTES, cx.deadline, phase).await;
         match more {
             Ok(0) if heard.is_empty() => return Err(crate::net::closed(phase, 0)),
-            Ok(0) => return Err(unexpected(phase, number, pattern, heard)),
+            Ok(0) => return Err(unexpected_failure(phase, number, pattern, heard)),
             Ok(_) => {}
             Err(failure) if failure.kind == FailureKind::TimedOut && heard.ends_with(b"\n") => {
-                return Err(unexpected(phase, number, pattern, heard));
+                return Err(unexpected_failure(phase, number, pattern, heard));
             }
             Err(failure) if failure.kind == FailureKind::TimedOut && !heard.is_empty() => {
-                let so_far = unexpected(phase, number, pattern, heard).detail;
+                let so_far = unexpected_failure(phase, number, pattern, heard).detail;
                 return Err(Failure { detail: format!("{}; {so_far}", failure.detail), ..failure });
             }
             Err(failure) => return Err(failure),
@@ -203,7 +203,7 @@ async fn hear<S: AsyncRead + Unpin>(
     }
 }
 
-fn unexpected(phase: Phase, number: usize, pattern: &Regex, heard: &[u8]) -> Failure {
+fn unexpected_failure(phase: Phase, number: usize, pattern: &Regex, heard: &[u8]) -> Failure {
     let start = &heard[..heard.len().min(80)];
     let said = start.escape_ascii();
     let detail = format!("step {number} expects `{pattern}`, the target said `{said}`");

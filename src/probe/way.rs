@@ -7,7 +7,7 @@ use crate::schema::typed::connection::{
 use crate::schema::{Document, InvalidSettings};
 
 /// The families of `ipv6_enabled` (fields.md 3).
-pub(super) fn family(document: &Document) -> Result<Family, InvalidSettings> {
+pub(super) fn address_family(document: &Document) -> Result<Family, InvalidSettings> {
     let settings: AddressFamilySettings = document.read()?;
     Ok(match settings.ipv6_enabled {
         Ipv6::Disabled => Family::V4Only,
@@ -17,27 +17,27 @@ pub(super) fn family(document: &Document) -> Result<Family, InvalidSettings> {
 }
 
 /// The proxy of the settings to go through.
-pub(super) fn proxy(document: &Document) -> Result<Option<i64>, InvalidSettings> {
+pub(super) fn proxy_id(document: &Document) -> Result<Option<i64>, InvalidSettings> {
     Ok(document.read::<ProxySettings>()?.id())
 }
 
 /// Versions, trust and client certificate; ALPN follows from the request.
-pub(super) fn tls(document: &Document) -> Result<TlsOptions, InvalidSettings> {
+pub(super) fn tls_options(document: &Document) -> Result<TlsOptions, InvalidSettings> {
     let version: TlsVersionSettings = document.read()?;
     Ok(TlsOptions {
         versions: TlsVersions::of_field(version.use_ssl_version.as_str()),
-        ..best_tls(document)?
+        ..default_tls_options(document)?
     })
 }
 
 /// Trust and client certificate, with the best version: of types that have no choice of versions.
-pub(super) fn best_tls(document: &Document) -> Result<TlsOptions, InvalidSettings> {
+pub(super) fn default_tls_options(document: &Document) -> Result<TlsOptions, InvalidSettings> {
     let client: ClientCertificateSettings = document.read()?;
-    Ok(TlsOptions { client_certificate: client.shown(), ..trust(document)? })
+    Ok(TlsOptions { client_certificate: client.shown(), ..trust_options(document)? })
 }
 
 /// Trust alone.
-pub(super) fn trust(document: &Document) -> Result<TlsOptions, InvalidSettings> {
+pub(super) fn trust_options(document: &Document) -> Result<TlsOptions, InvalidSettings> {
     let trust: TrustSettings = document.read()?;
     let ca = trust.ca_cert_id.filter(|&id| id != 0);
     Ok(TlsOptions { verify: trust.verify_certificate, ca, ..TlsOptions::default() })

@@ -41,7 +41,8 @@ pub(super) fn build(
     let (data_named, monitors_named) = (named("data"), named("monitors"));
     let mut read = SettingsReader { values, file, errors: faults };
     let browser = read_browser(&mut read);
-    let probe = ProbeSettings { browser: Arc::new(House::new(browser.clone())), ..read_probe(&mut read) };
+    let probe =
+        ProbeSettings { browser_pool: Arc::new(House::new(browser.clone())), ..read_probe(&mut read) };
     let mobile = read_mobile(&read, &probe.devices);
     Settings {
         // Values that were not set are those of the table, which a test holds to their kinds.

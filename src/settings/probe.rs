@@ -27,14 +27,14 @@ pub(super) fn read_probe(reader: &mut SettingsReader<'_>) -> ProbeSettings {
         dns_names: names,
         certificate_days: u32::try_from(reader.number("checks.certificate_days"))
             .unwrap_or(standard.certificate_days),
-        body_bytes: reader.number("checks.body_bytes").unsigned_abs(),
+        max_body_bytes: reader.number("checks.body_bytes").unsigned_abs(),
         user_agent: reader.optional_text("checks.user_agent").map_or(standard.user_agent, Into::into),
         monitor: standard.monitor,
         variables: standard.variables,
-        browser: standard.browser,
+        browser_pool: standard.browser_pool,
         authoring: standard.authoring,
         devices: Arc::new(read_devices(reader)),
         keyring: None,
-        hello: reader.optional_text("mail.hello").map(Into::into),
+        ehlo_name: reader.optional_text("mail.hello").map(Into::into),
     }
 }

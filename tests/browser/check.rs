@@ -14,7 +14,7 @@ use vigie::browser::{BrowserKind, Device, House, HouseConfig};
 use vigie::clock::SystemClock;
 use vigie::domain::{MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Proxy};
-use vigie::probe::{Context, ProbeSettings};
+use vigie::probe::{ProbeContext, ProbeSettings};
 use vigie::schema::Document;
 
 use crate::support::lacking;
@@ -124,7 +124,7 @@ impl Check {
         let _room = room().await;
         let document = Document::new(MonitorType::BrowserScript, self.fields.clone()).unwrap();
         let settings = ProbeSettings {
-            browser: Arc::clone(&self.house),
+            browser_pool: Arc::clone(&self.house),
             devices: Arc::new(self.devices.clone()),
             ..ProbeSettings::default()
         };
@@ -133,11 +133,11 @@ impl Check {
         net.bring_proxies(self.proxies.clone());
         let cancel = CancellationToken::new();
         let timeout = Duration::from_secs(self.fields["timeout"].as_u64().unwrap());
-        let limit = probe.limit(timeout);
+        let limit = probe.time_limit(timeout);
         let started = Instant::now();
-        let context = Context {
-            record: self.record,
-            ..Context::new(&net, Deadline::within(limit), &cancel, &SystemClock)
+        let context = ProbeContext {
+            record_exchanges: self.record,
+            ..ProbeContext::new(&net, Deadline::within(limit), &cancel, &SystemClock)
         };
         let observation = probe.attempt(context).await;
         assert!(

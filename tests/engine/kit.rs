@@ -13,7 +13,7 @@ use vigie::domain::{
     Revision, Timestamp,
 };
 use vigie::net::{Net, NetConfig};
-use vigie::probe::{Attempting, Context, Probe, Weight};
+use vigie::probe::{AttemptFuture, Probe, ProbeContext, Weight};
 use vigie::schedule::LocationRotation;
 use vigie::telemetry::Metrics;
 
@@ -65,7 +65,7 @@ impl Scripted {
 }
 
 impl Probe for Scripted {
-    fn attempt<'a>(&'a self, _: Context<'a>) -> Attempting<'a> {
+    fn attempt<'a>(&'a self, _: ProbeContext<'a>) -> AttemptFuture<'a> {
         let number = self.attempts.fetch_add(1, Ordering::SeqCst);
         let step = self.steps[number.min(self.steps.len() - 1)];
         Box::pin(async move {

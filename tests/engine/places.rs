@@ -13,7 +13,7 @@ use vigie::domain::{
     CheckResult, Failure, FailureKind, Fault, MissedReason, Observation, Outcome, Phase, Status, Timestamp,
 };
 use vigie::net::{EgressPolicy, Endpoint, Net, NetConfig};
-use vigie::probe::{Attempting, Context, Probe};
+use vigie::probe::{AttemptFuture, Probe, ProbeContext};
 use vigie::telemetry::Metrics;
 
 use crate::engine::kit::{self, MINUTE, NOON, Scripted, Step, assignment, put, within};
@@ -22,7 +22,7 @@ use crate::engine::kit::{self, MINUTE, NOON, Scripted, Step, assignment, put, wi
 struct Failing(SocketAddr, &'static str);
 
 impl Probe for Failing {
-    fn attempt<'a>(&'a self, _: Context<'a>) -> Attempting<'a> {
+    fn attempt<'a>(&'a self, _: ProbeContext<'a>) -> AttemptFuture<'a> {
         let failure = Failure::new(Phase::Connect, FailureKind::ConnectRefused, "scripted");
         let observation = Observation { address: Some(self.0), ..Observation::from_failure(failure) };
         Box::pin(std::future::ready(observation))

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{FailureKind, MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
-use vigie::probe::{Context, ProbeSettings};
+use vigie::probe::{ProbeContext, ProbeSettings};
 use vigie::schema::Document;
 
 use crate::page::check::{Check, page};
@@ -119,7 +119,7 @@ async fn by_xpath(url: &str) -> Observation {
     let net = Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap();
     let deadline = Deadline::within(std::time::Duration::from_mins(1));
     let cancel = CancellationToken::new();
-    probe.attempt(Context::new(&net, deadline, &cancel, &SystemClock)).await
+    probe.attempt(ProbeContext::new(&net, deadline, &cancel, &SystemClock)).await
 }
 
 /// So many bytes of XML.

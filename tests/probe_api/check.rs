@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{Failure, FailureKind, MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
-use vigie::probe::{Context, ProbeSettings};
+use vigie::probe::{ProbeContext, ProbeSettings};
 use vigie::schema::Document;
 
 pub struct Check {
@@ -54,8 +54,8 @@ impl Check {
         let net = Net::new(&self.config).unwrap();
         let started = Instant::now();
         let deadline = Deadline::within(self.timeout);
-        let mut cx = Context::new(&net, deadline, cancel, &SystemClock);
-        cx.record = self.record;
+        let mut cx = ProbeContext::new(&net, deadline, cancel, &SystemClock);
+        cx.record_exchanges = self.record;
         let seen = probe.attempt(cx).await;
         let slack = Duration::from_secs(5);
         assert!(started.elapsed() < self.timeout + slack, "over its timeout: {:?}", started.elapsed());

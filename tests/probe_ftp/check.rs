@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{MonitorType, Observation};
 use vigie::net::{Deadline, EgressPolicy, Net, NetConfig, Pem, Roots, Trust};
-use vigie::probe::{Context, ProbeSettings, build};
+use vigie::probe::{ProbeContext, ProbeSettings, build};
 use vigie::schema::Document;
 
 pub const PASSWORD: &str = "s3cret-pw";
@@ -51,7 +51,7 @@ pub async fn attempt(config: &NetConfig, kind: MonitorType, fields: Value, timeo
     let net = Net::new(config).unwrap();
     let (probe, _) = build(&Document::new(kind, fields).unwrap(), &ProbeSettings::default());
     let cancel = CancellationToken::new();
-    let cx = Context::new(&net, Deadline::within(timeout), &cancel, &SystemClock);
+    let cx = ProbeContext::new(&net, Deadline::within(timeout), &cancel, &SystemClock);
     let seen = probe.attempt(cx).await;
     assert!(seen.total <= timeout + Duration::from_millis(500), "over its timeout: {:?}", seen.total);
     keeps_the_password(&seen);

@@ -230,7 +230,7 @@ async fn a_search_that_takes_long_holds_up_nobody_else() {
     let fields = json!({"keyword_string": pattern, "keyword_match_type": "Regular Expression"});
     // Patience for a machine that is busy: how long the search would take is told from how fast it begins.
     let mut check = Check::of(&server.url("/")).with(fields).within(Duration::from_mins(2));
-    check.settings.body_bytes = 10 * 1024 * 1024;
+    check.settings.max_body_bytes = 10 * 1024 * 1024;
     let mut run = std::pin::pin!(check.run());
     let (mut longest, mut last) = (Duration::ZERO, Instant::now());
     let seen = loop {

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{FailureKind, MonitorType, Observation, Phase, WarningKind};
 use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
-use vigie::probe::{Context, ProbeSettings};
+use vigie::probe::{ProbeContext, ProbeSettings};
 use vigie::schema::Document;
 
 pub struct Check {
@@ -30,7 +30,7 @@ impl Check {
         Self {
             fields,
             timeout: Duration::from_secs(20),
-            settings: ProbeSettings { body_bytes: 1024 * 1024, ..ProbeSettings::default() },
+            settings: ProbeSettings { max_body_bytes: 1024 * 1024, ..ProbeSettings::default() },
             config: NetConfig { trust, ..NetConfig::default() },
             proxies: BTreeMap::default(),
         }
@@ -59,7 +59,7 @@ impl Check {
         let net = Net::new(&self.config).unwrap().with_proxies(self.proxies.clone());
         let started = Instant::now();
         let deadline = Deadline::within(self.timeout);
-        let observation = probe.attempt(Context::new(&net, deadline, cancel, &SystemClock)).await;
+        let observation = probe.attempt(ProbeContext::new(&net, deadline, cancel, &SystemClock)).await;
         let slack = Duration::from_secs(5);
         assert!(started.elapsed() < self.timeout + slack, "over its timeout: {:?}", started.elapsed());
         observation

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{FailureKind as Kind, Fault, MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
-use vigie::probe::{Context, ProbeSettings};
+use vigie::probe::{ProbeContext, ProbeSettings};
 use vigie::schema::Document;
 
 use crate::probe_http::check::Expect::Passes;
@@ -57,7 +57,7 @@ async fn search(url: &str, expression: &str, timeout: Duration, checks: usize) -
         let (probe, net) = (Arc::clone(&probe), Arc::clone(&net));
         tokio::spawn(async move {
             let cancel = CancellationToken::new();
-            probe.attempt(Context::new(&net, Deadline::within(timeout), &cancel, &SystemClock)).await
+            probe.attempt(ProbeContext::new(&net, Deadline::within(timeout), &cancel, &SystemClock)).await
         })
     });
     let mut seen = Vec::new();

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Pem, Roots, Trust};
-use vigie::probe::{Context, ProbeSettings, build};
+use vigie::probe::{ProbeContext, ProbeSettings, build};
 use vigie::schema::Document;
 
 pub const SOON: Duration = Duration::from_secs(20);
@@ -34,7 +34,7 @@ pub async fn attempt(net: &Net, kind: MonitorType, fields: Value, timeout: Durat
     let Value::Object(fields) = fields else { panic!("{fields} is no object") };
     let (probe, _) = build(&Document::new(kind, fields).unwrap(), &ProbeSettings::default());
     let cancel = CancellationToken::new();
-    let cx = Context::new(net, Deadline::within(timeout), &cancel, &SystemClock);
+    let cx = ProbeContext::new(net, Deadline::within(timeout), &cancel, &SystemClock);
     let observation = probe.attempt(cx).await;
     assert!(observation.total <= timeout + Duration::from_secs(5), "{:?}", observation.total);
     observation

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use vigie::clock::{Clock, SystemClock};
 use vigie::domain::{FailureKind as Kind, MonitorId, MonitorType, Observation, Phase, Timestamp};
 use vigie::net::Deadline;
-use vigie::probe::{Context, ProbeSettings, build};
+use vigie::probe::{ProbeContext, ProbeSettings, build};
 use vigie::schema::Document;
 use vigie::vault::Keyring;
 
@@ -62,7 +62,7 @@ impl Monitor {
             Some(standing) => standing,
             None => &SystemClock,
         };
-        let cx = Context::new(&net, Deadline::within(timeout), &cancel, clock);
+        let cx = ProbeContext::new(&net, Deadline::within(timeout), &cancel, clock);
         let seen = probe.attempt(cx).await;
         assert!(seen.total <= timeout + Duration::from_secs(1), "{:?}", seen.total);
         keeps_the_secret(&seen);

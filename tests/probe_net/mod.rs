@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{FailureKind, MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
-use vigie::probe::{Context, ProbeSettings, build};
+use vigie::probe::{ProbeContext, ProbeSettings, build};
 use vigie::schema::Document;
 
 fn net_with(change: impl FnOnce(&mut NetConfig)) -> Net {
@@ -39,7 +39,7 @@ async fn attempt(net: &Net, kind: MonitorType, fields: Value, timeout: Duration)
     };
     let (probe, _) = build(&Document::new(kind, fields).unwrap(), &settings);
     let cancel = CancellationToken::new();
-    let cx = Context::new(net, Deadline::within(timeout), &cancel, &SystemClock);
+    let cx = ProbeContext::new(net, Deadline::within(timeout), &cancel, &SystemClock);
     let observation = probe.attempt(cx).await;
     assert!(observation.total <= timeout + Duration::from_millis(500), "{:?}", observation.total);
     observation

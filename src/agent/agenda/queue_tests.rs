@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use super::*;
 use crate::domain::{CheckResult, CustomerId, LocationId, MissedReason, MonitorType, Observation, Revision};
-use crate::probe::{Attempting, Context, Probe};
+use crate::probe::{AttemptFuture, Probe, ProbeContext};
 use crate::schedule::{LocationRotation, MissedSlots, RunPlan, Slots};
 
 const START: Timestamp = Timestamp::from_seconds(1_795_176_000);
@@ -19,7 +19,7 @@ const LIMITS: Limits = Limits { total: 3, light: 3, heavy: 1, per_target: 2, que
 struct Idle(&'static str);
 
 impl Probe for Idle {
-    fn attempt<'a>(&'a self, _: Context<'a>) -> Attempting<'a> {
+    fn attempt<'a>(&'a self, _: ProbeContext<'a>) -> AttemptFuture<'a> {
         Box::pin(std::future::ready(Observation::default()))
     }
 

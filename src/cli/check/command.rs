@@ -12,7 +12,7 @@ use crate::cli::settings::PlaceArgs;
 use crate::cli::style::Style;
 use crate::cli::{kinds, output, render};
 use crate::domain::{CheckResult, MonitorType, Outcome};
-use crate::probe::Authoring;
+use crate::probe::AuthoringOptions;
 
 /// Check something now and show what was seen
 ///
@@ -75,7 +75,8 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
         return Err(WrongUse::error("`--set` of a field does not go with `--file`", Some(hint.to_owned())));
     }
     settings.probe.variables = Arc::new(variables);
-    settings.probe.authoring = Authoring { headful: args.headful, pictures: args.screenshots.is_some() };
+    settings.probe.authoring =
+        AuthoringOptions { headful: args.headful, screenshots: args.screenshots.is_some() };
     let subjects = match (&args.file, args.words.as_slice()) {
         (Some(file), []) if script.is_some() => vec![super::subject::from_script(file, &sets, &settings)?],
         (Some(file), []) => super::subject::from_file(file, None, &settings)?,

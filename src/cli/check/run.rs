@@ -42,7 +42,7 @@ pub(super) async fn all(
     });
     let results = stream::iter(checks).buffered(AT_ONCE).collect().await;
     // Where one does not end, the next check that wants a browser ends it.
-    let _ = settings.probe.browser.emptied(BROWSERS_GONE).await;
+    let _ = settings.probe.browser_pool.emptied(BROWSERS_GONE).await;
     Ok(results)
 }
 
@@ -67,7 +67,7 @@ fn assignment(subject: &Subject, settings: &Settings, location: LocationId) -> A
         interval: monitor.interval(),
         offset: None,
         part: LocationRotation::default(),
-        timeout: probe.limit(monitor.timeout()),
+        timeout: probe.time_limit(monitor.timeout()),
         retry: monitor.document.settings().schedule.retry_on_failure,
         location,
         probe,

@@ -5,20 +5,20 @@ use std::time::Duration;
 
 use http::StatusCode;
 
-use super::plan::Plan;
+use super::plan::StepPlan;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::evaluate::assertion::{Assertion, ParsedResponse};
 use crate::evaluate::template::Variables;
 use crate::evaluate::{SearchBudget, charset};
 use crate::net::Deadline;
-use crate::probe::apart::apart;
+use crate::probe::apart::run_blocking;
 
 /// Bytes of a body that are looked at in passing.
 const LONG_BODY: usize = 32 * 1024;
 
 /// An answer, and by what it is judged; goes to another thread when that takes more than a moment.
-pub(super) struct Case {
-    pub(super) steps: Arc<[Plan]>,
+pub(super) struct EvaluationInput {
+    pub(super) steps: Arc<[StepPlan]>,
     /// Which one of them.
     pub(super) index: usize,
     pub(super) status: StatusCode,
@@ -33,32 +33,32 @@ pub(super) struct Case {
 
 /// What came of it.
 #[derive(Debug, Default)]
-pub(super) struct Ruling {
+pub(super) struct Evaluation {
     /// Everything that is wrong, in the order of the document.
     pub(super) failures: Vec<Failure>,
     /// The variables that were set.
-    pub(super) set: Vec<(String, String)>,
+    pub(super) variables: Vec<(String, String)>,
 }
 
-impl Case {
+impl EvaluationInput {
     /// Judges it, not longer than until `deadline`. The target has delivered by then, so that taking longer is no
     /// fault of its.
-    pub(super) async fn judged(self, deadline: Deadline) -> Ruling {
+    pub(super) async fn evaluate(self, deadline: Deadline) -> Evaluation {
         let plan = &self.steps[self.index];
         if self.body.len() <= LONG_BODY && !plan.has_regex(&self.content_type) {
             let text = charset::decode(&self.body, Some(&self.content_type));
-            let answer = self.answer(&text).with_inline_fuel();
-            let ruling = self.rule(&answer);
+            let answer = self.to_answer(&text).with_inline_fuel();
+            let ruling = self.evaluate_response(&answer);
             if !answer.is_fuel_exhausted() {
                 return ruling;
             }
         }
-        let internal = |failure| Ruling { failures: vec![failure], ..Ruling::default() };
+        let internal = |failure| Evaluation { failures: vec![failure], ..Evaluation::default() };
         let judge = move || {
             let text = charset::decode(&self.body, Some(&self.content_type));
             let answer =
-                self.answer(&text).with_search_budget(SearchBudget::with_remaining(|| deadline.left()));
-            let ruling = self.rule(&answer);
+                self.to_answer(&text).with_search_budget(SearchBudget::with_remaining(|| deadline.left()));
+            let ruling = self.evaluate_response(&answer);
             if answer.is_search_budget_exhausted() {
                 let words = format!(
                     "searching {} bytes would take longer than the timeout; simplify the regular expressions",
@@ -68,16 +68,16 @@ impl Case {
             }
             ruling
         };
-        apart("judging the assertions", deadline, judge).await.unwrap_or_else(internal)
+        run_blocking("judging the assertions", deadline, judge).await.unwrap_or_else(internal)
     }
 
-    fn answer<'a>(&'a self, text: &'a str) -> ParsedResponse<'a> {
+    fn to_answer<'a>(&'a self, text: &'a str) -> ParsedResponse<'a> {
         ParsedResponse::new(self.status.as_u16(), self.elapsed, &self.headers, text)
     }
 
-    fn rule(&self, answer: &ParsedResponse<'_>) -> Ruling {
+    fn evaluate_response(&self, answer: &ParsedResponse<'_>) -> Evaluation {
         let plan = &self.steps[self.index];
-        let mut ruling = Ruling::default();
+        let mut ruling = Evaluation::default();
         for draft in &plan.assertions {
             let judged =
                 draft.resolve(&self.variables).map(|assertion| Assertion::evaluate(&assertion, answer));
@@ -88,7 +88,7 @@ impl Case {
         }
         for variable in &plan.variables {
             match variable.extract(answer, &self.content_type) {
-                Ok(value) => ruling.set.push((variable.name().to_owned(), value)),
+                Ok(value) => ruling.variables.push((variable.name().to_owned(), value)),
                 Err(failure) => ruling.failures.push(failure),
             }
         }

@@ -24,10 +24,10 @@ use crate::schema::typed::website::HeaderSettings;
 const LONGEST_URL: usize = 65_000;
 
 /// A step.
-pub(super) struct Plan {
+pub(super) struct StepPlan {
     pub(super) number: u32,
     pub(super) name: Box<str>,
-    url: Target,
+    url: UrlTemplate,
     method: Method,
     headers: Box<[(HeaderName, Template)]>,
     content_type: Option<HeaderValue>,
@@ -36,27 +36,31 @@ pub(super) struct Plan {
     password: Template,
     bearer: Option<Template>,
     preemptive: bool,
-    pub(super) follows: bool,
+    pub(super) follow_redirects: bool,
     pub(super) assertions: Box<[AssertionTemplate]>,
     pub(super) variables: Box<[VariableExtractor]>,
 }
 
 /// Where the request goes.
-enum Target {
+enum UrlTemplate {
     Known(Url),
-    Open(Template),
+    Template(Template),
 }
 
-impl Target {
-    fn of(text: &str) -> Result<Self, String> {
+impl UrlTemplate {
+    fn parse(text: &str) -> Result<Self, String> {
         let template = Template::new(text, EscapeContext::Url);
-        if template.has_placeholders() { Ok(Self::Open(template)) } else { parsed(text).map(Self::Known) }
+        if template.has_placeholders() {
+            Ok(Self::Template(template))
+        } else {
+            parse_url(text).map(Self::Known)
+        }
     }
 
     fn url(&self, variables: &Variables) -> Result<Url, Failure> {
         match self {
             Self::Known(url) => Ok(url.clone()),
-            Self::Open(template) => parsed(&template.render(variables)?)
+            Self::Template(template) => parse_url(&template.render(variables)?)
                 .map_err(|why| invalid(format!("the URL with its variables cannot be used: {why}"))),
         }
     }
@@ -66,7 +70,7 @@ fn invalid(words: impl Into<String>) -> Failure {
     Failure::new(Phase::Prepare, FailureKind::VariableInvalid, words)
 }
 
-impl Plan {
+impl StepPlan {
     /// The step of a monitor (interface.md 2.3).
     pub(super) fn new(number: u32, step: &ApiStepSettings<'_>) -> Result<Self, String> {
         let name = step.step_name;
@@ -80,7 +84,7 @@ impl Plan {
             StepMethod::Head => "HEAD",
             StepMethod::Custom => step.custom_method.unwrap_or_default(),
         };
-        let post = step.post.as_ref().map(Post::new);
+        let post = step.post.as_ref().map(PostBody::new);
         let login = |text: Option<&str>| Template::new(text.unwrap_or_default(), EscapeContext::Login);
         let bearer = head.bearer_token.filter(|token| !token.is_empty());
         let assertions = step.assertions.iter().map(AssertionTemplate::new).collect::<Result<_, _>>();
@@ -89,7 +93,7 @@ impl Plan {
         Ok(Self {
             number,
             name: name.into(),
-            url: Target::of(step.url).map_err(|why| unusable("url", &why))?,
+            url: UrlTemplate::parse(step.url).map_err(|why| unusable("url", &why))?,
             method: Method::from_bytes(method.as_bytes()).map_err(|error| unusable("http_method", &error))?,
             headers: headers(&head.headers).map_err(|why| unusable("head.headers", &why))?,
             content_type: content_type.map_err(|error| unusable("post.content_type", &error))?,
@@ -99,7 +103,7 @@ impl Plan {
             password: login(head.http_basic_auth_password),
             bearer: bearer.map(|token| Template::new(&format!("Bearer {token}"), EscapeContext::Header)),
             preemptive: head.preemptive_authentication,
-            follows: step.follow_redirects,
+            follow_redirects: step.follow_redirects,
             assertions: assertions.map_err(|error| unusable("assertions", &error))?,
             variables: variables.map_err(|error| unusable("variables", &error))?,
         })
@@ -108,8 +112,8 @@ impl Plan {
     /// The host that it asks, where that is written down.
     pub(super) fn host(&self) -> Option<Box<str>> {
         match &self.url {
-            Target::Known(url) => url.host_str().map(Box::from),
-            Target::Open(_) => None,
+            UrlTemplate::Known(url) => url.host_str().map(Box::from),
+            UrlTemplate::Template(_) => None,
         }
     }
 
@@ -135,7 +139,7 @@ impl Plan {
     ///
     /// # Errors
     /// A variable that is not set, or whose value cannot stand where it is used.
-    pub(super) fn request(
+    pub(super) fn build_request(
         &self,
         agent: &HeaderValue,
         variables: &Variables,
@@ -162,7 +166,7 @@ impl Plan {
             body,
             login,
             preemptive: self.preemptive,
-            follows: self.follows,
+            follows: self.follow_redirects,
         };
         Ok((request, secrets))
     }
@@ -188,14 +192,14 @@ impl Plan {
         if let Some(bearer) = &self.bearer {
             let token = bearer.render(variables)?;
             secrets.push(token.clone());
-            headers.insert(AUTHORIZATION, value(token)?);
+            headers.insert(AUTHORIZATION, header_value(token)?);
         }
         for (at, (name, template)) in self.headers.iter().enumerate() {
             let text = template.render(variables)?;
             if is_sensitive_header(name.as_str()) {
                 secrets.push(text.clone());
             }
-            let value = value(text)?;
+            let value = header_value(text)?;
             if self.headers[..at].iter().any(|(earlier, _)| earlier == name) {
                 headers.append(name, value);
             } else {
@@ -211,12 +215,12 @@ impl Plan {
 }
 
 /// The body of a step, ready but for its variables.
-struct Post {
+struct PostBody {
     content_type: String,
     body: String,
 }
 
-impl Post {
+impl PostBody {
     /// That of `post`. A multipart body is written as it goes out, parts and boundaries, but for two things
     /// that a text in a document can hardly have: the boundary in its type, which its first line says, and the
     /// line ends that RFC 2046 4.1.1 wants.
@@ -247,7 +251,7 @@ fn headers(listed: &[HeaderSettings<'_>]) -> Result<Box<[(HeaderName, Template)]
 }
 
 /// The URL of a request.
-fn parsed(text: &str) -> Result<Url, String> {
+fn parse_url(text: &str) -> Result<Url, String> {
     let url = Url::parse(text.trim()).map_err(|error| error.to_string())?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
         return Err("it must begin with `http://` or `https://` and a host".to_owned());
@@ -259,7 +263,7 @@ fn parsed(text: &str) -> Result<Url, String> {
 }
 
 /// The value of a header. It may be a secret: it is not shown.
-fn value(text: String) -> Result<HeaderValue, Failure> {
+fn header_value(text: String) -> Result<HeaderValue, Failure> {
     HeaderValue::from_maybe_shared(Bytes::from(text))
         .map_err(|_| invalid("a header has a character that is not allowed in its value"))
 }

@@ -5,34 +5,34 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::options::Options;
-use super::run::Run;
+use super::run::ApiStepsAttempt;
 use crate::domain::{Failure, FailureKind, Observation, Phase};
-use crate::probe::contract::{Attempting, Context, Probe};
+use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::settings::ProbeSettings;
-use crate::probe::unusable::Unusable;
+use crate::probe::unusable::InvalidProbe;
 use crate::schema::Document;
 
 /// Builds the probe of an API monitor. A document that breaks a rule of the field table gives a probe whose
 /// checks say so.
 #[must_use]
 pub fn build(document: &Document, settings: &ProbeSettings) -> Arc<dyn Probe> {
-    match Options::of(document, settings) {
-        Ok(options) => Arc::new(Steps { options }),
-        Err(detail) => Arc::new(Unusable::new(detail)),
+    match Options::from_document(document, settings) {
+        Ok(options) => Arc::new(ApiStepsProbe { options }),
+        Err(detail) => Arc::new(InvalidProbe::new(detail)),
     }
 }
 
-struct Steps {
+struct ApiStepsProbe {
     options: Options,
 }
 
-impl Steps {
-    async fn run(&self, cx: Context<'_>) -> Observation {
+impl ApiStepsProbe {
+    async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
-        let mut run = Run::new(&self.options, cx, started);
+        let mut run = ApiStepsAttempt::new(&self.options, cx, started);
         let outcome = tokio::select! {
             biased;
-            () = run.all() => Ok(()),
+            () = run.run_steps() => Ok(()),
             () = cx.cancel.cancelled() => Err(cancelled()),
         };
         let mut observation = run.into_observation();
@@ -48,8 +48,8 @@ fn cancelled() -> Failure {
     Failure::new(Phase::Prepare, FailureKind::Cancelled, "stopped before its end")
 }
 
-impl Probe for Steps {
-    fn attempt<'a>(&'a self, cx: Context<'a>) -> Attempting<'a> {
+impl Probe for ApiStepsProbe {
+    fn attempt<'a>(&'a self, cx: ProbeContext<'a>) -> AttemptFuture<'a> {
         Box::pin(self.run(cx))
     }
 

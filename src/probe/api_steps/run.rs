@@ -6,15 +6,15 @@ use std::sync::Arc;
 use http::StatusCode;
 use tokio::time::Instant;
 
-use super::judge::{Case, Ruling};
+use super::judge::{Evaluation, EvaluationInput};
 use super::options::Options;
-use super::plan::Plan;
+use super::plan::StepPlan;
 use crate::domain::{
     Capture, Excerpt, Failure, FailureKind, HttpExchange, HttpFacts, Observation, Phase, Status, StepResult,
     WarningKind, duration_micros,
 };
 use crate::evaluate::template::Variables;
-use crate::probe::contract::Context;
+use crate::probe::contract::ProbeContext;
 use crate::protocol::http::client::{
     Client, Jar, Journey, Kept, Request, Travelled, evidence, of_media_type, short, shown, version_name,
 };
@@ -22,43 +22,43 @@ use crate::protocol::http::{Body, Content, Head, Keep};
 use crate::redaction::telling::{Redactor, redact_named_values};
 
 /// Bytes of a body that a result tells of each exchange.
-const EXCERPT: usize = 2 * 1024;
+const EXCERPT_BYTES: usize = 2 * 1024;
 /// Characters of the failure of a step that has several.
 const DETAIL: usize = 1000;
 
-pub(super) struct Run<'a> {
+pub(super) struct ApiStepsAttempt<'a> {
     options: &'a Options,
-    cx: Context<'a>,
+    cx: ProbeContext<'a>,
     started: Instant,
-    jar: Jar,
+    cookie_jar: Jar,
     variables: Arc<Variables>,
     /// Texts of requests that let somebody in: they are told nowhere.
     secrets: Vec<String>,
     /// These and the secret variables, as they are found in texts; `None` when there are new ones.
-    masks: Option<Redactor>,
+    redactor: Option<Redactor>,
     observation: Observation,
 }
 
 /// What a step has come to so far.
-struct Step {
+struct StepState {
     result: StepResult,
     began: Instant,
     /// Status, headers and such of the last answer.
     facts: Option<HttpFacts>,
     warning: Option<String>,
     captures: Vec<Capture>,
-    travelled: Travelled,
+    chain_trace: Travelled,
 }
 
-impl<'a> Run<'a> {
-    pub(super) fn new(options: &'a Options, cx: Context<'a>, started: Instant) -> Self {
+impl<'a> ApiStepsAttempt<'a> {
+    pub(super) fn new(options: &'a Options, cx: ProbeContext<'a>, started: Instant) -> Self {
         let observation = Observation::default();
         let mut variables = Variables::new(cx.clock.now(), crate::probe::random::random());
         for (name, value) in &*options.variables {
             variables.set(name, value.clone());
         }
         let (jar, secrets, variables) = (Jar::default(), Vec::new(), Arc::new(variables));
-        Self { options, cx, started, jar, variables, secrets, masks: None, observation }
+        Self { options, cx, started, cookie_jar: jar, variables, secrets, redactor: None, observation }
     }
 
     /// What was seen, complete up to where the attempt stopped.
@@ -67,19 +67,19 @@ impl<'a> Run<'a> {
     }
 
     /// Runs the steps. What went wrong stands in the observation.
-    pub(super) async fn all(&mut self) {
+    pub(super) async fn run_steps(&mut self) {
         let steps = Arc::clone(&self.options.steps);
         for index in 0..steps.len() {
-            if !self.step(&steps, index).await {
+            if !self.run_step(&steps, index).await {
                 return;
             }
         }
     }
 
     /// Whether the step passed.
-    async fn step(&mut self, steps: &Arc<[Plan]>, index: usize) -> bool {
+    async fn run_step(&mut self, steps: &Arc<[StepPlan]>, index: usize) -> bool {
         let plan = &steps[index];
-        let mut step = Step {
+        let mut step = StepState {
             result: StepResult {
                 number: plan.number,
                 name: plan.name.to_string(),
@@ -96,75 +96,84 @@ impl<'a> Run<'a> {
             facts: None,
             warning: None,
             captures: Vec::new(),
-            travelled: Travelled::default(),
+            chain_trace: Travelled::default(),
         };
-        match plan.request(&self.options.agent, &self.variables) {
+        match plan.build_request(&self.options.user_agent, &self.variables) {
             Ok((request, secrets)) => {
                 for secret in secrets {
                     if !self.secrets.contains(&secret) {
                         self.secrets.push(secret);
-                        self.masks = None;
+                        self.redactor = None;
                     }
                 }
-                self.travel(&mut step, steps, index, &request).await;
+                self.send_request(&mut step, steps, index, &request).await;
             }
             Err(failure) => step.result.failures.push(failure),
         }
-        self.conclude(step)
+        self.finish_step(step)
     }
 
     /// Sends the request, follows where it leads, and judges the last answer.
-    async fn travel(&mut self, step: &mut Step, steps: &Arc<[Plan]>, index: usize, request: &Request) {
-        let Context { net, deadline, .. } = self.cx;
-        let client = Client { net, way: &self.options.way, deadline, started: self.started, records: true };
-        let mut jar = std::mem::take(&mut self.jar);
+    async fn send_request(
+        &mut self,
+        step: &mut StepState,
+        steps: &Arc<[StepPlan]>,
+        index: usize,
+        request: &Request,
+    ) {
+        let ProbeContext { net, deadline, .. } = self.cx;
+        let client =
+            Client { net, way: &self.options.connect, deadline, started: self.started, records: true };
+        let mut jar = std::mem::take(&mut self.cookie_jar);
         let mut journey = Journey::new(client, request, &mut jar);
         let ruling = loop {
             let (head, body) = match journey.ask().await {
                 Ok(answer) => answer,
                 Err(failure) => {
                     step.record(&mut journey, &Kept { failure: Some(&failure), ..Kept::default() });
-                    break Ruling { failures: vec![failure], ..Ruling::default() };
+                    break Evaluation { failures: vec![failure], ..Evaluation::default() };
                 }
             };
-            step.note(&journey, &head);
-            let kept = Kept { head: Some(&head), most: EXCERPT, ..Kept::default() };
+            step.record_facts(&journey, &head);
+            let kept = Kept { head: Some(&head), most: EXCERPT_BYTES, ..Kept::default() };
             let before = journey.goes_on(&head).then(|| journey.record(&kept));
             match journey.go_on(&head) {
                 Ok(true) => step.result.exchanges.extend(before),
-                Ok(false) => break self.judge(step, steps, index, &mut journey, &head, body).await,
+                Ok(false) => {
+                    break self.evaluate_response(step, steps, index, &mut journey, &head, body).await;
+                }
                 Err(failure) => {
                     step.record(
                         &mut journey,
                         &Kept { head: Some(&head), failure: Some(&failure), ..Kept::default() },
                     );
                     step.captures.push(evidence::head(&head));
-                    break Ruling { failures: vec![failure], ..Ruling::default() };
+                    break Evaluation { failures: vec![failure], ..Evaluation::default() };
                 }
             }
         };
-        step.travelled = journey.end();
-        self.jar = jar;
+        step.chain_trace = journey.end();
+        self.cookie_jar = jar;
         step.result.failures.extend(ruling.failures);
-        for (name, value) in ruling.set {
+        for (name, value) in ruling.variables {
             Arc::make_mut(&mut self.variables).set(&name, value);
-            self.masks = None;
+            self.redactor = None;
             step.result.variables.push(name);
         }
     }
 
-    async fn judge(
+    async fn evaluate_response(
         &self,
-        step: &mut Step,
-        steps: &Arc<[Plan]>,
+        step: &mut StepState,
+        steps: &Arc<[StepPlan]>,
         index: usize,
         journey: &mut Journey<'_>,
         head: &Head,
         body: Body,
-    ) -> Ruling {
+    ) -> Evaluation {
         let plan = &steps[index];
         let keep = if plan.reads_body() { Keep::Bytes } else { Keep::First(evidence::BODY_BYTES) };
-        let (limit, deadline) = (self.options.body_bytes, self.cx.deadline);
+        let (limit, deadline) = (self.options.max_body_bytes, self.cx.deadline);
         let content = body.read(keep, limit, deadline, &mut journey.trace.phases).await;
         let elapsed = step.began.elapsed();
         let Content { bytes, wire_bytes, body_bytes, failure } = content;
@@ -172,28 +181,28 @@ impl<'a> Run<'a> {
             (facts.body_wire_bytes, facts.body_bytes) = (wire_bytes, body_bytes);
         }
         let bytes = Arc::new(bytes);
-        let mut ruling = Ruling::default();
+        let mut ruling = Evaluation::default();
         if let Some(failure) = &failure {
             ruling.failures.push(failure.clone());
         } else {
-            let refused = step.refused(plan, journey, head);
-            let case = Case {
+            let refused = step.status_failure(plan, journey, head);
+            let case = EvaluationInput {
                 steps: Arc::clone(steps),
                 index,
                 status: head.status,
                 elapsed,
-                headers: if plan.reads_headers() { lines(head) } else { Vec::new() },
+                headers: if plan.reads_headers() { header_pairs(head) } else { Vec::new() },
                 content_type: of_media_type(&head.headers).unwrap_or_default().to_owned(),
                 body: Arc::clone(&bytes),
                 variables: Arc::clone(&self.variables),
                 failed: refused.is_some(),
             };
             let began = Instant::now();
-            ruling = case.judged(deadline).await;
+            ruling = case.evaluate(deadline).await;
             ruling.failures.splice(0..0, refused);
             journey.trace.phases.set(Phase::Validate, began.elapsed());
         }
-        let most = if self.cx.record { evidence::BODY_BYTES } else { EXCERPT };
+        let most = if self.cx.record_exchanges { evidence::BODY_BYTES } else { EXCERPT_BYTES };
         let failure = failure.as_ref();
         step.record(journey, &Kept { head: Some(head), body: &bytes, wire_bytes, body_bytes, failure, most });
         if !ruling.failures.is_empty() {
@@ -204,11 +213,11 @@ impl<'a> Run<'a> {
     }
 
     /// Puts the step into the observation. Whether it passed.
-    fn conclude(&mut self, mut step: Step) -> bool {
+    fn finish_step(&mut self, mut step: StepState) -> bool {
         step.result.total_us = duration_micros(step.began.elapsed());
-        step.result.phases = step.travelled.phases;
-        self.mask(&mut step);
-        let Step { result, facts, warning, captures, travelled, .. } = step;
+        step.result.phases = step.chain_trace.phases;
+        self.redact(&mut step);
+        let StepState { result, facts, warning, captures, chain_trace: travelled, .. } = step;
         let seen = &mut self.observation;
         seen.phases.merge(&travelled.phases);
         seen.address = travelled.trace.address.or(seen.address);
@@ -223,10 +232,10 @@ impl<'a> Run<'a> {
             seen.facts.http = Some(Box::new(facts));
         }
         if let Some(line) = warning {
-            seen.record_warning(WarningKind::RedirectNotFollowed, told(&result, &line));
+            seen.record_warning(WarningKind::RedirectNotFollowed, with_step_prefix(&result, &line));
         }
         seen.captures.extend(captures);
-        let failure = result.failures.first().map(|first| deciding(first, &result));
+        let failure = result.failures.first().map(|first| attempt_failure(first, &result));
         let mut result = result;
         result.status = failure.as_ref().map_or(Status::OK, Failure::status);
         seen.details.steps.push(result);
@@ -238,13 +247,13 @@ impl<'a> Run<'a> {
     }
 
     /// The texts that let somebody in.
-    fn telling(&self) -> impl Iterator<Item = &str> {
+    fn secrets(&self) -> impl Iterator<Item = &str> {
         self.secrets.iter().map(String::as_str).chain(self.variables.secret_values())
     }
 
     /// Takes the texts that let somebody in out of all that is kept of the step.
-    fn mask(&mut self, step: &mut Step) {
-        let masks = self.masks.take().unwrap_or_else(|| Redactor::from_secrets(self.telling()));
+    fn redact(&mut self, step: &mut StepState) {
+        let masks = self.redactor.take().unwrap_or_else(|| Redactor::from_secrets(self.secrets()));
         let hide = |text: &mut String| {
             if let Cow::Owned(hidden) = masks.redact(text) {
                 *text = hidden;
@@ -260,7 +269,7 @@ impl<'a> Run<'a> {
         step.result.failures.iter_mut().for_each(|failure| hide(&mut failure.detail));
         step.warning.iter_mut().for_each(hide);
         step.facts.iter_mut().for_each(|facts| hide_all(&mut facts.url));
-        step.travelled.hops.iter_mut().for_each(|hop| hide_all(&mut hop.url));
+        step.chain_trace.hops.iter_mut().for_each(|hop| hide_all(&mut hop.url));
         for HttpExchange {
             url,
             request_headers,
@@ -291,16 +300,16 @@ impl<'a> Run<'a> {
                 *capture = Capture::new(&capture.name, &*capture.mimetype, hidden.as_bytes());
             }
         }
-        self.masks = Some(masks);
+        self.redactor = Some(masks);
     }
 }
 
-impl Step {
+impl StepState {
     fn record(&mut self, journey: &mut Journey<'_>, kept: &Kept<'_>) {
         self.result.exchanges.push(journey.record(kept));
     }
 
-    fn note(&mut self, journey: &Journey<'_>, head: &Head) {
+    fn record_facts(&mut self, journey: &Journey<'_>, head: &Head) {
         self.facts = Some(HttpFacts {
             http_status: head.status.as_u16(),
             http_version: version_name(head.version).to_owned(),
@@ -312,7 +321,7 @@ impl Step {
     }
 
     /// Why the status alone fails the step; an assertion on it decides in place of this rule (fields.md 4).
-    fn refused(&mut self, plan: &Plan, journey: &Journey<'_>, head: &Head) -> Option<Failure> {
+    fn status_failure(&mut self, plan: &StepPlan, journey: &Journey<'_>, head: &Head) -> Option<Failure> {
         if plan.assertions.iter().any(crate::evaluate::assertion::AssertionTemplate::checks_status) {
             return None;
         }
@@ -339,9 +348,9 @@ impl Step {
 }
 
 /// The failure of the whole: the step's first, with the step and what else is wrong with it.
-fn deciding(first: &Failure, result: &StepResult) -> Failure {
+fn attempt_failure(first: &Failure, result: &StepResult) -> Failure {
     let details: Vec<&str> = result.failures.iter().map(|failure| failure.detail.as_str()).collect();
-    let mut detail = told(result, &details.join("; "));
+    let mut detail = with_step_prefix(result, &details.join("; "));
     if let Some((end, _)) = detail.char_indices().nth(DETAIL) {
         detail.truncate(end);
         detail.push('…');
@@ -349,12 +358,12 @@ fn deciding(first: &Failure, result: &StepResult) -> Failure {
     Failure { detail, ..first.clone() }
 }
 
-fn told(result: &StepResult, words: &str) -> String {
+fn with_step_prefix(result: &StepResult, words: &str) -> String {
     format!("step {} `{}`: {words}", result.number, result.name)
 }
 
 /// The header fields as assertions look at them.
-fn lines(head: &Head) -> Vec<(String, String)> {
+fn header_pairs(head: &Head) -> Vec<(String, String)> {
     let value = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     head.headers.iter().map(|(name, text)| (name.as_str().to_owned(), value(text))).collect()
 }

@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::ask;
-use super::budget::{Bound, Budget, SLACK};
-use super::deed::{Deed, on};
-use super::element::PATIENCE;
-use super::inspect::{is_good_page, is_there};
+use super::budget::{DRIVER_GRACE, LimitKind, TimeBudget};
+use super::deed::{Interaction, interact};
+use super::element::ELEMENT_TIMEOUT;
+use super::inspect::{check_navigation, check_page};
 use super::page::PageAccess;
-use super::stopped::{Stopped, stopped};
+use super::stopped::{ActError, to_act_error};
 use super::window::WindowContext;
 use crate::browser::Trouble;
 use crate::domain::{Failure, FailureKind, Phase};
@@ -20,41 +20,41 @@ use crate::script::dialect::{Action, ActionKind, DialogResponse, ElementTarget, 
 use crate::syntax::template::{TemplatePart, parse};
 
 /// Tells the driver how long pages and scripts of `act` may take; of none, those of the rest of the step.
-pub(super) async fn keep_time(
+pub(super) async fn set_driver_timeouts(
     window: &mut WindowContext<'_>,
-    budget: &mut Budget,
+    budget: &mut TimeBudget,
     act: Option<&Action>,
-) -> Result<(), Stopped> {
+) -> Result<(), ActError> {
     // Drivers take milliseconds; a little more than is left, so that they are not early.
     let rounded = |time: Duration| {
         Duration::from_millis(50 * (u64::try_from(time.as_millis()).unwrap_or(u64::MAX) / 50 + 1))
     };
-    let (page, bound) = budget.page(act.and_then(own_load));
-    budget.limit_pages(bound);
-    let page = if matches!(bound, Bound::Page | Bound::Open(_)) { page } else { rounded(page) };
-    let (until, _) = budget.until(act.and_then(|act| act.timeout));
+    let (page, bound) = budget.page_limit(act.and_then(own_page_timeout));
+    budget.set_page_limit_kind(bound);
+    let page = if matches!(bound, LimitKind::Page | LimitKind::Open(_)) { page } else { rounded(page) };
+    let (until, _) = budget.end_of(act.and_then(|act| act.timeout));
     // The page itself ends what it waits for; code of the script is ended by the driver.
     let is_code = act.is_some_and(|act| matches!(act.kind, ActionKind::RunJs { .. }));
-    let own = if is_code { Duration::ZERO } else { 2 * SLACK };
+    let own = if is_code { Duration::ZERO } else { 2 * DRIVER_GRACE };
     let script = rounded(until.saturating_duration_since(Instant::now()) + own);
-    match window.session.limit(page, script, ask::soon()).await {
+    match window.session.limit(page, script, ask::short_deadline()).await {
         // Told after it is answered.
         Ok(()) | Err(Trouble::Dialog(_)) => Ok(()),
-        Err(trouble) => Err(stopped(window, budget, trouble, Bound::Step)),
+        Err(trouble) => Err(to_act_error(window, budget, trouble, LimitKind::Step)),
     }
 }
 
 /// Goes to `url`, a whole address.
 pub(super) async fn open(
     window: &mut WindowContext<'_>,
-    budget: &Budget,
+    budget: &TimeBudget,
     url: &str,
     act: &Action,
-) -> Result<(), Stopped> {
-    let (within, _) = budget.page(own_load(act));
-    let latest = Instant::now() + within + SLACK;
+) -> Result<(), ActError> {
+    let (within, _) = budget.page_limit(own_page_timeout(act));
+    let latest = Instant::now() + within + DRIVER_GRACE;
     match window.session.open(url, latest).await {
-        Ok(()) => is_good_page(window, budget, latest).await,
+        Ok(()) => check_page(window, budget, latest).await,
         Err(Trouble::Late) => Err(Failure::new(
             Phase::Play,
             FailureKind::BrowserTimedOut,
@@ -64,18 +64,21 @@ pub(super) async fn open(
         Err(trouble) => {
             // Firefox waits for the page that a download never is.
             if trouble == Trouble::PageLate {
-                is_there(window, true).await?;
+                check_navigation(window, true).await?;
             }
-            Err(stopped(window, budget, trouble, Bound::Page))
+            Err(to_act_error(window, budget, trouble, LimitKind::Page))
         }
     }
 }
 
 /// How an option is picked, and by what.
-pub(super) fn picked(page: PageAccess<'_>, pick: &OptionSelector) -> Result<(&'static str, Value), Failure> {
+pub(super) fn option_argument(
+    page: PageAccess<'_>,
+    pick: &OptionSelector,
+) -> Result<(&'static str, Value), Failure> {
     Ok(match pick {
-        OptionSelector::Value(text) => ("value", Value::String(page.filled(text, EscapeContext::Value)?)),
-        OptionSelector::Label(text) => ("label", Value::String(page.filled(text, EscapeContext::Value)?)),
+        OptionSelector::Value(text) => ("value", Value::String(page.fill(text, EscapeContext::Value)?)),
+        OptionSelector::Label(text) => ("label", Value::String(page.fill(text, EscapeContext::Value)?)),
         OptionSelector::Index(index) => ("index", json!(index)),
     })
 }
@@ -85,22 +88,22 @@ pub(super) async fn press(
     key: &str,
     target: Option<&ElementTarget>,
     act: &Action,
-) -> Result<(), Stopped> {
+) -> Result<(), ActError> {
     let Some(KeyChord { modifiers: held, key }) = KeyChord::parse(key) else {
         return Err(
             Failure::new(Phase::Play, FailureKind::ScriptInvalid, format!("`{key}` is no key")).into()
         );
     };
     if let Some(target) = target {
-        on(page, target, &Deed::Focus, act).await?;
+        interact(page, target, &Interaction::Focus, act).await?;
     }
-    let (until, bound) = page.budget.until(act.timeout);
+    let (until, bound) = page.budget.end_of(act.timeout);
     let keys: Vec<char> = held.into_iter().chain([key]).collect();
     let down = keys.iter().map(|key| json!({"type": "keyDown", "value": key}));
     let up = keys.iter().rev().map(|key| json!({"type": "keyUp", "value": key}));
     let actions: Vec<Value> = down.chain(up).collect();
     let sources = json!([{"type": "key", "id": "keyboard", "actions": actions}]);
-    page.session().act(sources, until + SLACK).await.map_err(|trouble| page.stopped(trouble, bound))
+    page.session().act(sources, until + DRIVER_GRACE).await.map_err(|trouble| page.act_error(trouble, bound))
 }
 
 pub(super) async fn scroll(
@@ -108,49 +111,49 @@ pub(super) async fn scroll(
     to: Option<&ElementTarget>,
     by: (i64, i64),
     act: &Action,
-) -> Result<(), Stopped> {
+) -> Result<(), ActError> {
     if let Some(target) = to {
-        on(page, target, &Deed::ScrollTo, act).await?;
+        interact(page, target, &Interaction::ScrollTo, act).await?;
     }
     if by == (0, 0) {
         return Ok(());
     }
-    let (until, bound) = page.budget.until(act.timeout);
+    let (until, bound) = page.budget.end_of(act.timeout);
     let scrolled = page.session().run(
         "window.scrollBy(arguments[0], arguments[1]);",
         vec![json!(by.0), json!(by.1)],
-        until + SLACK,
+        until + DRIVER_GRACE,
     );
-    scrolled.await.map(drop).map_err(|trouble| page.stopped(trouble, bound))
+    scrolled.await.map(drop).map_err(|trouble| page.act_error(trouble, bound))
 }
 
 /// Answers the dialog that is open, or that opens soon.
-pub(super) async fn answer(
+pub(super) async fn answer_dialog(
     page: PageAccess<'_>,
     answer: &DialogResponse,
     act: &Action,
-) -> Result<(), Stopped> {
-    let time = page.budget.time(act.timeout, Some(PATIENCE));
+) -> Result<(), ActError> {
+    let time = page.budget.wait_limit(act.timeout, Some(ELEMENT_TIMEOUT));
     let text = match answer {
-        DialogResponse::AcceptWithText(text) => Some(page.filled(text, EscapeContext::Value)?),
+        DialogResponse::AcceptWithText(text) => Some(page.fill(text, EscapeContext::Value)?),
         DialogResponse::Accept | DialogResponse::Dismiss => None,
     };
     let ok = *answer != DialogResponse::Dismiss;
     loop {
         match page.session().answer_dialog(ok, text.as_deref(), time.latest).await {
             Ok(()) => return Ok(()),
-            Err(Trouble::NoDialog) if Instant::now() < time.until => ask::pause().await,
-            Err(trouble) => return Err(page.stopped(trouble, time.ending)),
+            Err(Trouble::NoDialog) if Instant::now() < time.until => ask::retry_delay().await,
+            Err(trouble) => return Err(page.act_error(trouble, time.ending)),
         }
     }
 }
 
 /// Runs `code` in the page; gives what it returned, as text.
-pub(super) async fn run_js(page: PageAccess<'_>, code: &str, act: &Action) -> Result<String, Stopped> {
-    let (until, bound) = page.budget.until(act.timeout);
-    let script = filled_code(page.variables, code)?;
-    let answer = page.session().run(&script, Vec::new(), until + SLACK).await;
-    Ok(match answer.map_err(|trouble| page.stopped(trouble, bound))? {
+pub(super) async fn run_js(page: PageAccess<'_>, code: &str, act: &Action) -> Result<String, ActError> {
+    let (until, bound) = page.budget.end_of(act.timeout);
+    let script = substitute_variables(page.variables, code)?;
+    let answer = page.session().run(&script, Vec::new(), until + DRIVER_GRACE).await;
+    Ok(match answer.map_err(|trouble| page.act_error(trouble, bound))? {
         Value::String(text) => text,
         Value::Null => String::new(),
         other => other.to_string(),
@@ -158,7 +161,7 @@ pub(super) async fn run_js(page: PageAccess<'_>, code: &str, act: &Action) -> Re
 }
 
 /// `code` with a text of JavaScript for each placeholder: no value becomes code.
-fn filled_code(variables: &Variables, code: &str) -> Result<String, Failure> {
+fn substitute_variables(variables: &Variables, code: &str) -> Result<String, Failure> {
     let mut script = String::with_capacity(code.len());
     for piece in parse(code) {
         match piece {
@@ -176,6 +179,6 @@ fn filled_code(variables: &Variables, code: &str) -> Result<String, Failure> {
 }
 
 /// What the page load of `act` may take by itself.
-fn own_load(act: &Action) -> Option<Duration> {
+fn own_page_timeout(act: &Action) -> Option<Duration> {
     act.timeout.filter(|_| matches!(act.kind, ActionKind::Open { .. }))
 }

@@ -6,64 +6,64 @@ use std::time::Duration;
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 use tokio::time::Instant;
 
-use super::ask::{self, Of, Told};
-use super::budget::{Budget, Time};
-use super::capture_rule::{CaptureRule, Keep, Moment};
-use super::recorder::Recorder;
+use super::ask::{self, TextReading, TextSource};
+use super::budget::{TimeBudget, WaitLimit};
+use super::capture_rule::{CaptureMoment, CaptureRetention, CaptureRule};
+use super::recorder::StepRecorder;
 use super::waterfall;
 use crate::browser::Session;
 use crate::domain::Capture;
 use crate::redaction::telling::Redactor;
 
 /// Bytes of the source of one page.
-const SOURCE_BYTES: usize = 1024 * 1024;
+const MAX_SOURCE_BYTES: usize = 1024 * 1024;
 /// What taking one file may take; a browser that hangs gives none.
-const PATIENCE: Duration = Duration::from_secs(3);
+const CAPTURE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Bytes of a decoded picture, whatever its header says.
-const PICTURE_BYTES: usize = 512 * 1024 * 1024;
+const MAX_IMAGE_BYTES: usize = 512 * 1024 * 1024;
 /// Of JPEG, in percent.
-const QUALITY: u8 = 80;
+const JPEG_QUALITY: u8 = 80;
 
 /// Takes what the monitor wants at this moment; `name` tells the files of the moment apart.
 pub(super) async fn capture(
-    recorder: &mut Recorder<'_>,
+    recorder: &mut StepRecorder<'_>,
     session: &Session,
-    budget: &mut Budget,
+    budget: &mut TimeBudget,
     rule: &CaptureRule,
     masks: &Redactor,
-    (moment, name): (Moment, &str),
+    (moment, name): (CaptureMoment, &str),
 ) {
     let keep = rule.keeps(moment);
-    if keep == Keep::Never || recorder.files.is_full() {
+    if keep == CaptureRetention::Never || recorder.files.is_full() {
         return;
     }
     let began = Instant::now();
     if rule.images
-        && let Some(file) = picture(session, rule, name).await
+        && let Some(file) = capture_screenshot(session, rule, name).await
     {
         recorder.files.add(file, keep);
     }
     if rule.sources
-        && let Some(file) = source(session, masks, name).await
+        && let Some(file) = capture_source(session, masks, name).await
     {
         recorder.files.add(file, keep);
     }
     if rule.headers
-        && let Some(document) = recorder.headers.take()
+        && let Some(document) = recorder.last_document.take()
     {
-        let text = waterfall::headers(&document, masks);
+        let text = waterfall::header_text(&document, masks);
         let name = format!("{name}-headers.txt");
         recorder.files.add(Capture::new(&name, "text/plain; charset=utf-8", text.as_bytes()), keep);
     }
     // A step is no slower for being looked at.
     let took = began.elapsed();
-    recorder.set_aside(took);
-    budget.give_back(took);
+    recorder.exclude_time(took);
+    budget.refund(took);
 }
 
 /// The act `screenshot`: kept whatever the level is, but for `Disabled`.
 pub(super) async fn screenshot(
-    recorder: &mut Recorder<'_>,
+    recorder: &mut StepRecorder<'_>,
     session: &Session,
     rule: &CaptureRule,
     name: &str,
@@ -72,15 +72,15 @@ pub(super) async fn screenshot(
         return;
     }
     let name = file_name(name);
-    let taken = recorder.files.named(&name);
+    let taken = recorder.files.count_named(&name);
     let name = if taken > 0 { format!("{name}-{}", taken + 1) } else { name };
-    if let Some(file) = picture(session, rule, &name).await {
-        recorder.files.add(file, Keep::Always);
+    if let Some(file) = capture_screenshot(session, rule, &name).await {
+        recorder.files.add(file, CaptureRetention::Always);
     }
 }
 
-async fn picture(session: &Session, rule: &CaptureRule, name: &str) -> Option<Capture> {
-    let png = session.screenshot(Instant::now() + PATIENCE).await.ok()?;
+async fn capture_screenshot(session: &Session, rule: &CaptureRule, name: &str) -> Option<Capture> {
+    let png = session.screenshot(Instant::now() + CAPTURE_TIMEOUT).await.ok()?;
     if rule.png {
         return Some(Capture::new(&format!("{name}.png"), "image/png", &png));
     }
@@ -89,11 +89,17 @@ async fn picture(session: &Session, rule: &CaptureRule, name: &str) -> Option<Ca
     jpeg.map(|jpeg| Capture::new(&format!("{name}.jpg"), "image/jpeg", &jpeg))
 }
 
-async fn source(session: &Session, masks: &Redactor, name: &str) -> Option<Capture> {
-    let told = ask::text(session, &Of::Source, None, Time::aside(Instant::now() + PATIENCE)).await;
-    let Ok(Told::Text(text, _)) = told else { return None };
+async fn capture_source(session: &Session, masks: &Redactor, name: &str) -> Option<Capture> {
+    let told = ask::read_text(
+        session,
+        &TextSource::Source,
+        None,
+        WaitLimit::no_wait(Instant::now() + CAPTURE_TIMEOUT),
+    )
+    .await;
+    let Ok(TextReading::Text(text, _)) = told else { return None };
     let masked = masks.redact(&text);
-    let mut end = masked.len().min(SOURCE_BYTES);
+    let mut end = masked.len().min(MAX_SOURCE_BYTES);
     while !masked.is_char_boundary(end) {
         end -= 1;
     }
@@ -102,11 +108,11 @@ async fn source(session: &Session, masks: &Redactor, name: &str) -> Option<Captu
 
 /// `png` as JPEG, which is a fraction of its size.
 fn jpeg(png: &[u8]) -> Option<Vec<u8>> {
-    let mut decoder = png::Decoder::new_with_limits(Cursor::new(png), png::Limits { bytes: PICTURE_BYTES });
+    let mut decoder = png::Decoder::new_with_limits(Cursor::new(png), png::Limits { bytes: MAX_IMAGE_BYTES });
     // Of 8 bits a channel, and without a palette.
     decoder.set_transformations(png::Transformations::normalize_to_color8());
     let mut reader = decoder.read_info().ok()?;
-    let mut pixels = vec![0; reader.output_buffer_size().filter(|size| *size <= PICTURE_BYTES)?];
+    let mut pixels = vec![0; reader.output_buffer_size().filter(|size| *size <= MAX_IMAGE_BYTES)?];
     let read = reader.next_frame(&mut pixels).ok()?;
     pixels.truncate(read.buffer_size());
     let color = match read.color_type {
@@ -121,7 +127,7 @@ fn jpeg(png: &[u8]) -> Option<Vec<u8>> {
     };
     let (width, height) = (u16::try_from(read.width).ok()?, u16::try_from(read.height).ok()?);
     let mut out = Vec::new();
-    let mut encoder = Encoder::new(&mut out, QUALITY);
+    let mut encoder = Encoder::new(&mut out, JPEG_QUALITY);
     // Colours in full resolution, or coloured text is blurred.
     encoder.set_sampling_factor(SamplingFactor::F_1_1);
     encoder.encode(&pixels, width, height, color).ok()?;

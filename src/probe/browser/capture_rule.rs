@@ -5,11 +5,11 @@ use crate::domain::Capture;
 use crate::schema::typed::browser::{CaptureLevel, CaptureSettings, ScreenshotFormat};
 
 /// Bytes of all files of one attempt; what comes after is left out.
-const MOST_BYTES: usize = 16 * 1024 * 1024;
+const MAX_BYTES: usize = 16 * 1024 * 1024;
 
 /// When something may be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Moment {
+pub(super) enum CaptureMoment {
     /// After an act that passed.
     Event,
     /// At the end of a step that passed.
@@ -20,7 +20,7 @@ pub(super) enum Moment {
 
 /// What becomes of what could be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Keep {
+pub(super) enum CaptureRetention {
     Never,
     /// Only when the check fails.
     OnError,
@@ -28,14 +28,18 @@ pub(super) enum Keep {
 }
 
 /// What of a `moment` is kept at `level`.
-const fn keep(level: CaptureLevel, moment: Moment) -> Keep {
+const fn keep(level: CaptureLevel, moment: CaptureMoment) -> CaptureRetention {
     use CaptureLevel::{Actions, ActionsOnError, Disabled, Events, EventsOnError};
     match (level, moment) {
-        (Disabled, _) => Keep::Never,
-        (_, Moment::Failure) | (Actions, Moment::Action) | (Events, Moment::Event) => Keep::Always,
-        (ActionsOnError, Moment::Action) | (EventsOnError, Moment::Event) => Keep::OnError,
+        (Disabled, _) => CaptureRetention::Never,
+        (_, CaptureMoment::Failure) | (Actions, CaptureMoment::Action) | (Events, CaptureMoment::Event) => {
+            CaptureRetention::Always
+        }
+        (ActionsOnError, CaptureMoment::Action) | (EventsOnError, CaptureMoment::Event) => {
+            CaptureRetention::OnError
+        }
         // The end of a step is the end of its last act.
-        _ => Keep::Never,
+        _ => CaptureRetention::Never,
     }
 }
 
@@ -62,7 +66,7 @@ impl CaptureRule {
     }
 
     /// What of a `moment` is kept.
-    pub(super) const fn keeps(self, moment: Moment) -> Keep {
+    pub(super) const fn keeps(self, moment: CaptureMoment) -> CaptureRetention {
         keep(self.level, moment)
     }
 
@@ -74,29 +78,31 @@ impl CaptureRule {
 
 /// What was taken so far.
 #[derive(Debug, Default)]
-pub(super) struct Files {
-    files: Vec<(Capture, Keep)>,
+pub(super) struct CaptureFiles {
+    files: Vec<(Capture, CaptureRetention)>,
     bytes: usize,
 }
 
-impl Files {
-    pub(super) fn add(&mut self, file: Capture, keep: Keep) {
+impl CaptureFiles {
+    pub(super) fn add(&mut self, file: Capture, keep: CaptureRetention) {
         self.bytes += file.content_len();
         self.files.push((file, keep));
     }
 
     pub(super) const fn is_full(&self) -> bool {
-        self.bytes >= MOST_BYTES
+        self.bytes >= MAX_BYTES
     }
 
     /// Those that are kept of a check that `failed`.
-    pub(super) fn kept(self, failed: bool) -> Vec<Capture> {
-        let kept = |(file, keep): (Capture, Keep)| (keep == Keep::Always || failed).then_some(file);
+    pub(super) fn into_kept(self, failed: bool) -> Vec<Capture> {
+        let kept = |(file, keep): (Capture, CaptureRetention)| {
+            (keep == CaptureRetention::Always || failed).then_some(file)
+        };
         self.files.into_iter().filter_map(kept).collect()
     }
 
     /// How many there are whose name begins with `name`.
-    pub(super) fn named(&self, name: &str) -> usize {
+    pub(super) fn count_named(&self, name: &str) -> usize {
         self.files.iter().filter(|(file, _)| file.name.starts_with(name)).count()
     }
 }
@@ -107,7 +113,7 @@ mod tests {
 
     #[test]
     fn levels_keep_what_the_fields_say() {
-        use Keep::{Always, Never, OnError};
+        use CaptureRetention::{Always, Never, OnError};
         for (level, event, action, failure) in [
             (CaptureLevel::Disabled, Never, Never, Never),
             (CaptureLevel::ErrorOnly, Never, Never, Always),
@@ -116,9 +122,9 @@ mod tests {
             (CaptureLevel::EventsOnError, OnError, Never, Always),
             (CaptureLevel::Events, Always, Never, Always),
         ] {
-            assert_eq!(keep(level, Moment::Event), event, "{level:?}");
-            assert_eq!(keep(level, Moment::Action), action, "{level:?}");
-            assert_eq!(keep(level, Moment::Failure), failure, "{level:?}");
+            assert_eq!(keep(level, CaptureMoment::Event), event, "{level:?}");
+            assert_eq!(keep(level, CaptureMoment::Action), action, "{level:?}");
+            assert_eq!(keep(level, CaptureMoment::Failure), failure, "{level:?}");
         }
     }
 }

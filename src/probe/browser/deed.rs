@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::ask::{self, Found};
-use super::element::{PATIENCE, not_found};
+use super::ask::{self, ElementLookup};
+use super::element::{ELEMENT_TIMEOUT, element_failure};
 use super::page::PageAccess;
-use super::stopped::Stopped;
+use super::stopped::ActError;
 use crate::browser::{Element, Session, Trouble};
 use crate::script::dialect::{Action, ElementState, ElementTarget};
 
@@ -17,10 +17,10 @@ const TO_CENTER: &str = "arguments[0].scrollIntoView({block: 'center', inline: '
 
 /// A deed.
 #[derive(Debug)]
-pub(super) enum Deed {
+pub(super) enum Interaction {
     Click,
     /// The pointer moves over it, and clicks so many times.
-    Point(u32),
+    Pointer(u32),
     Type(String),
     Clear,
     /// Picks an option by `value`, `label` or `index`.
@@ -31,11 +31,11 @@ pub(super) enum Deed {
     EnterFrame,
 }
 
-impl Deed {
+impl Interaction {
     /// What the element must be first.
-    const fn needs(&self) -> ElementState {
+    const fn required_state(&self) -> ElementState {
         match self {
-            Self::Point(0) => ElementState::Visible,
+            Self::Pointer(0) => ElementState::Visible,
             Self::ScrollTo | Self::EnterFrame => ElementState::Present,
             _ => ElementState::Enabled,
         }
@@ -43,40 +43,45 @@ impl Deed {
 }
 
 /// Does `deed` with the element, once it can be done; gives the element.
-pub(super) async fn on(
+pub(super) async fn interact(
     page: PageAccess<'_>,
     target: &ElementTarget,
-    deed: &Deed,
+    deed: &Interaction,
     act: &Action,
-) -> Result<Element, Stopped> {
-    let locators = page.located(target)?;
+) -> Result<Element, ActError> {
+    let locators = page.locator_args(target)?;
     // What it sets off may take as long as the page and the step may.
-    let mut time = page.budget.time(act.timeout, Some(PATIENCE));
+    let mut time = page.budget.wait_limit(act.timeout, Some(ELEMENT_TIMEOUT));
     loop {
         let asked = Instant::now();
-        let found = ask::element(page.session(), &locators, deed.needs(), time).await;
-        time.forgive(asked);
-        let element = match found.map_err(|why| page.unanswered(why, time))? {
-            Found::Yes(Some(element)) => element,
-            found => return Err(not_found(&found, target).into()),
+        let found = ask::find_element(page.session(), &locators, deed.required_state(), time).await;
+        time.extend_if_late(asked);
+        let element = match found.map_err(|why| page.dom_failure(why, time))? {
+            ElementLookup::Match(Some(element)) => element,
+            found => return Err(element_failure(&found, target).into()),
         };
-        match done(page.session(), deed, &element, time.latest).await {
+        match perform(page.session(), deed, &element, time.latest).await {
             Ok(()) => return Ok(element),
             Err(Trouble::Stale | Trouble::NotUsable(_)) if Instant::now() < time.until => {
-                ask::pause().await;
+                ask::retry_delay().await;
             }
-            Err(trouble) => return Err(page.stopped(trouble, time.ending)),
+            Err(trouble) => return Err(page.act_error(trouble, time.ending)),
         }
     }
 }
 
-async fn done(session: &Session, deed: &Deed, element: &Element, until: Instant) -> Result<(), Trouble> {
+async fn perform(
+    session: &Session,
+    deed: &Interaction,
+    element: &Element,
+    until: Instant,
+) -> Result<(), Trouble> {
     match deed {
-        Deed::Click => session.click(element, until).await,
-        Deed::Point(clicks) => point(session, *clicks, element, until).await,
-        Deed::Type(text) => session.type_into(element, text, until).await,
-        Deed::Clear => session.clear(element, until).await,
-        Deed::Pick(by, value) => {
+        Interaction::Click => session.click(element, until).await,
+        Interaction::Pointer(clicks) => point(session, *clicks, element, until).await,
+        Interaction::Type(text) => session.type_into(element, text, until).await,
+        Interaction::Clear => session.clear(element, until).await,
+        Interaction::Pick(by, value) => {
             let arguments = vec![element.argument(), json!(by), value.clone()];
             match session.run(PICK, arguments, until).await?.as_str() {
                 None => Ok(()),
@@ -84,10 +89,12 @@ async fn done(session: &Session, deed: &Deed, element: &Element, until: Instant)
                 Some(why) => Err(Trouble::NotUsable(why.to_owned())),
             }
         }
-        Deed::Check(on) => check(session, *on, element, until).await,
-        Deed::Focus => session.run("arguments[0].focus();", vec![element.argument()], until).await.map(drop),
-        Deed::ScrollTo => session.run(TO_CENTER, vec![element.argument()], until).await.map(drop),
-        Deed::EnterFrame => session.enter_frame(element.argument(), until).await,
+        Interaction::Check(on) => check(session, *on, element, until).await,
+        Interaction::Focus => {
+            session.run("arguments[0].focus();", vec![element.argument()], until).await.map(drop)
+        }
+        Interaction::ScrollTo => session.run(TO_CENTER, vec![element.argument()], until).await.map(drop),
+        Interaction::EnterFrame => session.enter_frame(element.argument(), until).await,
     }
 }
 

@@ -6,31 +6,31 @@ use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::ask;
-use super::budget::Budget;
-use super::load_error::{CRASHED, bare, error_page, shown};
-use super::options::Experience;
-use super::stopped::{Stopped, stopped};
+use super::budget::TimeBudget;
+use super::load_error::{CRASHED, display_url, error_page_prefix, without_fragment};
+use super::options::UserExperience;
+use super::stopped::{ActError, to_act_error};
 use super::window::WindowContext;
 use crate::browser::{Session, Trouble};
 use crate::domain::{Failure, FailureKind, PageTiming, Phase, Phases, duration_micros};
 
 /// How long a page may take to tell of itself where the step can do without.
-pub(super) const GLANCE: Duration = Duration::from_secs(5);
+pub(super) const INSPECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The body of the function that tells.
-const LOOK: &str = include_str!("look.js");
+const INSPECT_SCRIPT: &str = include_str!("look.js");
 
 /// What `look.js` tells.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Seen {
+pub(super) struct PageReport {
     pub(super) url: String,
     pub(super) title: String,
     pub(super) status: u16,
     /// `performance.timeOrigin`, as text: tells documents apart.
     pub(super) origin: String,
-    times: Times,
-    paint: Paint,
+    times: NavigationTiming,
+    paint: PaintTiming,
     largest: Option<f64>,
     shift: Option<f64>,
     pub(super) viewport: (u32, u32),
@@ -38,7 +38,7 @@ pub(super) struct Seen {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Times {
+struct NavigationTiming {
     domain_lookup_start: f64,
     domain_lookup_end: f64,
     connect_start: f64,
@@ -53,14 +53,14 @@ struct Times {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
-struct Paint {
+struct PaintTiming {
     first_paint: Option<f64>,
     first_contentful_paint: Option<f64>,
 }
 
-impl Seen {
+impl PageReport {
     /// What was measured. Marks that the browser does not know are 0 there.
-    pub(super) fn timing(&self, experience: bool) -> PageTiming {
+    pub(super) fn page_timing(&self, experience: bool) -> PageTiming {
         let times = &self.times;
         let mut phases = Phases::default();
         let mut span = |phase, from: f64, to: f64| {
@@ -93,24 +93,27 @@ fn millis(time: f64) -> Duration {
 
 /// Looks at the page that was gone to, which may tell of itself until `latest`: its answer must be no error
 /// (status 7), and it must be the site's own.
-pub(super) async fn is_good_page(
+pub(super) async fn check_page(
     window: &mut WindowContext<'_>,
-    budget: &Budget,
+    budget: &TimeBudget,
     latest: Instant,
-) -> Result<(), Stopped> {
-    let seen = look(&window.session, Experience::Unwanted, latest.max(Instant::now() + GLANCE)).await;
-    let seen = seen.map_err(|trouble| stopped(window, budget, trouble, budget.page_bound()))?;
-    if error_page(&seen.url).is_none() && bare(&seen.url) != bare(&window.went_to) {
-        is_there(window, false).await?;
+) -> Result<(), ActError> {
+    let seen =
+        inspect(&window.session, UserExperience::Off, latest.max(Instant::now() + INSPECT_TIMEOUT)).await;
+    let seen = seen.map_err(|trouble| to_act_error(window, budget, trouble, budget.page_limit_kind()))?;
+    if error_page_prefix(&seen.url).is_none()
+        && without_fragment(&seen.url) != without_fragment(&window.last_url)
+    {
+        check_navigation(window, false).await?;
     }
-    Ok(judged(window, &seen).await?)
+    Ok(evaluate_page(window, &seen).await?)
 }
 
 /// A browser that shows another page than it was sent to was redirected, or stayed where it was: what it got was
 /// no page. One that was given up because it was `late` says nothing by its end.
-pub(super) async fn is_there(window: &WindowContext<'_>, late: bool) -> Result<(), Failure> {
-    window.read_requests(ask::soon()).await;
-    let journal = window.network.journal();
+pub(super) async fn check_navigation(window: &WindowContext<'_>, late: bool) -> Result<(), Failure> {
+    window.read_requests(ask::short_deadline()).await;
+    let journal = window.network.log();
     let Some(document) = journal.last_document() else { return Ok(()) };
     let is_attachment = document.response_headers.iter().any(|(name, value)| {
         name.eq_ignore_ascii_case("content-disposition") && value.trim_start().starts_with("attachment")
@@ -122,12 +125,12 @@ pub(super) async fn is_there(window: &WindowContext<'_>, late: bool) -> Result<(
         }
         _ => return Ok(()),
     };
-    let detail = format!("`{}`: {why}", shown(&document.url));
+    let detail = format!("`{}`: {why}", display_url(&document.url));
     Err(Failure::new(Phase::Play, FailureKind::NoPage, detail))
 }
 
 /// What an act that failed means where the page is none of the site's any more, or the driver fell silent.
-pub(super) async fn explained(window: &mut WindowContext<'_>, failure: Failure) -> Failure {
+pub(super) async fn explain_failure(window: &mut WindowContext<'_>, failure: Failure) -> Failure {
     use FailureKind as Kind;
     let of = |kind, detail: String| Failure::new(Phase::Play, kind, detail);
     if window.session.is_stuck() {
@@ -150,8 +153,8 @@ pub(super) async fn explained(window: &mut WindowContext<'_>, failure: Failure) 
     if !of_page.contains(&failure.kind) {
         return failure;
     }
-    match look_at_top(window, Experience::Unwanted, Instant::now() + GLANCE).await {
-        Ok(seen) => judged(window, &seen).await.err().unwrap_or(failure),
+    match inspect_top(window, UserExperience::Off, Instant::now() + INSPECT_TIMEOUT).await {
+        Ok(seen) => evaluate_page(window, &seen).await.err().unwrap_or(failure),
         Err(Trouble::Gone(why)) => of(Kind::BrowserFailed, why),
         Err(_) => failure,
     }
@@ -159,43 +162,44 @@ pub(super) async fn explained(window: &mut WindowContext<'_>, failure: Failure) 
 
 /// An error page does not say what it stands for: it is the document that was asked for last. Answers the browser's
 /// word for why that came to nothing.
-async fn reason_of_error_page(window: &mut WindowContext<'_>) -> Option<String> {
-    window.read_requests(ask::soon()).await;
-    let document = window
-        .network
-        .journal()
-        .last_document()
-        .map(|document| (document.url.clone(), document.error.clone()));
+async fn error_page_cause(window: &mut WindowContext<'_>) -> Option<String> {
+    window.read_requests(ask::short_deadline()).await;
+    let document =
+        window.network.log().last_document().map(|document| (document.url.clone(), document.error.clone()));
     let (url, error) = document?;
-    window.went_to = url;
+    window.last_url = url;
     error.map(|error| error.strip_prefix("net::").map(str::to_owned).unwrap_or(error))
 }
 
 /// What the page of the window says of itself, whatever frame the script is in.
-pub(super) async fn look_at_top(
+pub(super) async fn inspect_top(
     window: &WindowContext<'_>,
-    experience: Experience,
+    experience: UserExperience,
     until: Instant,
-) -> Result<Seen, Trouble> {
+) -> Result<PageReport, Trouble> {
     if !window.frames.is_empty() {
         window.session.enter_frame(serde_json::Value::Null, until).await?;
     }
-    let seen = look(&window.session, experience, until).await;
+    let seen = inspect(&window.session, experience, until).await;
     for frame in &window.frames {
         // A frame that is gone is told by the act that looks for something in it.
-        if window.session.enter_frame(frame.clone(), ask::soon()).await.is_err() {
+        if window.session.enter_frame(frame.clone(), ask::short_deadline()).await.is_err() {
             break;
         }
     }
     seen
 }
 
-async fn look(session: &Session, experience: Experience, until: Instant) -> Result<Seen, Trouble> {
+async fn inspect(
+    session: &Session,
+    experience: UserExperience,
+    until: Instant,
+) -> Result<PageReport, Trouble> {
     loop {
-        match session.run(LOOK, vec![experience.asked()], until).await {
+        match session.run(INSPECT_SCRIPT, vec![experience.to_argument()], until).await {
             Ok(serde_json::Value::Null) => match session.dialog(until).await? {
                 Some(text) => return Err(Trouble::Dialog(text)),
-                None if Instant::now() < until => ask::pause().await,
+                None if Instant::now() < until => ask::retry_delay().await,
                 None => return Err(Trouble::Late),
             },
             Ok(answer) => {
@@ -203,21 +207,21 @@ async fn look(session: &Session, experience: Experience, until: Instant) -> Resu
                     Trouble::Refused(format!("the page tells nonsense of itself: {error}"))
                 });
             }
-            Err(Trouble::Unloaded | Trouble::Stale) if Instant::now() < until => ask::pause().await,
+            Err(Trouble::Unloaded | Trouble::Stale) if Instant::now() < until => ask::retry_delay().await,
             Err(trouble) => return Err(trouble),
         }
     }
 }
 
 /// Whether the page that was `seen` is the site's own, and its answer no error.
-pub(super) async fn judged(window: &mut WindowContext<'_>, seen: &Seen) -> Result<(), Failure> {
-    match error_page(&seen.url) {
+pub(super) async fn evaluate_page(window: &mut WindowContext<'_>, seen: &PageReport) -> Result<(), Failure> {
+    match error_page_prefix(&seen.url) {
         Some(CRASHED) => {
             return Err(Failure::new(Phase::Play, FailureKind::BrowserFailed, "the tab crashed"));
         }
         Some(word) => {
-            let told = reason_of_error_page(window).await;
-            return Err(window.error_page(told.as_deref().unwrap_or(word)));
+            let told = error_page_cause(window).await;
+            return Err(window.error_page_failure(told.as_deref().unwrap_or(word)));
         }
         None => {}
     }
@@ -226,7 +230,7 @@ pub(super) async fn judged(window: &mut WindowContext<'_>, seen: &Seen) -> Resul
         if let Some(failure) = window.proxy_failure(&seen.url) {
             return Err(failure);
         }
-        let detail = format!("`{}` answered with {}", shown(&seen.url), seen.status);
+        let detail = format!("`{}` answered with {}", display_url(&seen.url), seen.status);
         return Err(Failure::new(Phase::Play, FailureKind::HttpStatus, detail));
     }
     Ok(())

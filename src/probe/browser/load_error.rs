@@ -5,7 +5,7 @@ use url::Url;
 use crate::domain::FailureKind;
 
 /// What the browser's word for a failed load means.
-pub(super) fn kind_of(word: &str) -> FailureKind {
+pub(super) fn load_failure_kind(word: &str) -> FailureKind {
     match word {
         "ERR_NAME_NOT_RESOLVED" | "dnsNotFound" => FailureKind::NameNotFound,
         "ERR_CONNECTION_REFUSED" | "connectionFailure" | "proxyConnectFailure" => FailureKind::ConnectRefused,
@@ -27,18 +27,18 @@ pub(super) fn kind_of(word: &str) -> FailureKind {
 pub(super) const CRASHED: &str = "about:tabcrashed";
 
 /// `url` as a server gets it.
-pub(super) fn bare(url: &str) -> &str {
+pub(super) fn without_fragment(url: &str) -> &str {
     url.split('#').next().unwrap_or(url)
 }
 
 /// Whether `url` is that of an error page of the browser's own.
-pub(super) fn error_page(url: &str) -> Option<&str> {
+pub(super) fn error_page_prefix(url: &str) -> Option<&str> {
     let internal = ["chrome-error://", "about:neterror", "about:certerror", "about:blocked", CRASHED];
     internal.into_iter().find(|start| url.starts_with(start))
 }
 
 /// `url` without credentials, as it is kept.
-pub(super) fn shown(url: &str) -> String {
+pub(super) fn display_url(url: &str) -> String {
     let Ok(mut parsed) = Url::parse(url) else { return url.chars().take(2000).collect() };
     // Neither can fail where there is a login.
     let _ = parsed.set_username("");

@@ -3,7 +3,7 @@
 use crate::script::dialect::{Action, ElementTarget, Locator};
 
 /// The act and where it stands: `` `click` in line 7 ``.
-pub(super) fn act(act: &Action) -> String {
+pub(super) fn describe_act(act: &Action) -> String {
     match act.position.line {
         0 => format!("`{}`", act.kind.name()),
         line => format!("`{}` in line {line}", act.kind.name()),
@@ -11,13 +11,13 @@ pub(super) fn act(act: &Action) -> String {
 }
 
 /// How an element is looked for, as the script writes it, placeholders and all.
-pub(super) fn target(target: &ElementTarget) -> String {
+pub(super) fn describe_target(target: &ElementTarget) -> String {
     let words: Vec<String> = target.locators.iter().map(locator).collect();
     words.join(", ")
 }
 
 /// The attribute that stands for a locator, and its text.
-pub(super) const fn parts(locator: &Locator) -> (&'static str, &String) {
+pub(super) const fn locator_parts(locator: &Locator) -> (&'static str, &String) {
     match locator {
         Locator::Id(text) => ("id", text),
         Locator::Css(text) => ("css", text),
@@ -29,6 +29,6 @@ pub(super) const fn parts(locator: &Locator) -> (&'static str, &String) {
 }
 
 fn locator(locator: &Locator) -> String {
-    let (by, text) = parts(locator);
+    let (by, text) = locator_parts(locator);
     format!("{by} `{text}`")
 }

@@ -8,19 +8,19 @@ use crate::sync::{Mutex, MutexGuard};
 
 /// The network log of the browser. Firefox reports its requests by itself; Chromium's driver keeps a log.
 #[derive(Clone, Copy)]
-pub(super) struct NetworkLog<'a> {
+pub(super) struct NetworkLogReader<'a> {
     journal: &'a Mutex<Journal>,
     kind: BrowserKind,
 }
 
-impl<'a> NetworkLog<'a> {
+impl<'a> NetworkLogReader<'a> {
     /// The log of a browser of this `kind`.
     pub(super) const fn new(journal: &'a Mutex<Journal>, kind: BrowserKind) -> Self {
         Self { journal, kind }
     }
 
     /// What was logged so far.
-    pub(super) fn journal(&self) -> MutexGuard<'a, Journal> {
+    pub(super) fn log(&self) -> MutexGuard<'a, Journal> {
         self.journal.lock()
     }
 
@@ -35,15 +35,20 @@ impl<'a> NetworkLog<'a> {
         if !self.is_kept_by_driver() {
             return true;
         }
-        match self.driver_log(session, "performance", until).await {
-            Some(entries) => self.journal().chrome_events(&entries),
-            None => self.journal().missed(),
+        match self.fetch_driver_log(session, "performance", until).await {
+            Some(entries) => self.log().chrome_events(&entries),
+            None => self.log().missed(),
         }
         !session.is_stuck()
     }
 
     /// A log of Chromium's driver; `None` where the driver has none, as that of a grid.
-    pub(super) async fn driver_log(&self, session: &Session, log: &str, until: Instant) -> Option<Value> {
+    pub(super) async fn fetch_driver_log(
+        &self,
+        session: &Session,
+        log: &str,
+        until: Instant,
+    ) -> Option<Value> {
         if !self.is_kept_by_driver() {
             return None;
         }

@@ -7,10 +7,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use url::{ParseError, Url};
 
-use super::budget::Limits;
+use super::budget::ScriptLimits;
 use super::capture_rule::CaptureRule;
-use super::must::SHOWN;
-use super::views::View;
+use super::must::MAX_SHOWN_CHARS;
+use super::views::ContentView;
 use crate::browser::{BrowserKind, Device, Guise, Wish};
 use crate::domain::{Failure, FailureKind, Phase, Timestamp, truncate};
 use crate::evaluate::keyword::KeywordRule;
@@ -18,7 +18,7 @@ use crate::evaluate::template::{EscapeContext, Template, Variables};
 use crate::forward_proxy::TraceId;
 use crate::probe::full_page::FullPageRule;
 use crate::probe::settings::ProbeSettings;
-use crate::probe::unusable::detail;
+use crate::probe::unusable::describe_invalid;
 use crate::probe::{search, way};
 use crate::schema::typed::browser::{BrowserSettings, BrowserType, KeywordAction};
 use crate::schema::{Document, InvalidSettings};
@@ -28,28 +28,28 @@ use crate::webpage::site_of;
 
 /// What is measured of how people experience a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Experience {
+pub(super) enum UserExperience {
     /// Nothing (`user_experience_enabled` false).
-    Unwanted,
+    Off,
     /// Of the page and its frames.
     All,
     /// Of the page alone (`user_experience_base_page_only`).
     BasePage,
 }
 
-impl Experience {
+impl UserExperience {
     const fn from_settings(settings: &BrowserSettings<'_>) -> Self {
         match (settings.user_experience_enabled, settings.user_experience_base_page_only) {
-            (false, _) => Self::Unwanted,
+            (false, _) => Self::Off,
             (true, false) => Self::All,
             (true, true) => Self::BasePage,
         }
     }
 
     /// As `look.js` takes it.
-    pub(super) fn asked(self) -> Value {
+    pub(super) fn to_argument(self) -> Value {
         match self {
-            Self::Unwanted => Value::Null,
+            Self::Off => Value::Null,
             Self::All => json!("all"),
             Self::BasePage => json!("page"),
         }
@@ -62,25 +62,25 @@ pub(super) struct Options {
     pub(super) script: Script,
     /// What relative addresses stand on.
     base: Option<Template>,
-    pub(super) wish: Wish,
+    pub(super) session: Wish,
     /// `transaction_trace`.
-    traces: bool,
+    trace_requests: bool,
     /// The device that it pretends to be (`subtype`).
     pub(super) device: Device,
     /// Variables that are given from outside; they beat those of the script.
-    pub(super) given: Arc<BTreeMap<String, String>>,
-    pub(super) limits: Limits,
+    pub(super) overrides: Arc<BTreeMap<String, String>>,
+    pub(super) limits: ScriptLimits,
     /// `continue_playback_on_timeout`.
-    pub(super) goes_on: bool,
+    pub(super) continue_on_timeout: bool,
     /// The keyword of the monitor, and whether it is waited for.
     pub(super) keyword: Option<(Box<KeywordRule>, bool)>,
-    pub(super) experience: Experience,
+    pub(super) experience: UserExperience,
     pub(super) capture: CaptureRule,
     /// Where it wants full pages.
     pub(super) full_page: Option<FullPageRule>,
     /// Whether a change of the last page is told.
-    pub(super) tells_change: bool,
-    pub(super) views: Vec<View>,
+    pub(super) detect_change: bool,
+    pub(super) views: Vec<ContentView>,
     /// `third_party_document_errors`.
     pub(super) third_party_documents: bool,
     /// The host of the first address, for the limit per target.
@@ -90,7 +90,7 @@ pub(super) struct Options {
 impl Options {
     /// # Errors
     /// What every check of such a monitor ends with: 96 for a script that is none, 94 for one with too many steps.
-    pub(super) fn of(document: &Document, settings: &ProbeSettings) -> Result<Self, Failure> {
+    pub(super) fn from_document(document: &Document, settings: &ProbeSettings) -> Result<Self, Failure> {
         let wanted: BrowserSettings<'_> = document.read().map_err(|error| unusable(&error))?;
         let url = wanted.url.filter(|url| !url.is_empty());
         let script = script(&wanted, url)?;
@@ -99,7 +99,7 @@ impl Options {
             ActionKind::Open { url } => Some(url.as_str()),
             _ => None,
         });
-        let declared = variables(&script, &settings.variables, Timestamp::from_seconds(0), 0);
+        let declared = initial_variables(&script, &settings.variables, Timestamp::from_seconds(0), 0);
         let filled = |template: &Template| Url::parse(&template.render(&declared).ok()?).ok();
         let below = base.as_ref().and_then(filled);
         let first = opened.and_then(|url| {
@@ -109,26 +109,26 @@ impl Options {
         let monitor = document.settings();
         let page = Duration::from_secs(u64::from(monitor.schedule.timeout).max(1));
         let step = monitor.step_timeout.map(|seconds| Duration::from_secs(seconds.into()));
-        let keyword = search::rule(document).map_err(|error| {
+        let keyword = search::keyword_rule(document).map_err(|error| {
             let why = format!("`{}`: {}", error.field, error.reason);
             Failure::new(Phase::Prepare, FailureKind::Internal, why)
         })?;
         let device = device(wanted.subtype.unwrap_or_default(), settings)?;
         let waits = wanted.keyword_action == KeywordAction::Wait;
-        let wish = wish(document, wanted.browser_type).map_err(|error| unusable(&error))?;
+        let wish = session_options(document, wanted.browser_type).map_err(|error| unusable(&error))?;
         Ok(Self {
-            wish: Wish { headful: settings.authoring.headful, guise: device.guise.clone(), ..wish },
-            traces: wanted.transaction_trace,
+            session: Wish { headful: settings.authoring.headful, guise: device.guise.clone(), ..wish },
+            trace_requests: wanted.transaction_trace,
             device,
-            given: Arc::clone(&settings.variables),
-            limits: Limits { page, step },
-            goes_on: wanted.continue_playback_on_timeout,
+            overrides: Arc::clone(&settings.variables),
+            limits: ScriptLimits { page, step },
+            continue_on_timeout: wanted.continue_playback_on_timeout,
             keyword: keyword.map(|rule| (rule, waits)),
-            experience: Experience::from_settings(&wanted),
-            capture: CaptureRule::new(wanted.capture, settings.authoring.pictures),
+            experience: UserExperience::from_settings(&wanted),
+            capture: CaptureRule::new(wanted.capture, settings.authoring.screenshots),
             full_page: FullPageRule::from_settings(monitor.full_page),
-            tells_change: monitor.full_page.is_some_and(|page| page.notify_on_content_change),
-            views: wanted.content_views.iter().map(View::new).collect(),
+            detect_change: monitor.full_page.is_some_and(|page| page.notify_on_content_change),
+            views: wanted.content_views.iter().map(ContentView::new).collect(),
             third_party_documents: wanted.third_party_document_errors,
             target: first.or(below).and_then(|url| url.host_str().map(str::to_owned)),
             base,
@@ -137,9 +137,9 @@ impl Options {
     }
 
     /// What an attempt wants of its browser: each has a trace of its own (`transaction_trace`).
-    pub(super) fn wish_of_attempt(&self) -> Wish {
-        let trace = self.traces.then(|| TraceId::of(crate::probe::random::random()));
-        Wish { trace, ..self.wish.clone() }
+    pub(super) fn session_options_for_attempt(&self) -> Wish {
+        let trace = self.trace_requests.then(|| TraceId::of(crate::probe::random::random()));
+        Wish { trace, ..self.session.clone() }
     }
 
     /// The site that the script is about, once it opens `url`: that of its base, or else of the first page.
@@ -152,7 +152,7 @@ impl Options {
     }
 
     /// The whole address that `open` means with `url`.
-    pub(super) fn address(&self, url: &str, variables: &Variables) -> Result<String, Failure> {
+    pub(super) fn resolve_url(&self, url: &str, variables: &Variables) -> Result<String, Failure> {
         let parsed = match Url::parse(url) {
             Err(ParseError::RelativeUrlWithoutBase) => {
                 Url::options().base_url(self.base(variables)?.as_ref()).parse(url)
@@ -164,7 +164,7 @@ impl Options {
             Ok(url) => format!("addresses of kind `{}` are not opened", url.scheme()),
             Err(error) => error.to_string(),
         };
-        Err(invalid(Phase::Play, format!("`{}`: {why}", truncate(url, SHOWN))))
+        Err(invalid(Phase::Play, format!("`{}`: {why}", truncate(url, MAX_SHOWN_CHARS))))
     }
 
     /// What relative addresses stand on, with the values that `variables` have now.
@@ -176,12 +176,12 @@ impl Options {
             Ok(_) => "it is no http or https URL".to_owned(),
             Err(error) => error.to_string(),
         };
-        Err(invalid(Phase::Play, format!("`base` is `{}`: {why}", truncate(&text, SHOWN))))
+        Err(invalid(Phase::Play, format!("`base` is `{}`: {why}", truncate(&text, MAX_SHOWN_CHARS))))
     }
 }
 
 /// The variables of `script` at its beginning; those that are `given` from outside beat its own.
-pub(super) fn variables(
+pub(super) fn initial_variables(
     script: &Script,
     given: &BTreeMap<String, String>,
     now: Timestamp,
@@ -236,8 +236,8 @@ fn device(subtype: i64, settings: &ProbeSettings) -> Result<Device, Failure> {
     })
 }
 
-fn wish(document: &Document, browser: BrowserType) -> Result<Wish, InvalidSettings> {
-    let tls = way::best_tls(document)?;
+fn session_options(document: &Document, browser: BrowserType) -> Result<Wish, InvalidSettings> {
+    let tls = way::default_tls_options(document)?;
     Ok(Wish {
         kind: match browser {
             BrowserType::Firefox => BrowserKind::Firefox,
@@ -246,8 +246,8 @@ fn wish(document: &Document, browser: BrowserType) -> Result<Wish, InvalidSettin
         },
         headful: false,
         guise: Guise::default(),
-        family: way::family(document)?,
-        proxy: way::proxy(document)?,
+        family: way::address_family(document)?,
+        proxy: way::proxy_id(document)?,
         verify: tls.verify,
         ca: tls.ca,
         client_certificate: tls.client_certificate,
@@ -256,5 +256,5 @@ fn wish(document: &Document, browser: BrowserType) -> Result<Wish, InvalidSettin
 }
 
 fn unusable(error: &InvalidSettings) -> Failure {
-    Failure::new(Phase::Prepare, FailureKind::Internal, detail(error))
+    Failure::new(Phase::Prepare, FailureKind::Internal, describe_invalid(error))
 }

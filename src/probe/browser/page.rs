@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::ask::{Located, Unanswered};
-use super::budget::{Bound, Budget, Time};
+use super::ask::{DomError, LocatorArgs};
+use super::budget::{LimitKind, TimeBudget, WaitLimit};
 use super::naming;
-use super::stopped::{Stopped, stopped};
+use super::stopped::{ActError, to_act_error};
 use super::window::WindowContext;
 use crate::browser::{Session, Trouble};
 use crate::domain::{Failure, FailureKind, Phase};
@@ -16,7 +16,7 @@ use crate::script::dialect::ElementTarget;
 #[derive(Clone, Copy)]
 pub(super) struct PageAccess<'p> {
     pub(super) window: &'p WindowContext<'p>,
-    pub(super) budget: &'p Budget,
+    pub(super) budget: &'p TimeBudget,
     pub(super) variables: &'p Variables,
 }
 
@@ -27,15 +27,15 @@ impl<'p> PageAccess<'p> {
     }
 
     /// What `trouble` means for an act that had to end at `bound`.
-    pub(super) fn stopped(&self, trouble: Trouble, bound: Bound) -> Stopped {
-        stopped(self.window, self.budget, trouble, bound)
+    pub(super) fn act_error(&self, trouble: Trouble, bound: LimitKind) -> ActError {
+        to_act_error(self.window, self.budget, trouble, bound)
     }
 
     /// What a question means that the page did not answer in `time`.
-    pub(super) fn unanswered(&self, why: Unanswered, time: Time) -> Stopped {
+    pub(super) fn dom_failure(&self, why: DomError, time: WaitLimit) -> ActError {
         match why {
-            Unanswered::Trouble(trouble) => self.stopped(trouble, time.ending),
-            Unanswered::Locator(why) => {
+            DomError::Driver(trouble) => self.act_error(trouble, time.ending),
+            DomError::InvalidLocator(why) => {
                 Failure::new(Phase::Play, FailureKind::ScriptInvalid, format!("the browser refuses {why}"))
                     .into()
             }
@@ -43,15 +43,15 @@ impl<'p> PageAccess<'p> {
     }
 
     /// `text` with the values of its placeholders.
-    pub(super) fn filled(&self, text: &str, place: EscapeContext) -> Result<String, Failure> {
+    pub(super) fn fill(&self, text: &str, place: EscapeContext) -> Result<String, Failure> {
         Template::new(text, place).render(self.variables)
     }
 
     /// The locators of `target`, filled in.
-    pub(super) fn located(&self, target: &ElementTarget) -> Result<Located, Failure> {
+    pub(super) fn locator_args(&self, target: &ElementTarget) -> Result<LocatorArgs, Failure> {
         let one = |locator| {
-            let (by, text) = naming::parts(locator);
-            Ok(json!({ "by": by, "value": self.filled(text, EscapeContext::Value)? }))
+            let (by, text) = naming::locator_parts(locator);
+            Ok(json!({ "by": by, "value": self.fill(text, EscapeContext::Value)? }))
         };
         target.locators.iter().map(one).collect()
     }

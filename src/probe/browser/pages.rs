@@ -4,9 +4,9 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use super::ask::{self, Of, Told};
-use super::budget::Time;
-use super::waterfall::is_icon;
+use super::ask::{self, TextReading, TextSource};
+use super::budget::WaitLimit;
+use super::waterfall::is_favicon;
 use crate::browser::Session;
 use crate::domain::{
     Failure, FailureKind, FullPage, HttpFacts, Observation, PageObject, PageObjectKind, Phase, StepResult,
@@ -16,9 +16,10 @@ use crate::probe::full_page::FullPageRule;
 use crate::webpage::fingerprint;
 
 /// What a change of the content is told by, of the page that the script ended on; `steps` are those that were played.
-pub(super) async fn content(session: &Session, steps: &[StepResult]) -> Option<HttpFacts> {
-    let told = ask::text(session, &Of::Source, None, Time::aside(ask::soon())).await;
-    let Ok(Told::Text(text, _)) = told else { return None };
+pub(super) async fn page_facts(session: &Session, steps: &[StepResult]) -> Option<HttpFacts> {
+    let told =
+        ask::read_text(session, &TextSource::Source, None, WaitLimit::no_wait(ask::short_deadline())).await;
+    let Ok(TextReading::Text(text, _)) = told else { return None };
     let played = steps.last()?.browser_step.as_deref()?;
     let bytes = text.len() as u64;
     let text_sha256 = tokio::task::spawn_blocking(move || fingerprint(&text)).await.ok();
@@ -33,7 +34,7 @@ pub(super) async fn content(session: &Session, steps: &[StepResult]) -> Option<H
 }
 
 /// The objects of all pages of the script, as those of one page: the documents of the steps aside, each address once.
-pub(super) fn full_page(
+pub(super) fn evaluate_full_page(
     rule: &FullPageRule,
     steps: &[StepResult],
     timeout: Duration,
@@ -47,7 +48,7 @@ pub(super) fn full_page(
         page.total_us = page.total_us.max(step.started_us + step.total_us);
         for object in &played.objects {
             page.bytes += object.body_bytes;
-            let is_own = object.kind != PageObjectKind::Document && !is_icon(&object.url);
+            let is_own = object.kind != PageObjectKind::Document && !is_favicon(&object.url);
             if known.insert(object.url.clone()) && is_own {
                 let mut object =
                     PageObject { started_us: step.started_us + object.started_us, ..object.clone() };
@@ -60,7 +61,7 @@ pub(super) fn full_page(
             }
         }
     }
-    let wrong = rule.judge(&page, false, timeout);
+    let wrong = rule.evaluate(&page, false, timeout);
     observation.details.page = Some(Box::new(page));
     match wrong {
         Some(failure) if rule.is_error => observation.record_failure(failure),

@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::ask;
-use super::budget::{Budget, Time};
-use super::deed::{Deed, on};
-use super::element::PATIENCE;
-use super::must::prepared;
+use super::budget::{TimeBudget, WaitLimit};
+use super::deed::{Interaction, interact};
+use super::element::ELEMENT_TIMEOUT;
+use super::must::resolve_condition;
 use super::page::PageAccess;
-use super::read::told;
-use super::stopped::{Stopped, stopped};
+use super::read::wait_for_text;
+use super::stopped::{ActError, to_act_error};
 use super::window::WindowContext;
 use crate::browser::Trouble;
 use crate::evaluate::template::Variables;
@@ -18,29 +18,29 @@ use crate::script::dialect::{Action, FrameSelector, Matcher, WindowSelector};
 
 pub(super) async fn switch_frame(
     window: &mut WindowContext<'_>,
-    budget: &Budget,
+    budget: &TimeBudget,
     variables: &Variables,
     frame: &FrameSelector,
     act: &Action,
-) -> Result<(), Stopped> {
-    let mut time = budget.time(act.timeout, Some(PATIENCE));
+) -> Result<(), ActError> {
+    let mut time = budget.wait_limit(act.timeout, Some(ELEMENT_TIMEOUT));
     let id = match frame {
         FrameSelector::Parent => {
             let left = window.session.leave_frame(time.latest).await;
-            left.map_err(|trouble| stopped(window, budget, trouble, time.ending))?;
+            left.map_err(|trouble| to_act_error(window, budget, trouble, time.ending))?;
             window.frames.pop();
             return Ok(());
         }
         FrameSelector::Top => {
             let entered = window.session.enter_frame(Value::Null, time.latest).await;
-            entered.map_err(|trouble| stopped(window, budget, trouble, time.ending))?;
+            entered.map_err(|trouble| to_act_error(window, budget, trouble, time.ending))?;
             window.frames.clear();
             return Ok(());
         }
         FrameSelector::Index(index) => json!(index),
         FrameSelector::Element(target) => {
             let page = PageAccess { window, budget, variables };
-            let id = on(page, target, &Deed::EnterFrame, act).await?.argument();
+            let id = interact(page, target, &Interaction::EnterFrame, act).await?.argument();
             window.frames.push(id);
             return Ok(());
         }
@@ -48,21 +48,24 @@ pub(super) async fn switch_frame(
     loop {
         let asked = Instant::now();
         let entered = window.session.enter_frame(id.clone(), time.latest).await;
-        time.forgive(asked);
+        time.extend_if_late(asked);
         match entered {
             Ok(()) => break,
-            Err(Trouble::NotThere(_)) if Instant::now() < time.until => ask::pause().await,
-            Err(trouble) => return Err(stopped(window, budget, trouble, time.ending)),
+            Err(Trouble::NotThere(_)) if Instant::now() < time.until => ask::retry_delay().await,
+            Err(trouble) => return Err(to_act_error(window, budget, trouble, time.ending)),
         }
     }
     window.frames.push(id);
     Ok(())
 }
 
-pub(super) async fn close_window(window: &mut WindowContext<'_>, budget: &Budget) -> Result<(), Stopped> {
+pub(super) async fn close_window(
+    window: &mut WindowContext<'_>,
+    budget: &TimeBudget,
+) -> Result<(), ActError> {
     window.read_new_window(budget).await;
     window.recover(budget).await;
-    let time = budget.time(None, None);
+    let time = budget.wait_limit(None, None);
     let closed = async {
         window.session.close_window(time.latest).await?;
         let left = window.session.windows(time.latest).await?;
@@ -72,50 +75,50 @@ pub(super) async fn close_window(window: &mut WindowContext<'_>, budget: &Budget
             None => Err(Trouble::Gone("the last window was closed".to_owned())),
         }
     };
-    closed.await.map_err(|trouble| stopped(window, budget, trouble, time.ending))?;
+    closed.await.map_err(|trouble| to_act_error(window, budget, trouble, time.ending))?;
     window.frames.clear();
     Ok(())
 }
 
 pub(super) async fn switch_window(
     window: &mut WindowContext<'_>,
-    budget: &Budget,
+    budget: &TimeBudget,
     variables: &Variables,
     choice: &WindowSelector,
     act: &Action,
-) -> Result<(), Stopped> {
+) -> Result<(), ActError> {
     window.read_new_window(budget).await;
     window.recover(budget).await;
-    let mut time = budget.time(act.timeout, Some(PATIENCE));
+    let mut time = budget.wait_limit(act.timeout, Some(ELEMENT_TIMEOUT));
     loop {
         let asked = Instant::now();
-        let entered = enter(window, budget, variables, choice, time).await?;
-        time.forgive(asked);
+        let entered = enter_chosen(window, budget, variables, choice, time).await?;
+        time.extend_if_late(asked);
         if entered {
             window.frames.clear();
             return Ok(());
         }
         if Instant::now() >= time.until {
             let why = format!("no window fits, of {}", window.windows.len());
-            return Err(stopped(window, budget, Trouble::NotThere(why), time.bound));
+            return Err(to_act_error(window, budget, Trouble::NotThere(why), time.bound));
         }
-        ask::pause().await;
+        ask::retry_delay().await;
     }
 }
 
 /// The title or address of each window is looked at in turn, for the first that fits.
-async fn window_with(
+async fn find_window(
     page: PageAccess<'_>,
-    of: &ask::Of<'_>,
+    of: &ask::TextSource<'_>,
     must: &Matcher,
-    time: Time,
-) -> Result<Option<String>, Stopped> {
-    let must = prepared(page, must)?;
+    time: WaitLimit,
+) -> Result<Option<String>, ActError> {
+    let must = resolve_condition(page, must)?;
     for window in &page.window.windows {
         if page.session().enter_window(window, time.latest).await.is_err() {
             continue;
         }
-        if told(page, of, time.at_once(), &must).await?.is_ok() {
+        if wait_for_text(page, of, time.without_wait(), &must).await?.is_ok() {
             return Ok(Some(window.clone()));
         }
     }
@@ -123,15 +126,15 @@ async fn window_with(
 }
 
 /// Enters the window of `choice`; `false` when there is none yet.
-async fn enter(
+async fn enter_chosen(
     window: &mut WindowContext<'_>,
-    budget: &Budget,
+    budget: &TimeBudget,
     variables: &Variables,
     choice: &WindowSelector,
-    time: Time,
-) -> Result<bool, Stopped> {
+    time: WaitLimit,
+) -> Result<bool, ActError> {
     let here = window.session.windows(time.latest).await;
-    let here = here.map_err(|trouble| stopped(window, budget, trouble, time.ending))?;
+    let here = here.map_err(|trouble| to_act_error(window, budget, trouble, time.ending))?;
     window.windows.retain(|known| here.contains(known));
     let main = window.windows.first().cloned();
     let fresh: Vec<String> = here.iter().filter(|found| !window.windows.contains(found)).cloned().collect();
@@ -141,11 +144,11 @@ async fn enter(
         WindowSelector::Main => main,
         WindowSelector::Newest => window.windows.last().filter(|_| window.windows.len() > 1).cloned(),
         WindowSelector::Index(at) => window.windows.get(*at as usize).cloned(),
-        WindowSelector::Title(must) => window_with(page, &ask::Of::Title, must, time).await?,
-        WindowSelector::Url(must) => window_with(page, &ask::Of::Url, must, time).await?,
+        WindowSelector::Title(must) => find_window(page, &ask::TextSource::Title, must, time).await?,
+        WindowSelector::Url(must) => find_window(page, &ask::TextSource::Url, must, time).await?,
     };
     let Some(chosen) = of else { return Ok(false) };
-    let entered = window.enter(chosen, time.latest).await;
-    entered.map_err(|trouble| stopped(window, budget, trouble, time.ending))?;
+    let entered = window.enter_window(chosen, time.latest).await;
+    entered.map_err(|trouble| to_act_error(window, budget, trouble, time.ending))?;
     Ok(true)
 }

@@ -6,41 +6,41 @@ use std::time::Duration;
 use super::options::Options;
 use super::{budget, run};
 use crate::browser::{House, QUEUE};
-use crate::probe::contract::{Attempting, Context, Probe};
+use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::settings::ProbeSettings;
-use crate::probe::unusable::Unusable;
+use crate::probe::unusable::InvalidProbe;
 use crate::schema::Document;
 
 /// Builds the probe of a browser monitor. A script that cannot be played gives a probe whose checks say so.
 #[must_use]
 pub fn build(document: &Document, settings: &ProbeSettings) -> Arc<dyn Probe> {
-    match Options::of(document, settings) {
-        Ok(options) => Arc::new(Scripted { options, house: Arc::clone(&settings.browser) }),
-        Err(failure) => Arc::new(Unusable::from(failure)),
+    match Options::from_document(document, settings) {
+        Ok(options) => Arc::new(BrowserScriptProbe { options, pool: Arc::clone(&settings.browser_pool) }),
+        Err(failure) => Arc::new(InvalidProbe::from(failure)),
     }
 }
 
-struct Scripted {
+struct BrowserScriptProbe {
     options: Options,
-    house: Arc<House>,
+    pool: Arc<House>,
 }
 
-impl Probe for Scripted {
-    fn attempt<'a>(&'a self, cx: Context<'a>) -> Attempting<'a> {
-        Box::pin(run::attempt(&self.options, &self.house, cx))
+impl Probe for BrowserScriptProbe {
+    fn attempt<'a>(&'a self, cx: ProbeContext<'a>) -> AttemptFuture<'a> {
+        Box::pin(run::run_attempt(&self.options, &self.pool, cx))
     }
 
     fn target(&self) -> Option<&str> {
         self.options.target.as_deref()
     }
 
-    fn limit(&self, _: Duration) -> Duration {
+    fn time_limit(&self, _: Duration) -> Duration {
         QUEUE
-            + self.house.start_limit()
-            + self.options.limits.of_script(&self.options.script)
-            + budget::SPARE
-            + run::EVIDENCE
-            + run::FAREWELL
+            + self.pool.start_limit()
+            + self.options.limits.script_limit(&self.options.script)
+            + budget::CAPTURE_ALLOWANCE
+            + run::EVIDENCE_TIMEOUT
+            + run::CLOSE_TIMEOUT
     }
 }
 
@@ -57,7 +57,11 @@ mod tests {
     #[test]
     fn what_is_around_a_playback_has_its_time_in_the_plan() {
         // As long as `browser.start_seconds` may be.
-        let around = QUEUE + Duration::from_mins(2) + budget::SPARE + run::EVIDENCE + run::FAREWELL;
+        let around = QUEUE
+            + Duration::from_mins(2)
+            + budget::CAPTURE_ALLOWANCE
+            + run::EVIDENCE_TIMEOUT
+            + run::CLOSE_TIMEOUT;
         assert!(around <= Monitor::AROUND, "{around:?}");
     }
 

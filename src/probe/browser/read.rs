@@ -5,38 +5,38 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::ask::{self, Found, Located, Of, Told};
-use super::budget::Time;
-use super::element::not_found;
-use super::must::{Must, SHOWN, prepared, taken};
+use super::ask::{self, ElementLookup, LocatorArgs, TextReading, TextSource};
+use super::budget::WaitLimit;
+use super::element::element_failure;
+use super::must::{MAX_SHOWN_CHARS, TextCondition, capture_group, resolve_condition};
 use super::naming;
 use super::page::PageAccess;
-use super::stopped::Stopped;
+use super::stopped::ActError;
 use crate::domain::{Failure, FailureKind, Phase, truncate};
 use crate::evaluate::keyword::{KeywordMatching, KeywordRule};
 use crate::evaluate::template::EscapeContext;
-use crate::probe::search::search;
+use crate::probe::search::search_keyword;
 use crate::script::dialect::{Action, ElementState, ElementTarget, Matcher, PageProperty, Pattern};
 
 /// How long an assertion is given to become true, where the act does not say: pages change in steps.
-const GRACE: Duration = Duration::from_secs(2);
+const ASSERTION_GRACE: Duration = Duration::from_secs(2);
 /// The type of a page's source as the browser tells it.
 const UTF_8: &str = "text/html; charset=utf-8";
 
-pub(super) async fn assert(
+pub(super) async fn assert_text(
     page: PageAccess<'_>,
     what: &PageProperty,
     must: &Matcher,
     act: &Action,
-) -> Result<(), Stopped> {
-    let time = page.budget.time(act.timeout, Some(GRACE));
-    let must = prepared(page, must)?;
-    let Err(found) = becomes(page, what, time, &must).await? else { return Ok(()) };
+) -> Result<(), ActError> {
+    let time = page.budget.wait_limit(act.timeout, Some(ASSERTION_GRACE));
+    let must = resolve_condition(page, must)?;
+    let Err(found) = wait_for_value(page, what, time, &must).await? else { return Ok(()) };
     let seen = match found {
-        Some(text) => format!("it is `{}`", truncate(&text, SHOWN)),
+        Some(text) => format!("it is `{}`", truncate(&text, MAX_SHOWN_CHARS)),
         None => "there is none".to_owned(),
     };
-    let detail = format!("{} must {}, and {seen}", described(what), must.words());
+    let detail = format!("{} must {}, and {seen}", describe_check(what), must.describe());
     Err(Failure::new(Phase::Play, FailureKind::AssertionFailed, detail).into())
 }
 
@@ -45,17 +45,17 @@ pub(super) async fn assert_element(
     target: &ElementTarget,
     state: ElementState,
     act: &Action,
-) -> Result<(), Stopped> {
-    let time = page.budget.time(act.timeout, Some(GRACE));
-    let locators = page.located(target)?;
-    let found = ask::element(page.session(), &locators, state, time).await;
-    match found.map_err(|why| page.unanswered(why, time))? {
-        Found::Yes(_) => Ok(()),
-        Found::Weak(count) if !matches!(state, ElementState::Hidden | ElementState::Absent) => {
-            Err(not_found(&Found::Weak(count), target).into())
+) -> Result<(), ActError> {
+    let time = page.budget.wait_limit(act.timeout, Some(ASSERTION_GRACE));
+    let locators = page.locator_args(target)?;
+    let found = ask::find_element(page.session(), &locators, state, time).await;
+    match found.map_err(|why| page.dom_failure(why, time))? {
+        ElementLookup::Match(_) => Ok(()),
+        ElementLookup::Ambiguous(count) if !matches!(state, ElementState::Hidden | ElementState::Absent) => {
+            Err(element_failure(&ElementLookup::Ambiguous(count), target).into())
         }
         _ => {
-            let detail = format!("{} must be {}", naming::target(target), state.name());
+            let detail = format!("{} must be {}", naming::describe_target(target), state.name());
             Err(Failure::new(Phase::Play, FailureKind::AssertionFailed, detail).into())
         }
     }
@@ -67,32 +67,35 @@ pub(super) async fn extract(
     from: &PageProperty,
     pattern: Option<&Pattern>,
     act: &Action,
-) -> Result<String, Stopped> {
-    let time = page.budget.time(act.timeout, Some(GRACE));
-    let must = pattern.map_or(Must::Anything, |Pattern(regex)| Must::Matches(regex.clone()));
-    let value = match (becomes(page, from, time, &must).await?, must) {
-        (Ok(text), Must::Matches(regex)) => taken(&regex, &text, page.budget.deadline()).await?,
+) -> Result<String, ActError> {
+    let time = page.budget.wait_limit(act.timeout, Some(ASSERTION_GRACE));
+    let must =
+        pattern.map_or(TextCondition::Anything, |Pattern(regex)| TextCondition::Matches(regex.clone()));
+    let value = match (wait_for_value(page, from, time, &must).await?, must) {
+        (Ok(text), TextCondition::Matches(regex)) => {
+            capture_group(&regex, &text, page.budget.deadline()).await?
+        }
         (Ok(text), _) => Some(text.to_string()),
         (Err(_), _) => None,
     };
     let Some(value) = value else {
-        let detail = format!("`{into}` cannot be taken from {}", described(from));
+        let detail = format!("`{into}` cannot be taken from {}", describe_check(from));
         return Err(Failure::new(Phase::Play, FailureKind::VariableMissing, detail).into());
     };
     Ok(value)
 }
 
-pub(super) async fn keyword(
+pub(super) async fn assert_keyword(
     page: PageAccess<'_>,
     text: &str,
     regex: bool,
     invert: bool,
     wait: bool,
     act: &Action,
-) -> Result<(), Stopped> {
+) -> Result<(), ActError> {
     let place = if regex { EscapeContext::Regex } else { EscapeContext::Value };
     let rule = KeywordRule {
-        pattern: page.filled(text, place)?,
+        pattern: page.fill(text, place)?,
         matching: if regex { KeywordMatching::RegularExpression } else { KeywordMatching::PlainText },
         invert,
         match_case: true,
@@ -104,23 +107,23 @@ pub(super) async fn keyword(
         let detail = format!("the keyword is no pattern: {error}");
         return Err(Failure::new(Phase::Play, FailureKind::ScriptInvalid, detail).into());
     }
-    let time = page.budget.time(act.timeout, None);
-    keyword_holds(page, &rule, if wait { time } else { time.at_once() }).await
+    let time = page.budget.wait_limit(act.timeout, None);
+    wait_for_keyword(page, &rule, if wait { time } else { time.without_wait() }).await
 }
 
 /// Judges the source of the page, until it passes or the limit is there.
-pub(super) async fn keyword_holds(
+pub(super) async fn wait_for_keyword(
     page: PageAccess<'_>,
     rule: &KeywordRule,
-    time: Time,
-) -> Result<(), Stopped> {
+    time: WaitLimit,
+) -> Result<(), ActError> {
     let deadline = page.budget.deadline();
     let (mut last, mut failure) = (None, None);
     loop {
-        let told = ask::text(page.session(), &Of::Source, last, time).await;
-        let Told::Text(text, number) = told.map_err(|why| page.unanswered(why, time))? else { break };
+        let told = ask::read_text(page.session(), &TextSource::Source, last, time).await;
+        let TextReading::Text(text, number) = told.map_err(|why| page.dom_failure(why, time))? else { break };
         let (source, kind) = (Arc::new(text.into_bytes()), Some(UTF_8.to_owned()));
-        match search(Box::new(rule.clone()), source, kind, deadline).await {
+        match search_keyword(Box::new(rule.clone()), source, kind, deadline).await {
             Ok(()) => return Ok(()),
             Err(found) => (last, failure) = (Some(number), Some(found)),
         }
@@ -133,13 +136,13 @@ pub(super) async fn keyword_holds(
 }
 
 /// What is looked at, once it is as it `must` be; else the last of it, as far as there was any.
-pub(super) async fn becomes(
+pub(super) async fn wait_for_value(
     page: PageAccess<'_>,
     what: &PageProperty,
-    time: Time,
-    must: &Must,
-) -> Result<Result<Arc<str>, Option<Arc<str>>>, Stopped> {
-    let located = |target: &ElementTarget| -> Result<Located, Failure> { page.located(target) };
+    time: WaitLimit,
+    must: &TextCondition,
+) -> Result<Result<Arc<str>, Option<Arc<str>>>, ActError> {
+    let located = |target: &ElementTarget| -> Result<LocatorArgs, Failure> { page.locator_args(target) };
     let (locators, target) = match what {
         PageProperty::Text(Some(target))
         | PageProperty::Attribute(target, _)
@@ -148,18 +151,18 @@ pub(super) async fn becomes(
         PageProperty::Text(None) | PageProperty::Url | PageProperty::Title => (Vec::new(), None),
     };
     let of = match what {
-        PageProperty::Text(None) => Of::Page,
-        PageProperty::Text(Some(_)) => Of::Element(&locators),
-        PageProperty::Attribute(_, name) => Of::Attribute(&locators, name),
-        PageProperty::Value(_) => Of::Field(&locators),
-        PageProperty::Url => Of::Url,
-        PageProperty::Title => Of::Title,
-        PageProperty::Count(_) => Of::Count(&locators),
+        PageProperty::Text(None) => TextSource::Page,
+        PageProperty::Text(Some(_)) => TextSource::Element(&locators),
+        PageProperty::Attribute(_, name) => TextSource::Attribute(&locators, name),
+        PageProperty::Value(_) => TextSource::FieldValue(&locators),
+        PageProperty::Url => TextSource::Url,
+        PageProperty::Title => TextSource::Title,
+        PageProperty::Count(_) => TextSource::Count(&locators),
     };
-    match told(page, &of, time, must).await? {
+    match wait_for_text(page, &of, time, must).await? {
         Ok(text) => Ok(Ok(text)),
-        Err(Missed { text: None, found: Some(found) }) => match target {
-            Some(target) => Err(not_found(&found, target).into()),
+        Err(UnmetCondition { text: None, found: Some(found) }) => match target {
+            Some(target) => Err(element_failure(&found, target).into()),
             None => Ok(Err(None)),
         },
         Err(missed) => Ok(Err(missed.text)),
@@ -167,49 +170,53 @@ pub(super) async fn becomes(
 }
 
 /// Reads a text until it is as it `must` be, each time that it is another one.
-pub(super) async fn told(
+pub(super) async fn wait_for_text(
     page: PageAccess<'_>,
-    of: &Of<'_>,
-    mut time: Time,
-    must: &Must,
-) -> Result<Result<Arc<str>, Missed>, Stopped> {
+    of: &TextSource<'_>,
+    mut time: WaitLimit,
+    must: &TextCondition,
+) -> Result<Result<Arc<str>, UnmetCondition>, ActError> {
     let (mut last, mut seen) = (None, None);
     loop {
-        let told = ask::text(page.session(), of, last, time).await;
+        let told = ask::read_text(page.session(), of, last, time).await;
         let is_first = last.is_none();
-        match told.map_err(|why| page.unanswered(why, time))? {
-            Told::Text(text, number) => {
+        match told.map_err(|why| page.dom_failure(why, time))? {
+            TextReading::Text(text, number) => {
                 let text = Arc::from(text);
                 if must.holds(&text, page.budget.deadline()).await? {
                     return Ok(Ok(text));
                 }
                 (last, seen) = (Some(number), Some(text));
             }
-            Told::No(found) => return Ok(Err(Missed { text: seen, found: Some(found) })),
-            Told::Same | Told::Lacking => return Ok(Err(Missed { text: seen, found: None })),
+            TextReading::ElementNotFound(found) => {
+                return Ok(Err(UnmetCondition { text: seen, found: Some(found) }));
+            }
+            TextReading::Unchanged | TextReading::Missing => {
+                return Ok(Err(UnmetCondition { text: seen, found: None }));
+            }
         }
         // A page that computed until now had no time to become so.
-        if Instant::now() >= time.until && !(is_first && time.renew()) {
-            return Ok(Err(Missed { text: seen, found: None }));
+        if Instant::now() >= time.until && !(is_first && time.restart()) {
+            return Ok(Err(UnmetCondition { text: seen, found: None }));
         }
     }
 }
 
 /// What was there when the time was over.
 #[derive(Debug)]
-pub(super) struct Missed {
+pub(super) struct UnmetCondition {
     text: Option<Arc<str>>,
-    found: Option<Found>,
+    found: Option<ElementLookup>,
 }
 
-fn described(what: &PageProperty) -> String {
+fn describe_check(what: &PageProperty) -> String {
     match what {
         PageProperty::Text(None) => "the text of the page".to_owned(),
-        PageProperty::Text(Some(target)) => format!("the text of {}", naming::target(target)),
-        PageProperty::Attribute(target, name) => format!("`{name}` of {}", naming::target(target)),
-        PageProperty::Value(target) => format!("the value of {}", naming::target(target)),
+        PageProperty::Text(Some(target)) => format!("the text of {}", naming::describe_target(target)),
+        PageProperty::Attribute(target, name) => format!("`{name}` of {}", naming::describe_target(target)),
+        PageProperty::Value(target) => format!("the value of {}", naming::describe_target(target)),
         PageProperty::Url => "the address".to_owned(),
         PageProperty::Title => "the title".to_owned(),
-        PageProperty::Count(target) => format!("the number of {}", naming::target(target)),
+        PageProperty::Count(target) => format!("the number of {}", naming::describe_target(target)),
     }
 }

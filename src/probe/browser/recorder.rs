@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::capture_rule::Files;
+use super::capture_rule::CaptureFiles;
 use crate::browser::Exchange;
 use crate::clock::Clock;
 use crate::domain::{
@@ -13,47 +13,47 @@ use crate::domain::{
 use crate::script::dialect::ScriptStep;
 
 /// Records what a script comes to.
-pub(super) struct Recorder<'a> {
+pub(super) struct StepRecorder<'a> {
     clock: &'a dyn Clock,
     /// When the attempt began.
     started: Instant,
     /// Whether requests are kept as HTTP exchanges too.
     keeps_exchanges: bool,
     /// What was captured.
-    pub(super) files: Files,
+    pub(super) files: CaptureFiles,
     /// The last document of the page, as far as the browser told of it.
-    pub(super) headers: Option<Exchange>,
+    pub(super) last_document: Option<Exchange>,
     /// When the step that is under way began.
     began: Option<Instant>,
     /// The same by the clock, of the step that began last.
     began_at: Timestamp,
     /// Time of this step that went into what is kept of it.
-    aside: Duration,
+    excluded_time: Duration,
     /// What the steps came to.
     steps: Vec<StepResult>,
 }
 
-impl<'a> Recorder<'a> {
+impl<'a> StepRecorder<'a> {
     /// For an attempt that `started` then; `keeps_exchanges` when requests are to be kept as HTTP exchanges too.
     pub(super) fn new(clock: &'a dyn Clock, started: Instant, keeps_exchanges: bool) -> Self {
         Self {
             clock,
             started,
             keeps_exchanges,
-            files: Files::default(),
-            headers: None,
+            files: CaptureFiles::default(),
+            last_document: None,
             began: None,
             began_at: clock.now(),
-            aside: Duration::ZERO,
+            excluded_time: Duration::ZERO,
             steps: Vec::new(),
         }
     }
 
     /// The step at this place in the script begins, which `began` then.
-    pub(super) fn begin(&mut self, at: usize, step: &ScriptStep, began: Instant) {
+    pub(super) fn begin_step(&mut self, at: usize, step: &ScriptStep, began: Instant) {
         self.began = Some(began);
         self.began_at = self.clock.now();
-        self.aside = Duration::ZERO;
+        self.excluded_time = Duration::ZERO;
         self.steps.push(StepResult {
             number: u32::try_from(at + 1).unwrap_or(u32::MAX),
             name: step.name.clone(),
@@ -69,9 +69,9 @@ impl<'a> Recorder<'a> {
     }
 
     /// Ends the step that is under way, where one is: it passed, or `failure` ended it.
-    pub(super) fn finish(&mut self, failure: Option<&Failure>) {
+    pub(super) fn finish_step(&mut self, failure: Option<&Failure>) {
         let Some(began) = self.began.take() else { return };
-        let took = duration_micros(began.elapsed().saturating_sub(self.aside));
+        let took = duration_micros(began.elapsed().saturating_sub(self.excluded_time));
         let result = self.step();
         result.total_us = took;
         if let Some(failure) = failure {
@@ -81,8 +81,8 @@ impl<'a> Recorder<'a> {
     }
 
     /// Leaves `time` out of the time of the step.
-    pub(super) fn set_aside(&mut self, time: Duration) {
-        self.aside += time;
+    pub(super) fn exclude_time(&mut self, time: Duration) {
+        self.excluded_time += time;
     }
 
     /// The act at this place in its step has ended, which `began` then: it passed, was skipped, or `failed`.
@@ -94,7 +94,7 @@ impl<'a> Recorder<'a> {
         skipped: bool,
         failed: Option<&Failure>,
     ) {
-        self.played().actions.push(ActionResult {
+        self.browser_step().actions.push(ActionResult {
             number: u32::try_from(number + 1).unwrap_or(u32::MAX),
             action: name.to_owned(),
             status: failed.map_or(Status::OK, Failure::status),
@@ -133,7 +133,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// When the step that is under way began, by the clock.
-    pub(super) const fn began_at(&self) -> Timestamp {
+    pub(super) const fn step_started_at(&self) -> Timestamp {
         self.began_at
     }
 
@@ -144,7 +144,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// What the browser did in the step that is under way.
-    pub(super) fn played(&mut self) -> &mut BrowserStep {
+    pub(super) fn browser_step(&mut self) -> &mut BrowserStep {
         self.step().browser_step.get_or_insert_default()
     }
 
@@ -154,7 +154,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// What was recorded: the steps and the files.
-    pub(super) fn into_parts(self) -> (Vec<StepResult>, Files) {
+    pub(super) fn into_parts(self) -> (Vec<StepResult>, CaptureFiles) {
         (self.steps, self.files)
     }
 }

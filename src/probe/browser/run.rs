@@ -7,31 +7,31 @@ use std::time::Duration;
 use fantoccini::Client;
 use tokio::time::Instant;
 
-use super::network::NetworkLog;
-use super::options::{Options, variables};
-use super::recorder::Recorder;
+use super::network::NetworkLogReader;
+use super::options::{Options, initial_variables};
+use super::recorder::StepRecorder;
 use super::runner::ScriptRunner;
 use super::window::WindowContext;
 use super::{pages, views};
 use crate::browser::{House, Journal, Keeper, Listener, Opened, Session, Wish, bidi_address};
 use crate::domain::{BrowserFacts, Failure, FailureKind, Observation, Phase, StepResult};
 use crate::forward_proxy::Forward;
-use crate::probe::contract::Context;
+use crate::probe::contract::ProbeContext;
 
 /// What closing a browser and its session may take.
-pub(super) const FAREWELL: Duration = Duration::from_secs(10);
+pub(super) const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 /// What it may take to keep what there is of a page that an act failed on, at the very end of a script.
-pub(super) const EVIDENCE: Duration = Duration::from_secs(30);
+pub(super) const EVIDENCE_TIMEOUT: Duration = Duration::from_secs(30);
 /// What a keeper may take to see that the browser is gone, after its driver said so: Firefox ends itself when a tab of it
 /// crashed, which takes seconds on a busy host.
-const SEEN: Duration = Duration::from_secs(5);
+const EXIT_DETECTION_TIMEOUT: Duration = Duration::from_secs(5);
 /// What it may take until a browser tells of its requests.
-const LISTENING: Duration = Duration::from_secs(5);
+const BIDI_TIMEOUT: Duration = Duration::from_secs(5);
 
-pub(super) async fn attempt(options: &Options, house: &House, cx: Context<'_>) -> Observation {
+pub(super) async fn run_attempt(options: &Options, house: &House, cx: ProbeContext<'_>) -> Observation {
     let started = Instant::now();
     let mut observation = Observation::default();
-    let wish = options.wish_of_attempt();
+    let wish = options.session_options_for_attempt();
     let bound = match house.rules(&wish, options.device.blocked.clone()) {
         Ok(rules) => Forward::bind(rules).await,
         Err(failure) => Err(failure),
@@ -39,7 +39,7 @@ pub(super) async fn attempt(options: &Options, house: &House, cx: Context<'_>) -
     let outcome = match bound {
         Ok(forward) => tokio::select! {
             biased;
-            outcome = checked(options, &wish, house, cx, &forward, started, &mut observation) => outcome,
+            outcome = run_in_browser(options, &wish, house, cx, &forward, started, &mut observation) => outcome,
             never = forward.serve(cx.net) => match never {},
             () = cx.cancel.cancelled() => {
                 Err(Failure::new(Phase::Play, FailureKind::Cancelled, "stopped before its end"))
@@ -54,11 +54,11 @@ pub(super) async fn attempt(options: &Options, house: &House, cx: Context<'_>) -
     observation
 }
 
-async fn checked(
+async fn run_in_browser(
     options: &Options,
     wish: &Wish,
     house: &House,
-    cx: Context<'_>,
+    cx: ProbeContext<'_>,
     forward: &Forward,
     started: Instant,
     observation: &mut Observation,
@@ -70,37 +70,41 @@ async fn checked(
     let session = Session::new(client, options.limits.page, driver);
     let playing = Instant::now();
     let journal = Mutex::default();
-    let network = NetworkLog::new(&journal, options.wish.kind);
-    let window = WindowContext::new(session, network, house, &options.wish, forward);
-    let recorder = Recorder::new(cx.clock, started, cx.record);
-    let variables =
-        variables(&options.script, &options.given, cx.clock.now(), crate::probe::random::random());
+    let network = NetworkLogReader::new(&journal, options.session.kind);
+    let window = WindowContext::new(session, network, house, &options.session, forward);
+    let recorder = StepRecorder::new(cx.clock, started, cx.record_exchanges);
+    let variables = initial_variables(
+        &options.script,
+        &options.overrides,
+        cx.clock.now(),
+        crate::probe::random::random(),
+    );
     let mut runner = ScriptRunner::new(options, variables, window, recorder);
     let outcome = tokio::select! {
         biased;
         outcome = runner.run() => outcome,
         lost = keeper.lost() => Err(lost),
-        never = listen(listener, &journal) => match never {},
+        never = collect_events(listener, &journal) => match never {},
     };
     observation.phases.set(Phase::Play, playing.elapsed());
     let outcome = match outcome {
         Err(failure) if failure.kind == FailureKind::BrowserFailed => {
-            Err(lost(&mut keeper, &mut runner.recorder, failure).await)
+            Err(browser_lost_failure(&mut keeper, &mut runner.recorder, failure).await)
         }
         outcome => outcome,
     };
-    if outcome.is_ok() && options.tells_change {
+    if outcome.is_ok() && options.detect_change {
         runner.recover().await;
-        let content = pages::content(&runner.window.session, runner.recorder.steps()).await;
+        let content = pages::page_facts(&runner.window.session, runner.recorder.steps()).await;
         observation.facts.http = content.map(Box::new);
     }
     // The step that was under way when the browser was lost.
-    runner.recorder.finish(outcome.as_ref().err());
+    runner.recorder.finish_step(outcome.as_ref().err());
     let ScriptRunner { window: WindowContext { session, viewport, .. }, recorder, .. } = runner;
     let (steps, files) = recorder.into_parts();
-    let outcome = judged(options, cx, steps, outcome, observation);
-    observation.captures = files.kept(outcome.is_err());
-    let until = Instant::now() + FAREWELL / 2;
+    let outcome = evaluate(options, cx, steps, outcome, observation);
+    observation.captures = files.into_kept(outcome.is_err());
+    let until = Instant::now() + CLOSE_TIMEOUT / 2;
     // What a driver says at its end changes nothing: it is ended anyhow.
     let _ = session.close(until).await;
     let mut facts = BrowserFacts { memory_bytes: keeper.memory_bytes(), ..facts };
@@ -112,27 +116,31 @@ async fn checked(
 }
 
 /// Why a browser is gone: its driver may tell sooner than its keeper, who knows more of it.
-async fn lost(keeper: &mut Keeper, recorder: &mut Recorder<'_>, failure: Failure) -> Failure {
-    let Ok(seen) = tokio::time::timeout(SEEN, keeper.lost()).await else { return failure };
+async fn browser_lost_failure(
+    keeper: &mut Keeper,
+    recorder: &mut StepRecorder<'_>,
+    failure: Failure,
+) -> Failure {
+    let Ok(seen) = tokio::time::timeout(EXIT_DETECTION_TIMEOUT, keeper.lost()).await else { return failure };
     recorder.replace_failure(&failure, &seen);
     seen
 }
 
 /// What the content views and the objects of the pages add to how the script went.
-fn judged(
+fn evaluate(
     options: &Options,
-    cx: Context<'_>,
+    cx: ProbeContext<'_>,
     steps: Vec<StepResult>,
     outcome: Result<(), Failure>,
     observation: &mut Observation,
 ) -> Result<(), Failure> {
-    let (views, failure, warnings) = views::judge(&options.views, &steps, outcome.as_ref().err());
+    let (views, failure, warnings) = views::evaluate_views(&options.views, &steps, outcome.as_ref().err());
     observation.details.views = views;
     observation.warnings.extend(warnings);
     let outcome = outcome.and(failure.map_or(Ok(()), Err));
     let due = options.full_page.filter(|rule| rule.is_due(cx.full_page_at, cx.clock.now()));
     if let Some(rule) = due.filter(|_| outcome.is_ok()) {
-        pages::full_page(&rule, &steps, options.limits.page, observation);
+        pages::evaluate_full_page(&rule, &steps, options.limits.page, observation);
     }
     observation.details.steps = steps;
     outcome
@@ -141,12 +149,12 @@ fn judged(
 /// What Firefox tells is listened to from the start; Chromium's driver keeps a log.
 async fn listener(client: &Client) -> Result<Option<Listener>, Failure> {
     match bidi_address(client) {
-        Some(address) => Listener::connect(address, LISTENING).await.map(Some),
+        Some(address) => Listener::connect(address, BIDI_TIMEOUT).await.map(Some),
         None => Ok(None),
     }
 }
 
-async fn listen(listener: Option<Listener>, journal: &Mutex<Journal>) -> Infallible {
+async fn collect_events(listener: Option<Listener>, journal: &Mutex<Journal>) -> Infallible {
     if let Some(mut listener) = listener {
         while let Some(event) = listener.next().await {
             journal.lock().bidi_event(&event);

@@ -2,16 +2,16 @@
 
 use tokio::time::Instant;
 
-use super::budget::Budget;
+use super::budget::TimeBudget;
 use super::capture::{capture, screenshot};
-use super::capture_rule::Moment;
-use super::deed::{Deed, on};
-use super::inspect::explained;
+use super::capture_rule::CaptureMoment;
+use super::deed::{Interaction, interact};
+use super::inspect::explain_failure;
 use super::options::Options;
 use super::page::PageAccess;
-use super::recorder::Recorder;
-use super::step_end::{PageRules, end_of_step, evidence};
-use super::stopped::Stopped;
+use super::recorder::StepRecorder;
+use super::step_end::{PageRules, end_of_step, record_evidence};
+use super::stopped::ActError;
 use super::window::WindowContext;
 use super::{acts, naming, places, read, wait};
 use crate::domain::{Failure, FailureKind, Phase};
@@ -24,11 +24,11 @@ pub(super) struct ScriptRunner<'a> {
     options: &'a Options,
     script: &'a Script,
     variables: Variables,
-    budget: Budget,
+    budget: TimeBudget,
     /// Optional acts that were left out.
-    skipped: u32,
+    skipped_acts: u32,
     pub(super) window: WindowContext<'a>,
-    pub(super) recorder: Recorder<'a>,
+    pub(super) recorder: StepRecorder<'a>,
 }
 
 impl<'a> ScriptRunner<'a> {
@@ -37,18 +37,18 @@ impl<'a> ScriptRunner<'a> {
         options: &'a Options,
         variables: Variables,
         window: WindowContext<'a>,
-        recorder: Recorder<'a>,
+        recorder: StepRecorder<'a>,
     ) -> Self {
         let script = &options.script;
-        let budget = Budget::new(options.limits, script);
-        Self { options, script, variables, budget, skipped: 0, window, recorder }
+        let budget = TimeBudget::new(options.limits, script);
+        Self { options, script, variables, budget, skipped_acts: 0, window, recorder }
     }
 
     /// Plays the script.
     pub(super) async fn run(&mut self) -> Result<(), Failure> {
-        self.window.begin().await?;
+        self.window.enter_first_window().await?;
         // What the browser took to be there is none of the script's time.
-        self.budget = Budget::new(self.options.limits, self.script);
+        self.budget = TimeBudget::new(self.options.limits, self.script);
         self.steps().await
     }
 
@@ -63,7 +63,7 @@ impl<'a> ScriptRunner<'a> {
         let mut late = None;
         for (at, step) in script.steps.iter().enumerate() {
             if let Err(failure) = self.step(at, step).await {
-                let goes_on = self.options.goes_on
+                let goes_on = self.options.continue_on_timeout
                     && matches!(failure.kind, FailureKind::BrowserEventTimedOut | FailureKind::PageTooSlow);
                 if !goes_on {
                     return Err(late.unwrap_or(failure));
@@ -76,45 +76,46 @@ impl<'a> ScriptRunner<'a> {
 
     async fn step(&mut self, at: usize, step: &ScriptStep) -> Result<(), Failure> {
         let began = Instant::now();
-        self.budget.begin(step);
-        self.recorder.begin(at, step, began);
-        let played = match self.acts(at, step).await {
-            Ok(()) => self.ended(at).await,
+        self.budget.begin_step(step);
+        self.recorder.begin_step(at, step, began);
+        let played = match self.run_acts(at, step).await {
+            Ok(()) => self.end_step(at).await,
             failed => failed,
         };
         // Texts of the page and of the script may hold values of protected variables.
-        let masks = self.masks();
+        let masks = self.redactor();
         let played = played
             .map_err(|failure| Failure { detail: masks.redact(&failure.detail).into_owned(), ..failure });
-        self.recorder.finish(played.as_ref().err());
+        self.recorder.finish_step(played.as_ref().err());
         played
     }
 
     /// The end of a step whose acts passed.
-    async fn ended(&mut self, at: usize) -> Result<(), Failure> {
+    async fn end_step(&mut self, at: usize) -> Result<(), Failure> {
         self.recover().await;
-        let mut good = self.rest_of_time(at).await;
+        let mut good = self.reset_driver_timeouts(at).await;
         if good.is_ok() {
             let next = self.script.steps.get(at + 1).and_then(|step| step.actions.first());
-            let (masks, rules) = (self.masks(), self.page_rules());
+            let (masks, rules) = (self.redactor(), self.page_rules());
             let Self { recorder, window, budget, .. } = self;
-            good = end_of_step(recorder, window, budget, &masks, rules, next.is_some_and(is_answer)).await;
+            good =
+                end_of_step(recorder, window, budget, &masks, rules, next.is_some_and(answers_dialog)).await;
         }
         if good.is_ok() && at + 1 == self.script.steps.len() {
             self.recover().await;
-            good = self.monitors_keyword().await;
+            good = self.check_keyword().await;
         }
-        let when = if good.is_ok() { Moment::Action } else { Moment::Failure };
-        self.capture(when, &moment(at, None)).await;
+        let when = if good.is_ok() { CaptureMoment::Action } else { CaptureMoment::Failure };
+        self.capture(when, &capture_name(at, None)).await;
         good
     }
 
     /// What is looked at after an act with a time of its own has the rest of the step again.
-    async fn rest_of_time(&mut self, at: usize) -> Result<(), Failure> {
+    async fn reset_driver_timeouts(&mut self, at: usize) -> Result<(), Failure> {
         let last = self.script.steps[at].actions.last();
         if last.is_some_and(|act| act.timeout.is_some() || matches!(act.kind, ActionKind::RunJs { .. }))
-            && let Err(Stopped::Failed(failure)) =
-                acts::keep_time(&mut self.window, &mut self.budget, None).await
+            && let Err(ActError::Failed(failure)) =
+                acts::set_driver_timeouts(&mut self.window, &mut self.budget, None).await
         {
             return Err(failure);
         }
@@ -122,27 +123,28 @@ impl<'a> ScriptRunner<'a> {
     }
 
     /// The keyword of the monitor, judged on the last page: once, or until it is there.
-    async fn monitors_keyword(&self) -> Result<(), Failure> {
+    async fn check_keyword(&self) -> Result<(), Failure> {
         let Some((rule, waits)) = &self.options.keyword else { return Ok(()) };
-        let time = self.budget.time(None, None);
-        match read::keyword_holds(self.page(), rule, if *waits { time } else { time.at_once() }).await {
+        let time = self.budget.wait_limit(None, None);
+        match read::wait_for_keyword(self.page(), rule, if *waits { time } else { time.without_wait() }).await
+        {
             Ok(()) => Ok(()),
-            Err(Stopped::Failed(failure)) => Err(failure),
-            Err(Stopped::Dialog(text)) => Err(self.window.dismiss_dialog("the keyword", &text).await),
+            Err(ActError::Failed(failure)) => Err(failure),
+            Err(ActError::DialogOpen(text)) => Err(self.window.dismiss_dialog("the keyword", &text).await),
         }
     }
 
-    async fn acts(&mut self, at: usize, step: &ScriptStep) -> Result<(), Failure> {
+    async fn run_acts(&mut self, at: usize, step: &ScriptStep) -> Result<(), Failure> {
         for (number, act) in step.actions.iter().enumerate() {
             let began = Instant::now();
             let next =
                 step.actions.get(number + 1).or_else(|| self.script.steps.get(at + 1)?.actions.first());
-            let mut done = self.act(act, next).await;
+            let mut done = self.run_act(act, next).await;
             let mut skipped = false;
             if let Err(failure) = &done
                 && act.optional
                 && is_skippable(failure)
-                && self.budget.spent().is_none()
+                && self.budget.exceeded().is_none()
             {
                 done = self.skip(failure);
                 skipped = done.is_ok();
@@ -150,74 +152,80 @@ impl<'a> ScriptRunner<'a> {
             self.recorder.record_act(number, act.kind.name(), began, skipped, done.as_ref().err());
             match done {
                 Err(failure) => {
-                    let (masks, rules) = (self.masks(), self.page_rules());
+                    let (masks, rules) = (self.redactor(), self.page_rules());
                     let Self { recorder, window, budget, .. } = self;
-                    evidence(recorder, window, budget, &masks, rules, &failure).await;
-                    self.capture(Moment::Failure, &moment(at, Some(number))).await;
+                    record_evidence(recorder, window, budget, &masks, rules, &failure).await;
+                    self.capture(CaptureMoment::Failure, &capture_name(at, Some(number))).await;
                     return Err(failure);
                 }
                 // A dialog hides the page until it is answered.
-                Ok(()) if skipped || next.is_some_and(is_answer) => {}
-                Ok(()) => self.capture(Moment::Event, &moment(at, Some(number))).await,
+                Ok(()) if skipped || next.is_some_and(answers_dialog) => {}
+                Ok(()) => self.capture(CaptureMoment::Event, &capture_name(at, Some(number))).await,
             }
         }
         Ok(())
     }
 
     /// One act, with what has to follow from it.
-    async fn act(&mut self, act: &Action, next: Option<&Action>) -> Result<(), Failure> {
-        let what = naming::act(act);
-        if let Some(bound) = self.budget.spent() {
-            return Err(self.budget.passed(bound, &what));
+    async fn run_act(&mut self, act: &Action, next: Option<&Action>) -> Result<(), Failure> {
+        let what = naming::describe_act(act);
+        if let Some(bound) = self.budget.exceeded() {
+            return Err(self.budget.timeout_failure(bound, &what));
         }
-        match self.performed(act).await {
-            Ok(()) => match self.budget.spent() {
-                Some(bound) => Err(self.budget.passed(bound, &what)),
+        match self.perform_and_wait(act).await {
+            Ok(()) => match self.budget.exceeded() {
+                Some(bound) => Err(self.budget.timeout_failure(bound, &what)),
                 None => Ok(()),
             },
             // The next act answers it.
-            Err(Stopped::Dialog(_)) if next.is_some_and(is_answer) && !is_answer(act) => Ok(()),
-            Err(Stopped::Dialog(text)) => Err(self.window.dismiss_dialog(&what, &text).await),
-            Err(Stopped::Failed(failure)) => {
+            Err(ActError::DialogOpen(_)) if next.is_some_and(answers_dialog) && !answers_dialog(act) => {
+                Ok(())
+            }
+            Err(ActError::DialogOpen(text)) => Err(self.window.dismiss_dialog(&what, &text).await),
+            Err(ActError::Failed(failure)) => {
                 // What an act fails with never names the act, whatever it quotes.
                 let failure = Failure { detail: format!("{what}: {}", failure.detail), ..failure };
-                Err(explained(&mut self.window, failure).await)
+                Err(explain_failure(&mut self.window, failure).await)
             }
         }
     }
 
-    async fn performed(&mut self, act: &Action) -> Result<(), Stopped> {
+    async fn perform_and_wait(&mut self, act: &Action) -> Result<(), ActError> {
         self.recover().await;
-        acts::keep_time(&mut self.window, &mut self.budget, Some(act)).await?;
+        acts::set_driver_timeouts(&mut self.window, &mut self.budget, Some(act)).await?;
         let awaited = match &act.expected {
-            Some(expected) => Some(wait::before(self.page(), expected, act).await?),
+            Some(expected) => Some(wait::prepare_wait(self.page(), expected, act).await?),
             None => None,
         };
         // Of an act that opens a dialog, what has to follow may be told once that is answered.
         self.perform(act).await?;
         match awaited {
-            Some(awaited) => wait::followed(self.page(), &awaited, act).await,
+            Some(awaited) => wait::wait_for_effect(self.page(), &awaited, act).await,
             None => Ok(()),
         }
     }
 
-    async fn perform(&mut self, act: &Action) -> Result<(), Stopped> {
+    async fn perform(&mut self, act: &Action) -> Result<(), ActError> {
         match &act.kind {
             ActionKind::Open { url } => self.open(url, act).await,
-            ActionKind::Click { target: on, double: false } => self.with(on, Deed::Click, act).await,
-            ActionKind::Click { target: on, double: true } => self.with(on, Deed::Point(2), act).await,
-            ActionKind::Hover { target: over } => self.with(over, Deed::Point(0), act).await,
-            ActionKind::Type { target: into, text } => {
-                let text = self.page().filled(text, EscapeContext::Value)?;
-                self.with(into, Deed::Type(text), act).await
+            ActionKind::Click { target: on, double: false } => {
+                self.interact(on, Interaction::Click, act).await
             }
-            ActionKind::Clear { target: field } => self.with(field, Deed::Clear, act).await,
+            ActionKind::Click { target: on, double: true } => {
+                self.interact(on, Interaction::Pointer(2), act).await
+            }
+            ActionKind::Hover { target: over } => self.interact(over, Interaction::Pointer(0), act).await,
+            ActionKind::Type { target: into, text } => {
+                let text = self.page().fill(text, EscapeContext::Value)?;
+                self.interact(into, Interaction::Type(text), act).await
+            }
+            ActionKind::Clear { target: field } => self.interact(field, Interaction::Clear, act).await,
             ActionKind::Select { target: field, option: pick } => {
-                let (by, value) = acts::picked(self.page(), pick)?;
-                self.with(field, Deed::Pick(by, value), act).await
+                let (by, value) = acts::option_argument(self.page(), pick)?;
+                self.interact(field, Interaction::Pick(by, value), act).await
             }
             ActionKind::SetChecked { target: field, checked: on } => {
-                self.with(field, Deed::Check(*on), act).await
+                self.interact(field, Interaction::Check(*on), act).await
             }
             ActionKind::Press { key, target: on } => acts::press(self.page(), key, on.as_ref(), act).await,
             ActionKind::Scroll { target: to, x, y } => {
@@ -230,7 +238,7 @@ impl<'a> ScriptRunner<'a> {
                 places::switch_window(&mut self.window, &self.budget, &self.variables, window, act).await
             }
             ActionKind::CloseWindow => places::close_window(&mut self.window, &self.budget).await,
-            ActionKind::Dialog(answer) => acts::answer(self.page(), answer, act).await,
+            ActionKind::Dialog(answer) => acts::answer_dialog(self.page(), answer, act).await,
             ActionKind::WaitFor(wanted) => wait::wait_for(self.page(), wanted, act).await,
             ActionKind::Extract { into_variable: into, property: from, pattern } => {
                 let value = read::extract(self.page(), into, from, pattern.as_ref(), act).await?;
@@ -250,28 +258,33 @@ impl<'a> ScriptRunner<'a> {
                 Ok(())
             }
             ActionKind::Assert { property: what, matcher: must } => {
-                read::assert(self.page(), what, must, act).await
+                read::assert_text(self.page(), what, must, act).await
             }
             ActionKind::AssertElement { target: element, state } => {
                 read::assert_element(self.page(), element, *state, act).await
             }
             ActionKind::Keyword { text, regex, invert, wait } => {
-                read::keyword(self.page(), text, *regex, *invert, *wait, act).await
+                read::assert_keyword(self.page(), text, *regex, *invert, *wait, act).await
             }
         }
     }
 
-    async fn open(&mut self, url: &str, act: &Action) -> Result<(), Stopped> {
-        let url = self.options.address(&self.page().filled(url, EscapeContext::Url)?, &self.variables)?;
-        self.window.go_to(&url);
+    async fn open(&mut self, url: &str, act: &Action) -> Result<(), ActError> {
+        let url = self.options.resolve_url(&self.page().fill(url, EscapeContext::Url)?, &self.variables)?;
+        self.window.start_navigation(&url);
         if let Some(site) = self.options.site(&url, &self.variables) {
             self.window.set_traced_site(&site);
         }
         acts::open(&mut self.window, &self.budget, &url, act).await
     }
 
-    async fn with(&self, target: &ElementTarget, deed: Deed, act: &Action) -> Result<(), Stopped> {
-        on(self.page(), target, &deed, act).await.map(drop)
+    async fn interact(
+        &self,
+        target: &ElementTarget,
+        deed: Interaction,
+        act: &Action,
+    ) -> Result<(), ActError> {
+        interact(self.page(), target, &deed, act).await.map(drop)
     }
 
     /// Sets a variable, and notes in the result that it was set.
@@ -282,16 +295,16 @@ impl<'a> ScriptRunner<'a> {
 
     /// Leaves out an optional act that failed, unless too many were.
     fn skip(&mut self, failure: &Failure) -> Result<(), Failure> {
-        self.skipped += 1;
-        if self.skipped <= self.script.max_skipped {
+        self.skipped_acts += 1;
+        if self.skipped_acts <= self.script.max_skipped {
             return Ok(());
         }
         let detail = format!("more than {} were; the last one: {}", self.script.max_skipped, failure.detail);
         Err(Failure::new(Phase::Play, FailureKind::EventsSkipped, detail))
     }
 
-    async fn capture(&mut self, moment: Moment, name: &str) {
-        let masks = self.masks();
+    async fn capture(&mut self, moment: CaptureMoment, name: &str) {
+        let masks = self.redactor();
         let Self { recorder, window, budget, options, .. } = self;
         capture(recorder, &window.session, budget, &options.capture, &masks, (moment, name)).await;
     }
@@ -306,13 +319,13 @@ impl<'a> ScriptRunner<'a> {
     }
 
     /// What hides the values of protected variables.
-    fn masks(&self) -> Redactor {
+    fn redactor(&self) -> Redactor {
         Redactor::from_secrets(self.variables.secret_values())
     }
 }
 
 /// Whether `act` answers a dialog.
-const fn is_answer(act: &Action) -> bool {
+const fn answers_dialog(act: &Action) -> bool {
     matches!(act.kind, ActionKind::Dialog(_))
 }
 
@@ -331,7 +344,7 @@ fn is_skippable(failure: &Failure) -> bool {
 }
 
 /// What the files of a moment are called: `step-02-act-03`, at the end of a step `step-02`.
-fn moment(step: usize, act: Option<usize>) -> String {
+fn capture_name(step: usize, act: Option<usize>) -> String {
     match act {
         Some(act) => format!("step-{:02}-act-{:02}", step + 1, act + 1),
         None => format!("step-{:02}", step + 1),

@@ -2,13 +2,13 @@
 
 use tokio::time::Instant;
 
-use super::budget::Budget;
-use super::inspect::{GLANCE, Seen, judged, look_at_top};
-use super::load_error::shown;
-use super::options::Experience;
-use super::recorder::Recorder;
-use super::stopped::{Stopped, stopped};
-use super::waterfall::gather;
+use super::budget::TimeBudget;
+use super::inspect::{INSPECT_TIMEOUT, PageReport, evaluate_page, inspect_top};
+use super::load_error::display_url;
+use super::options::UserExperience;
+use super::recorder::StepRecorder;
+use super::stopped::{ActError, to_act_error};
+use super::waterfall::collect_network;
 use super::window::WindowContext;
 use crate::browser::Trouble;
 use crate::domain::{Failure, FailureKind, PageTiming};
@@ -17,7 +17,7 @@ use crate::redaction::telling::Redactor;
 /// What a monitor wants to know of the pages of its steps.
 #[derive(Clone, Copy)]
 pub(super) struct PageRules {
-    pub(super) experience: Experience,
+    pub(super) experience: UserExperience,
     /// Whether documents of other sites that could not be loaded count.
     pub(super) third_party_documents: bool,
 }
@@ -25,44 +25,44 @@ pub(super) struct PageRules {
 /// What is kept of a step at its end; the page must be good then too. A dialog that is open hides it: that is no
 /// failure where the next act `answers` it.
 pub(super) async fn end_of_step(
-    recorder: &mut Recorder<'_>,
+    recorder: &mut StepRecorder<'_>,
     window: &mut WindowContext<'_>,
-    budget: &Budget,
+    budget: &TimeBudget,
     masks: &Redactor,
     rules: PageRules,
     answers: bool,
 ) -> Result<(), Failure> {
     let experience = rules.experience;
-    let time = budget.time(None, None);
-    let latest = time.latest.max(Instant::now() + GLANCE);
-    let seen = match look_at_top(window, experience, latest).await {
+    let time = budget.wait_limit(None, None);
+    let latest = time.latest.max(Instant::now() + INSPECT_TIMEOUT);
+    let seen = match inspect_top(window, experience, latest).await {
         Ok(seen) => seen,
         Err(Trouble::Dialog(_)) if answers => return Ok(()),
         Err(Trouble::Dialog(text)) => return Err(window.dismiss_dialog("the end of the step", &text).await),
         Err(trouble) => {
-            return match stopped(window, budget, trouble, time.ending) {
-                Stopped::Failed(failure) => Err(failure),
-                Stopped::Dialog(_) => Ok(()),
+            return match to_act_error(window, budget, trouble, time.ending) {
+                ActError::Failed(failure) => Err(failure),
+                ActError::DialogOpen(_) => Ok(()),
             };
         }
     };
-    let (new, timing) = (seen.origin != window.document, seen.timing(experience != Experience::Unwanted));
+    let (new, timing) = (seen.origin != window.document, seen.page_timing(experience != UserExperience::Off));
     window.document.clone_from(&seen.origin);
     window.viewport.get_or_insert(seen.viewport);
     if new {
         recorder.step().phases = timing.phases;
     }
-    note(recorder, masks, &seen, new, timing);
-    let good = judged(window, &seen).await;
-    let documents = gather(recorder, window, budget, masks, rules.third_party_documents).await;
+    record_page(recorder, masks, &seen, new, timing);
+    let good = evaluate_page(window, &seen).await;
+    let documents = collect_network(recorder, window, budget, masks, rules.third_party_documents).await;
     good.and(documents)
 }
 
 /// What is learned of the page that an act failed on, as far as the browser still answers.
-pub(super) async fn evidence(
-    recorder: &mut Recorder<'_>,
+pub(super) async fn record_evidence(
+    recorder: &mut StepRecorder<'_>,
     window: &mut WindowContext<'_>,
-    budget: &Budget,
+    budget: &TimeBudget,
     masks: &Redactor,
     rules: PageRules,
     failure: &Failure,
@@ -71,17 +71,23 @@ pub(super) async fn evidence(
     if is_lost || window.session.is_stuck() {
         return;
     }
-    if let Ok(seen) = look_at_top(window, Experience::Unwanted, Instant::now() + GLANCE).await {
-        note(recorder, masks, &seen, seen.origin != window.document, seen.timing(false));
+    if let Ok(seen) = inspect_top(window, UserExperience::Off, Instant::now() + INSPECT_TIMEOUT).await {
+        record_page(recorder, masks, &seen, seen.origin != window.document, seen.page_timing(false));
     }
     // The act decides.
-    let _ = gather(recorder, window, budget, masks, rules.third_party_documents).await;
+    let _ = collect_network(recorder, window, budget, masks, rules.third_party_documents).await;
 }
 
 /// Keeps in the step what was seen of the page, with its `timing` when it is `new` to the step.
-fn note(recorder: &mut Recorder<'_>, masks: &Redactor, seen: &Seen, new: bool, timing: PageTiming) {
-    let played = recorder.played();
-    played.url = masks.redact(&shown(&seen.url)).into_owned();
+fn record_page(
+    recorder: &mut StepRecorder<'_>,
+    masks: &Redactor,
+    seen: &PageReport,
+    new: bool,
+    timing: PageTiming,
+) {
+    let played = recorder.browser_step();
+    played.url = masks.redact(&display_url(&seen.url)).into_owned();
     played.title = masks.redact(&seen.title).into_owned();
     if new {
         played.http_status = seen.status;

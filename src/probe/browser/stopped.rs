@@ -1,38 +1,38 @@
 //! How an act ended that did not pass.
 
-use super::budget::{Bound, Budget};
+use super::budget::{LimitKind, TimeBudget};
 use super::window::WindowContext;
 use crate::browser::Trouble;
 use crate::domain::{Failure, FailureKind, Phase};
 
 /// How an act ended that did not pass.
 #[derive(Debug)]
-pub(super) enum Stopped {
+pub(super) enum ActError {
     /// It failed.
     Failed(Failure),
     /// A dialog is open, with this text.
-    Dialog(String),
+    DialogOpen(String),
 }
 
-impl From<Failure> for Stopped {
+impl From<Failure> for ActError {
     fn from(failure: Failure) -> Self {
         Self::Failed(failure)
     }
 }
 
 /// What `trouble` means for an act that had to end at `bound`.
-pub(super) fn stopped(
+pub(super) fn to_act_error(
     window: &WindowContext<'_>,
-    budget: &Budget,
+    budget: &TimeBudget,
     trouble: Trouble,
-    bound: Bound,
-) -> Stopped {
+    bound: LimitKind,
+) -> ActError {
     let of = |kind, detail: String| Failure::new(Phase::Play, kind, detail);
-    Stopped::Failed(match trouble {
-        Trouble::Dialog(text) => return Stopped::Dialog(text),
-        Trouble::Late | Trouble::ScriptLate => budget.passed(bound, "it"),
-        Trouble::PageLate => budget.passed(budget.page_bound(), "the page load"),
-        Trouble::ErrorPage(word) => window.error_page(&word),
+    ActError::Failed(match trouble {
+        Trouble::Dialog(text) => return ActError::DialogOpen(text),
+        Trouble::Late | Trouble::ScriptLate => budget.timeout_failure(bound, "it"),
+        Trouble::PageLate => budget.timeout_failure(budget.page_limit_kind(), "the page load"),
+        Trouble::ErrorPage(word) => window.error_page_failure(&word),
         Trouble::NoDialog => of(FailureKind::BrowserEventMissing, "no dialog is open".to_owned()),
         Trouble::NotThere(why) => of(FailureKind::ElementMissing, why),
         Trouble::Stale | Trouble::Unloaded => {

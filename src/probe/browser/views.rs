@@ -5,24 +5,24 @@ use crate::schema::typed::browser::ContentViewSettings;
 
 /// One view of a monitor.
 #[derive(Clone, Debug)]
-pub(super) struct View {
+pub(super) struct ContentView {
     id: i64,
     name: String,
     /// Whether its errors are those of the check.
-    notifies: bool,
+    notify_on_error: bool,
     /// Whether errors of the script are its own.
-    inherits: bool,
+    inherit_script_errors: bool,
     patterns: Vec<String>,
     steps: Vec<u64>,
 }
 
-impl View {
+impl ContentView {
     pub(super) fn new(settings: &ContentViewSettings<'_>) -> Self {
         Self {
             id: settings.id,
             name: settings.name.unwrap_or_default().to_owned(),
-            notifies: settings.notify_on_error,
-            inherits: settings.inherit_global_errors,
+            notify_on_error: settings.notify_on_error,
+            inherit_script_errors: settings.inherit_global_errors,
             patterns: settings.url_patterns.iter().map(|&pattern| pattern.to_owned()).collect(),
             steps: settings.steps.clone(),
         }
@@ -41,9 +41,9 @@ impl View {
                 failures.extend(step.failures.iter().cloned());
             }
             let played = step.browser_step.iter().flat_map(|played| &played.objects);
-            for object in played
-                .filter(|object| whole || self.patterns.iter().any(|pattern| fits(pattern, &object.url)))
-            {
+            for object in played.filter(|object| {
+                whole || self.patterns.iter().any(|pattern| matches_pattern(pattern, &object.url))
+            }) {
                 let began = step.started_us + object.started_us;
                 from = from.min(began);
                 to = to.max(began + object.total_us);
@@ -54,7 +54,7 @@ impl View {
                 );
             }
         }
-        if self.inherits
+        if self.inherit_script_errors
             && let Some(global) = global
             && !failures.contains(global)
         {
@@ -64,7 +64,7 @@ impl View {
             id: self.id,
             name: self.name.clone(),
             status: failures.first().map_or(Status::OK, Failure::status),
-            notify_on_error: self.notifies,
+            notify_on_error: self.notify_on_error,
             total_us: to.saturating_sub(from.min(to)),
             objects,
             bytes,
@@ -75,8 +75,8 @@ impl View {
 
 /// The results of `views`, and what they make of the check: the failure of the first that tells its errors,
 /// and a warning for each other one.
-pub(super) fn judge(
-    views: &[View],
+pub(super) fn evaluate_views(
+    views: &[ContentView],
     steps: &[StepResult],
     global: Option<&Failure>,
 ) -> (Vec<ContentViewResult>, Option<Failure>, Vec<Warning>) {
@@ -86,7 +86,7 @@ pub(super) fn judge(
         let Some(first) = result.failures.iter().find(|failure| Some(*failure) != global) else { continue };
         let mut told = first.clone();
         told.detail = format!("content view `{}`: {}", view.name, told.detail);
-        if !view.notifies {
+        if !view.notify_on_error {
             warnings.push(Warning::from_page_failure(&told));
         } else if failure.is_none() {
             failure = Some(told);
@@ -96,7 +96,7 @@ pub(super) fn judge(
 }
 
 /// Whether `url` fits `pattern`, in which `*` stands for anything; one without stands for a part of the address.
-fn fits(pattern: &str, url: &str) -> bool {
+fn matches_pattern(pattern: &str, url: &str) -> bool {
     let mut pieces = pattern.split('*');
     let first = pieces.next().unwrap_or_default();
     if !pattern.contains('*') {
@@ -114,7 +114,7 @@ fn fits(pattern: &str, url: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::fits;
+    use super::matches_pattern;
 
     #[test]
     fn patterns_fit_addresses() {
@@ -129,7 +129,7 @@ mod tests {
             ("*x*x*", "http://a/img/x.png", false),
             ("*", "http://a/", true),
         ] {
-            assert_eq!(fits(pattern, url), expected, "{pattern} {url}");
+            assert_eq!(matches_pattern(pattern, url), expected, "{pattern} {url}");
         }
     }
 }

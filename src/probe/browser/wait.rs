@@ -5,28 +5,28 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::ask::{self, Found, Of, Told};
-use super::budget::{Bound, Time};
-use super::must::{Must, prepared};
+use super::ask::{self, ElementLookup, TextReading, TextSource};
+use super::budget::{LimitKind, WaitLimit};
+use super::must::{TextCondition, resolve_condition};
 use super::naming;
 use super::page::PageAccess;
-use super::read::{becomes, told};
-use super::stopped::Stopped;
+use super::read::{wait_for_text, wait_for_value};
+use super::stopped::ActError;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::script::dialect::{
     Action, ElementState, ElementTarget, ExpectedEffect, PageProperty, WaitCondition,
 };
 
 /// Between two looks at what the browser tells of its requests.
-const LISTEN: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// What has to follow from an act, with what was before it.
 #[derive(Debug)]
-pub(super) enum Awaited<'s> {
+pub(super) enum AwaitedEffect<'s> {
     /// Another address than this.
-    Address(Arc<str>),
+    UrlChange(Arc<str>),
     /// Another page than the one that this number stands for.
-    Shape(u64),
+    PageChange(u64),
     /// The event of this name, which is watched for.
     Event(&'s str),
 }
@@ -35,43 +35,43 @@ pub(super) async fn wait_for(
     page: PageAccess<'_>,
     wanted: &WaitCondition,
     act: &Action,
-) -> Result<(), Stopped> {
-    let time = page.budget.time(act.timeout, None);
+) -> Result<(), ActError> {
+    let time = page.budget.wait_limit(act.timeout, None);
     match wanted {
         WaitCondition::Element(target, state) => wait_for_element(page, target, *state, time, act).await,
         WaitCondition::Text(target, must) => {
-            let must = prepared(page, must)?;
+            let must = resolve_condition(page, must)?;
             let what = PageProperty::Text(target.clone());
-            match becomes(page, &what, time, &must).await? {
+            match wait_for_value(page, &what, time, &must).await? {
                 Ok(_) => Ok(()),
-                Err(_) => Err(missing(
+                Err(_) => Err(missing_failure(
                     page,
                     FailureKind::PageUpdateMissing,
-                    &format!("no text that must {}", must.words()),
+                    &format!("no text that must {}", must.describe()),
                     time.bound,
                     act,
                 )),
             }
         }
         WaitCondition::Url(must) => {
-            let must = prepared(page, must)?;
-            match told(page, &Of::Url, time, &must).await? {
+            let must = resolve_condition(page, must)?;
+            match wait_for_text(page, &TextSource::Url, time, &must).await? {
                 Ok(_) => Ok(()),
-                Err(_) => Err(missing(
+                Err(_) => Err(missing_failure(
                     page,
                     FailureKind::LocationChangeMissing,
-                    &format!("the address must {}", must.words()),
+                    &format!("the address must {}", must.describe()),
                     time.bound,
                     act,
                 )),
             }
         }
         WaitCondition::Event(name) => {
-            let watched = ask::watch(page.session(), name, time).await;
-            watched.map_err(|why| page.unanswered(why, time))?;
-            came(page, name, time, act).await
+            let watched = ask::watch_event(page.session(), name, time).await;
+            watched.map_err(|why| page.dom_failure(why, time))?;
+            wait_for_event(page, name, time, act).await
         }
-        WaitCondition::NetworkQuiet(quiet) => wait_for_quiet(page, *quiet, time, act).await,
+        WaitCondition::NetworkQuiet(quiet) => wait_for_network_idle(page, *quiet, time, act).await,
     }
 }
 
@@ -79,26 +79,26 @@ async fn wait_for_element(
     page: PageAccess<'_>,
     target: &ElementTarget,
     state: ElementState,
-    time: Time,
+    time: WaitLimit,
     act: &Action,
-) -> Result<(), Stopped> {
-    let locators = page.located(target)?;
-    let found = ask::element(page.session(), &locators, state, time).await;
-    let kind = match found.map_err(|why| page.unanswered(why, time))? {
-        Found::Yes(_) => return Ok(()),
-        Found::Weak(_) => FailureKind::ElementWeak,
-        Found::OtherState | Found::No => FailureKind::ElementMissing,
+) -> Result<(), ActError> {
+    let locators = page.locator_args(target)?;
+    let found = ask::find_element(page.session(), &locators, state, time).await;
+    let kind = match found.map_err(|why| page.dom_failure(why, time))? {
+        ElementLookup::Match(_) => return Ok(()),
+        ElementLookup::Ambiguous(_) => FailureKind::ElementWeak,
+        ElementLookup::WrongState | ElementLookup::NotFound => FailureKind::ElementMissing,
     };
-    let why = format!("{} did not become {}", naming::target(target), state.name());
-    Err(missing(page, kind, &why, time.bound, act))
+    let why = format!("{} did not become {}", naming::describe_target(target), state.name());
+    Err(missing_failure(page, kind, &why, time.bound, act))
 }
 
-async fn wait_for_quiet(
+async fn wait_for_network_idle(
     page: PageAccess<'_>,
     quiet: Duration,
-    time: Time,
+    time: WaitLimit,
     act: &Action,
-) -> Result<(), Stopped> {
+) -> Result<(), ActError> {
     let (until, bound) = (time.until, time.bound);
     let mut began = Instant::now();
     loop {
@@ -106,7 +106,7 @@ async fn wait_for_quiet(
             // Nobody knows what was asked for meanwhile.
             began = Instant::now();
         }
-        let since = page.window.network.journal().quiet_since_or(began);
+        let since = page.window.network.log().quiet_since_or(began);
         let now = Instant::now();
         let left = since.map_or(quiet, |since| (since + quiet).saturating_duration_since(now));
         if left.is_zero() {
@@ -114,79 +114,101 @@ async fn wait_for_quiet(
         }
         if now >= until {
             let why = format!("never for {} s", quiet.as_secs_f64());
-            return Err(missing(page, FailureKind::NetworkNotQuiet, &why, bound, act));
+            return Err(missing_failure(page, FailureKind::NetworkNotQuiet, &why, bound, act));
         }
-        tokio::time::sleep_until((now + left.min(LISTEN)).min(until)).await;
+        tokio::time::sleep_until((now + left.min(POLL_INTERVAL)).min(until)).await;
     }
 }
 
 /// Notes what is before an act that `expected` has to follow from.
-pub(super) async fn before<'s>(
+pub(super) async fn prepare_wait<'s>(
     page: PageAccess<'_>,
     expected: &'s ExpectedEffect,
     act: &Action,
-) -> Result<Awaited<'s>, Stopped> {
-    let time = page.budget.time(act.timeout, None);
+) -> Result<AwaitedEffect<'s>, ActError> {
+    let time = page.budget.wait_limit(act.timeout, None);
     match expected {
         ExpectedEffect::LocationChange => {
-            let told = told(page, &Of::Url, time.at_once(), &Must::Anything).await?;
-            Ok(Awaited::Address(told.unwrap_or_default()))
+            let told =
+                wait_for_text(page, &TextSource::Url, time.without_wait(), &TextCondition::Anything).await?;
+            Ok(AwaitedEffect::UrlChange(told.unwrap_or_default()))
         }
         ExpectedEffect::PageUpdate => {
-            let told = ask::text(page.session(), &Of::Shape, None, time.at_once()).await;
-            match told.map_err(|why| page.unanswered(why, time))? {
-                Told::Text(_, number) => Ok(Awaited::Shape(number)),
-                _ => Ok(Awaited::Shape(0)),
+            let told =
+                ask::read_text(page.session(), &TextSource::Fingerprint, None, time.without_wait()).await;
+            match told.map_err(|why| page.dom_failure(why, time))? {
+                TextReading::Text(_, number) => Ok(AwaitedEffect::PageChange(number)),
+                _ => Ok(AwaitedEffect::PageChange(0)),
             }
         }
         ExpectedEffect::Event(name) => {
-            let watched = ask::watch(page.session(), name, time).await;
-            watched.map_err(|why| page.unanswered(why, time))?;
-            Ok(Awaited::Event(name))
+            let watched = ask::watch_event(page.session(), name, time).await;
+            watched.map_err(|why| page.dom_failure(why, time))?;
+            Ok(AwaitedEffect::Event(name))
         }
     }
 }
 
 /// Waits for what has to follow from an act.
-pub(super) async fn followed(
+pub(super) async fn wait_for_effect(
     page: PageAccess<'_>,
-    awaited: &Awaited<'_>,
+    awaited: &AwaitedEffect<'_>,
     act: &Action,
-) -> Result<(), Stopped> {
-    let time = page.budget.time(act.timeout, None);
+) -> Result<(), ActError> {
+    let time = page.budget.wait_limit(act.timeout, None);
     match awaited {
-        Awaited::Address(before) => {
-            if told(page, &Of::Url, time, &Must::differ(before)).await?.is_ok() {
+        AwaitedEffect::UrlChange(before) => {
+            if wait_for_text(page, &TextSource::Url, time, &TextCondition::differs_from(before))
+                .await?
+                .is_ok()
+            {
                 return Ok(());
             }
             let why = format!("it stayed `{before}`");
-            Err(missing(page, FailureKind::LocationChangeMissing, &why, time.bound, act))
+            Err(missing_failure(page, FailureKind::LocationChangeMissing, &why, time.bound, act))
         }
-        Awaited::Shape(before) => {
-            let told = ask::text(page.session(), &Of::Shape, Some(*before), time).await;
-            if matches!(told.map_err(|why| page.unanswered(why, time))?, Told::Text(..)) {
+        AwaitedEffect::PageChange(before) => {
+            let told = ask::read_text(page.session(), &TextSource::Fingerprint, Some(*before), time).await;
+            if matches!(told.map_err(|why| page.dom_failure(why, time))?, TextReading::Text(..)) {
                 return Ok(());
             }
             let why = "nothing of it changed";
-            Err(missing(page, FailureKind::PageUpdateMissing, why, time.bound, act))
+            Err(missing_failure(page, FailureKind::PageUpdateMissing, why, time.bound, act))
         }
-        Awaited::Event(name) => came(page, name, time, act).await,
+        AwaitedEffect::Event(name) => wait_for_event(page, name, time, act).await,
     }
 }
 
 /// Waits for an event that is watched for.
-async fn came(page: PageAccess<'_>, name: &str, time: Time, act: &Action) -> Result<(), Stopped> {
-    let noticed = ask::noticed(page.session(), time).await;
-    if noticed.map_err(|why| page.unanswered(why, time))? {
+async fn wait_for_event(
+    page: PageAccess<'_>,
+    name: &str,
+    time: WaitLimit,
+    act: &Action,
+) -> Result<(), ActError> {
+    let noticed = ask::event_fired(page.session(), time).await;
+    if noticed.map_err(|why| page.dom_failure(why, time))? {
         return Ok(());
     }
-    Err(missing(page, FailureKind::BrowserEventMissing, &format!("no event `{name}`"), time.bound, act))
+    Err(missing_failure(
+        page,
+        FailureKind::BrowserEventMissing,
+        &format!("no event `{name}`"),
+        time.bound,
+        act,
+    ))
 }
 
 /// What did not come: named by what it is, unless a limit of the step or script cut a time of its own short.
-fn missing(page: PageAccess<'_>, kind: FailureKind, why: &str, bound: Bound, act: &Action) -> Stopped {
-    if act.timeout.is_some() && bound != Bound::Act {
-        return page.budget.passed(bound, why).into();
+fn missing_failure(
+    page: PageAccess<'_>,
+    kind: FailureKind,
+    why: &str,
+    bound: LimitKind,
+    act: &Action,
+) -> ActError {
+    if act.timeout.is_some() && bound != LimitKind::Act {
+        return page.budget.timeout_failure(bound, why).into();
     }
     Failure::new(Phase::Play, kind, why).into()
 }

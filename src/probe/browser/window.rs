@@ -5,9 +5,9 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::ask;
-use super::budget::Budget;
-use super::load_error::{kind_of, shown};
-use super::network::NetworkLog;
+use super::budget::TimeBudget;
+use super::load_error::{display_url, load_failure_kind};
+use super::network::NetworkLogReader;
 use crate::browser::{House, Session, Trouble, WINDOW, Wish};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::forward_proxy::Forward;
@@ -16,10 +16,10 @@ use crate::forward_proxy::Forward;
 pub(super) struct WindowContext<'a> {
     pub(super) session: Session,
     /// The browser's log of its requests and its console.
-    pub(super) network: NetworkLog<'a>,
+    pub(super) network: NetworkLogReader<'a>,
     /// Where the browser is from.
-    house: &'a House,
-    wish: &'a Wish,
+    pool: &'a House,
+    session_options: &'a Wish,
     /// The forward proxy that the browser goes through.
     forward: &'a Forward,
     /// Windows in the order in which they were seen first; the first is the main one.
@@ -27,7 +27,7 @@ pub(super) struct WindowContext<'a> {
     /// Windows that have what holds for one window alone.
     prepared: Vec<String>,
     /// Whether the window is new, so that requests of it may be missing from the log.
-    is_new: bool,
+    has_unlogged_requests: bool,
     /// Frames that were entered, from the page inwards.
     pub(super) frames: Vec<Value>,
     /// Start of the document that was looked at last, by the browser's clock: identifies the document.
@@ -35,14 +35,14 @@ pub(super) struct WindowContext<'a> {
     /// How large the page of the browser is, once it was seen.
     pub(super) viewport: Option<(u32, u32)>,
     /// The address that was gone to last.
-    pub(super) went_to: String,
+    pub(super) last_url: String,
 }
 
 impl<'a> WindowContext<'a> {
     /// Of a `session` that nothing was done in.
     pub(super) const fn new(
         session: Session,
-        network: NetworkLog<'a>,
+        network: NetworkLogReader<'a>,
         house: &'a House,
         wish: &'a Wish,
         forward: &'a Forward,
@@ -50,22 +50,22 @@ impl<'a> WindowContext<'a> {
         Self {
             session,
             network,
-            house,
-            wish,
+            pool: house,
+            session_options: wish,
             forward,
             windows: Vec::new(),
             prepared: Vec::new(),
-            is_new: false,
+            has_unlogged_requests: false,
             frames: Vec::new(),
             document: String::new(),
             viewport: None,
-            went_to: String::new(),
+            last_url: String::new(),
         }
     }
 
     /// Begins at the window that the browser began with.
-    pub(super) async fn begin(&mut self) -> Result<(), Failure> {
-        let first = self.session.window(ask::soon()).await.map_err(|trouble| {
+    pub(super) async fn enter_first_window(&mut self) -> Result<(), Failure> {
+        let first = self.session.window(ask::short_deadline()).await.map_err(|trouble| {
             let detail = format!("it has no window: {trouble}");
             Failure::new(Phase::Launch, FailureKind::BrowserFailed, detail)
         })?;
@@ -75,22 +75,22 @@ impl<'a> WindowContext<'a> {
     }
 
     /// Enters `window`, and prepares it when it is a new one.
-    pub(super) async fn enter(&mut self, window: String, until: Instant) -> Result<(), Trouble> {
+    pub(super) async fn enter_window(&mut self, window: String, until: Instant) -> Result<(), Trouble> {
         self.session.enter_window(&window, until).await?;
         if !self.prepared.contains(&window) {
             self.prepared.push(window);
-            self.is_new = true;
+            self.has_unlogged_requests = true;
             // Header fields of the guise hold for one window; one without them is still a window.
-            let _ = self.house.dress(self.session.client(), self.wish).await;
+            let _ = self.pool.dress(self.session.client(), self.session_options).await;
         }
         Ok(())
     }
 
     /// A driver that was left with a command does nothing else until that is over, and a step has time for it.
-    pub(super) async fn recover(&self, budget: &Budget) {
-        while self.session.is_stuck() && budget.spent().is_none() {
+    pub(super) async fn recover(&self, budget: &TimeBudget) {
+        while self.session.is_stuck() && budget.exceeded().is_none() {
             // That it answers is enough.
-            let _ = self.session.window(ask::soon()).await;
+            let _ = self.session.window(ask::short_deadline()).await;
         }
     }
 
@@ -101,20 +101,20 @@ impl<'a> WindowContext<'a> {
     }
 
     /// Reads what a new window loaded before Chromium's driver found it.
-    pub(super) async fn read_new_window(&mut self, budget: &Budget) {
-        if !std::mem::take(&mut self.is_new) || !self.network.is_kept_by_driver() {
+    pub(super) async fn read_new_window(&mut self, budget: &TimeBudget) {
+        if !std::mem::take(&mut self.has_unlogged_requests) || !self.network.is_kept_by_driver() {
             return;
         }
         // What is in the log already must not be in it twice.
-        self.read_requests(budget.time(None, None).latest).await;
-        if let Ok(loaded) = self.session.run(WINDOW, Vec::new(), ask::soon()).await {
-            self.network.journal().chrome_window(&loaded);
+        self.read_requests(budget.wait_limit(None, None).latest).await;
+        if let Ok(loaded) = self.session.run(WINDOW, Vec::new(), ask::short_deadline()).await {
+            self.network.log().chrome_window(&loaded);
         }
     }
 
     /// Dismisses a dialog that the script has no act for, so that the page can be looked at; gives the failure.
     pub(super) async fn dismiss_dialog(&self, what: &str, text: &str) -> Failure {
-        let until = ask::soon();
+        let until = ask::short_deadline();
         // Firefox may report a dialog before it knows its text.
         let late = if text.is_empty() { self.session.dialog(until).await.ok().flatten() } else { None };
         // More of them are those of a page that never ends to ask.
@@ -128,9 +128,9 @@ impl<'a> WindowContext<'a> {
     }
 
     /// The page at `url` is gone to, outside of all frames.
-    pub(super) fn go_to(&mut self, url: &str) {
+    pub(super) fn start_navigation(&mut self, url: &str) {
         self.frames.clear();
-        url.clone_into(&mut self.went_to);
+        url.clone_into(&mut self.last_url);
     }
 
     /// Sets the site whose requests carry the trace.
@@ -139,7 +139,7 @@ impl<'a> WindowContext<'a> {
     }
 
     /// Whether Vigie itself does not let the browser reach the host of `url`, for what the settings say.
-    pub(super) fn refuses(&self, url: &str) -> bool {
+    pub(super) fn is_denied(&self, url: &str) -> bool {
         let Ok(url) = Url::parse(url) else { return false };
         let at = url.host_str().zip(url.port_or_known_default());
         at.is_some_and(|(host, port)| self.forward.refuses(host, port))
@@ -154,10 +154,14 @@ impl<'a> WindowContext<'a> {
 
     /// The failure of a page that the browser shows in place of the site's: what our own proxy saw on the way
     /// to it, else what the browser says.
-    pub(super) fn error_page(&self, word: &str) -> Failure {
-        if let Some(failure) = self.proxy_failure(&self.went_to) {
+    pub(super) fn error_page_failure(&self, word: &str) -> Failure {
+        if let Some(failure) = self.proxy_failure(&self.last_url) {
             return failure;
         }
-        Failure::new(Phase::Play, kind_of(word), format!("`{}`: {word}", shown(&self.went_to)))
+        Failure::new(
+            Phase::Play,
+            load_failure_kind(word),
+            format!("`{}`: {word}", display_url(&self.last_url)),
+        )
     }
 }

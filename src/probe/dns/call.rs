@@ -5,15 +5,15 @@ use std::net::SocketAddr;
 use super::inquiry::Transport;
 use crate::domain::{DnsFacts, Failure, FailureKind, HttpFacts, Phase};
 use crate::net::Trace;
-use crate::probe::contract::Context;
+use crate::probe::contract::ProbeContext;
 use crate::protocol::dns::{Answer, Heard, Question, rcode_name};
 
 /// Records that are kept of an answer.
-const ANSWERS: usize = 100;
+const MAX_ANSWERS: usize = 100;
 
 /// What an attempt has learned so far.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct DnsState {
     pub(super) trace: Trace,
     pub(super) facts: DnsFacts,
     pub(super) http: Option<Box<HttpFacts>>,
@@ -21,7 +21,7 @@ pub(super) struct Seen {
 }
 
 /// Keeps what `answer` tells.
-pub(super) fn note(facts: &mut DnsFacts, answer: &Answer) {
+pub(super) fn record_response(facts: &mut DnsFacts, answer: &Answer) {
     facts.rcode = rcode_name(answer.rcode);
     facts.authoritative = answer.authoritative;
     facts.authenticated = answer.authenticated;
@@ -30,25 +30,25 @@ pub(super) fn note(facts: &mut DnsFacts, answer: &Answer) {
     facts.truncated |= answer.truncated;
     facts.answer_bytes = u64::try_from(answer.bytes).ok();
     facts.ttl = answer.ttl();
-    facts.answers = answer.texts(ANSWERS);
+    facts.answers = answer.texts(MAX_ANSWERS);
 }
 
 /// One question to one address.
-pub(super) struct Call<'a> {
+pub(super) struct ServerQuery<'a> {
     pub(super) question: &'a Question,
     pub(super) server: SocketAddr,
     /// The server's name, for its certificate.
     pub(super) host: &'a str,
-    pub(super) cx: Context<'a>,
+    pub(super) cx: ProbeContext<'a>,
 }
 
-impl Call<'_> {
-    pub(super) async fn over_udp_then_tcp(&self, seen: &mut Seen) -> Result<Answer, Failure> {
+impl ServerQuery<'_> {
+    pub(super) async fn over_udp_then_tcp(&self, seen: &mut DnsState) -> Result<Answer, Failure> {
         let answer = self.over_udp(seen).await?;
         if !answer.truncated {
             return Ok(answer);
         }
-        note(&mut seen.facts, &answer);
+        record_response(&mut seen.facts, &answer);
         Transport::Tcp.label().clone_into(&mut seen.facts.transport);
         let cut = |failure: Failure| Failure {
             detail: format!("over TCP, since the answer over UDP was cut: {}", failure.detail),
@@ -59,23 +59,23 @@ impl Call<'_> {
 
     /// The answer in `message`, which came over a connection of its own: whatever else comes on it is a fault
     /// of the server.
-    pub(super) fn answer_in(&self, message: &[u8]) -> Result<Answer, Failure> {
+    pub(super) fn parse_response(&self, message: &[u8]) -> Result<Answer, Failure> {
         match self.question.hear(message) {
             Heard::Answer(answer) => Ok(*answer),
-            Heard::Malformed(what) => Err(malformed(Phase::Transfer, &what)),
+            Heard::Malformed(what) => Err(malformed_failure(Phase::Transfer, &what)),
             Heard::Stray(stray) => {
                 let detail = format!("the message does not answer the question: {stray}");
-                Err(malformed(Phase::Transfer, &detail))
+                Err(malformed_failure(Phase::Transfer, &detail))
             }
         }
     }
 
-    pub(super) fn encoded(&self) -> Result<Vec<u8>, Failure> {
+    pub(super) fn encode_query(&self) -> Result<Vec<u8>, Failure> {
         let encoded = self.question.encode();
         encoded.map_err(|error| Failure::new(Phase::Prepare, FailureKind::Internal, error))
     }
 }
 
-pub(super) fn malformed(phase: Phase, what: &str) -> Failure {
+pub(super) fn malformed_failure(phase: Phase, what: &str) -> Failure {
     Failure::new(phase, FailureKind::ResponseInvalid, what)
 }

@@ -6,40 +6,40 @@ use std::time::Duration;
 use tokio::net::UdpSocket;
 use tokio::time::Instant;
 
-use super::call::{Call, Seen, malformed};
+use super::call::{DnsState, ServerQuery, malformed_failure};
 use crate::domain::{Failure, Phase};
 use crate::protocol::dns::{Answer, Heard, Stray, UDP_PAYLOAD};
 
 /// Shortest wait before the question is sent again.
-const PATIENCE: Duration = Duration::from_secs(1);
+const MIN_RESEND_INTERVAL: Duration = Duration::from_secs(1);
 /// Bytes of a datagram that are read; more than is asked for, as some servers send more.
-const ROOM: usize = 4096;
-const _: () = assert!(ROOM > UDP_PAYLOAD as usize);
+const BUFFER_BYTES: usize = 4096;
+const _: () = assert!(BUFFER_BYTES > UDP_PAYLOAD as usize);
 
 /// Datagrams that came and answered nothing.
 #[derive(Default)]
-struct Strays {
+struct MismatchCount {
     count: u32,
     last: Option<Stray>,
 }
 
-impl Call<'_> {
+impl ServerQuery<'_> {
     /// Sends the question until it is answered. Whatever is no answer to it is passed over, as it may have
     /// come from somebody who guesses; the socket itself takes datagrams of the server only. All of it is the
     /// wait for the answer.
-    pub(super) async fn over_udp(&self, seen: &mut Seen) -> Result<Answer, Failure> {
-        let query = self.encoded()?;
+    pub(super) async fn over_udp(&self, seen: &mut DnsState) -> Result<Answer, Failure> {
+        let query = self.encode_query()?;
         let started = Instant::now();
         let socket =
             self.cx.net.udp(self.server).map_err(|failure| Failure { phase: Phase::Send, ..failure });
         seen.trace.phases.add(Phase::Send, started.elapsed());
         let started = Instant::now();
-        let heard = self.exchange(&socket?, &query, &mut seen.notes).await;
+        let heard = self.query_udp(&socket?, &query, &mut seen.notes).await;
         seen.trace.phases.add(Phase::FirstByte, started.elapsed());
         heard
     }
 
-    async fn exchange(
+    async fn query_udp(
         &self,
         socket: &UdpSocket,
         query: &[u8],
@@ -50,9 +50,9 @@ impl Call<'_> {
             phase: Phase::FirstByte,
             ..self.cx.net.dial_failure(self.server, error)
         };
-        let patience = PATIENCE.max(deadline.left() / 3);
-        let mut buffer = vec![0; ROOM];
-        let (mut sent, mut strays) = (0_u32, Strays::default());
+        let patience = MIN_RESEND_INTERVAL.max(deadline.left() / 3);
+        let mut buffer = vec![0; BUFFER_BYTES];
+        let (mut sent, mut strays) = (0_u32, MismatchCount::default());
         while !deadline.passed() {
             socket.send(query).await.map_err(|error| lost(&error))?;
             sent += 1;
@@ -64,7 +64,7 @@ impl Call<'_> {
                         strays.count = strays.count.saturating_add(1);
                         strays.last = Some(stray);
                     }
-                    Heard::Malformed(what) => return Err(malformed(Phase::FirstByte, &what)),
+                    Heard::Malformed(what) => return Err(malformed_failure(Phase::FirstByte, &what)),
                     Heard::Answer(answer) => {
                         if sent > 1 {
                             notes.push(format!("the answer came after the question was sent {sent} times"));
@@ -74,10 +74,10 @@ impl Call<'_> {
                 }
             }
         }
-        Err(self.unanswered(sent, &strays))
+        Err(self.unanswered_failure(sent, &strays))
     }
 
-    fn unanswered(&self, sent: u32, strays: &Strays) -> Failure {
+    fn unanswered_failure(&self, sent: u32, strays: &MismatchCount) -> Failure {
         let mut failure = self.cx.deadline.missed(Phase::FirstByte);
         let times = if sent == 1 { "once".to_owned() } else { format!("{sent} times") };
         failure.detail = format!("{}; the question was sent {times}", failure.detail);

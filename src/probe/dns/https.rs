@@ -5,8 +5,8 @@ use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HOST, USER_AGENT};
 use http::{Request, StatusCode, Version};
 use http_body_util::Full;
 
-use super::call::{Call, Seen, malformed};
-use super::inquiry::Inquiry;
+use super::call::{DnsState, ServerQuery, malformed_failure};
+use super::inquiry::QueryPlan;
 use crate::domain::{Failure, FailureKind, HttpFacts, Phase, replace_control_chars};
 use crate::net::Endpoint;
 use crate::protocol::dns::Answer;
@@ -14,19 +14,23 @@ use crate::protocol::http as wire;
 use crate::protocol::http::{Head, Keep, Protocol};
 
 /// Media type of a message (RFC 8484 6).
-const MESSAGE: &str = "application/dns-message";
+const DNS_MESSAGE: &str = "application/dns-message";
 /// Where servers answer; the path that all of them have, as there is no field for another one.
 const PATH: &str = "/dns-query";
 /// Bytes of the longest message.
-const LONGEST: u64 = 65_535;
+const MAX_MESSAGE_BYTES: u64 = 65_535;
 /// Characters of a media type that a message shows.
 const SHOWN: usize = 100;
 
-impl Call<'_> {
-    pub(super) async fn over_https(&self, inquiry: &Inquiry, seen: &mut Seen) -> Result<Answer, Failure> {
+impl ServerQuery<'_> {
+    pub(super) async fn over_https(
+        &self,
+        inquiry: &QueryPlan,
+        seen: &mut DnsState,
+    ) -> Result<Answer, Failure> {
         let deadline = self.cx.deadline;
-        let query = self.encoded()?;
-        let stream = self.secured(&inquiry.tls, seen).await?;
+        let query = self.encode_query()?;
+        let stream = self.connect_tls(&inquiry.tls, seen).await?;
         let is_http2 = stream.alpn_protocol() == Some(b"h2");
         let protocol = if is_http2 { Protocol::Http2 } else { Protocol::Http1 };
         if !is_http2 {
@@ -37,16 +41,16 @@ impl Call<'_> {
         let phases = &mut seen.trace.phases;
         let (head, body) = wire::open(stream, protocol, request, deadline, phases).await?;
         let mut facts = facts(&head, format!("https://{authority}{PATH}"));
-        if let Err(failure) = acceptable(&head) {
+        if let Err(failure) = check_head(&head) {
             seen.http = Some(Box::new(facts));
             return Err(failure);
         }
-        let content = body.read(Keep::Bytes, LONGEST, deadline, phases).await;
+        let content = body.read(Keep::Bytes, MAX_MESSAGE_BYTES, deadline, phases).await;
         (facts.body_bytes, facts.body_wire_bytes) = (content.body_bytes, content.wire_bytes);
         seen.http = Some(Box::new(facts));
         match content.failure {
             Some(failure) => Err(failure),
-            None => self.answer_in(&content.bytes),
+            None => self.parse_response(&content.bytes),
         }
     }
 }
@@ -66,8 +70,8 @@ fn request(
         Protocol::Http1 => request.version(Version::HTTP_11).header(HOST, authority),
     };
     request
-        .header(ACCEPT, MESSAGE)
-        .header(CONTENT_TYPE, MESSAGE)
+        .header(ACCEPT, DNS_MESSAGE)
+        .header(CONTENT_TYPE, DNS_MESSAGE)
         .header(CONTENT_LENGTH, query.len())
         .header(USER_AGENT, user_agent)
         .body(Full::from(query))
@@ -75,26 +79,26 @@ fn request(
 }
 
 /// Whether the head of an answer promises a message (RFC 8484 4.2).
-fn acceptable(head: &Head) -> Result<(), Failure> {
+fn check_head(head: &Head) -> Result<(), Failure> {
     if head.status != StatusCode::OK {
-        let reason = head.reason.as_deref().map_or(String::new(), |reason| format!(" {}", start(reason)));
+        let reason = head.reason.as_deref().map_or(String::new(), |reason| format!(" {}", truncate(reason)));
         let detail = format!("`{PATH}` answered {}{reason}", head.status.as_u16());
         return Err(Failure::new(Phase::FirstByte, FailureKind::HttpStatus, detail));
     }
     let given = media_type(head).unwrap_or_default();
-    if given.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(MESSAGE)) {
+    if given.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(DNS_MESSAGE)) {
         return Ok(());
     }
     let given = if given.is_empty() { "of no media type".to_owned() } else { format!("`{given}`") };
-    Err(malformed(Phase::FirstByte, &format!("the answer is {given}, not `{MESSAGE}`")))
+    Err(malformed_failure(Phase::FirstByte, &format!("the answer is {given}, not `{DNS_MESSAGE}`")))
 }
 
 fn media_type(head: &Head) -> Option<String> {
     let value = head.headers.get(CONTENT_TYPE)?;
-    Some(start(&String::from_utf8_lossy(value.as_bytes())))
+    Some(truncate(&String::from_utf8_lossy(value.as_bytes())))
 }
 
-fn start(text: &str) -> String {
+fn truncate(text: &str) -> String {
     replace_control_chars(text).chars().take(SHOWN).collect()
 }
 
@@ -102,7 +106,7 @@ fn facts(head: &Head, url: String) -> HttpFacts {
     HttpFacts {
         http_status: head.status.as_u16(),
         http_version: format!("{:?}", head.version).replace("2.0", "2"),
-        http_reason: head.reason.as_deref().map(start),
+        http_reason: head.reason.as_deref().map(truncate),
         content_type: media_type(head),
         url,
         ..HttpFacts::default()

@@ -44,7 +44,7 @@ impl Transport {
     }
 
     /// Where such questions go when the monitor says nothing else.
-    pub(super) const fn port(self) -> u16 {
+    pub(super) const fn default_port(self) -> u16 {
         match self {
             Self::Udp | Self::Tcp => 53,
             Self::Tls => 853,
@@ -55,18 +55,18 @@ impl Transport {
 
 /// What is asked, and how.
 #[derive(Debug)]
-pub(super) struct Inquiry {
+pub(super) struct QueryPlan {
     pub(super) name: Name,
-    pub(super) kind: RecordType,
+    pub(super) record_type: RecordType,
     pub(super) transport: Transport,
     /// Whether the server has to vouch for its answer (AD).
-    pub(super) dnssec: bool,
+    pub(super) require_dnssec: bool,
     pub(super) tls: TlsOptions,
     /// What the check calls itself over HTTPS.
     pub(super) user_agent: String,
 }
 
-impl Inquiry {
+impl QueryPlan {
     /// What a monitor with the settings `wanted` asks; the failure of its checks when this build cannot ask it. `tls`
     /// says whom it trusts.
     pub(super) fn new(
@@ -99,13 +99,20 @@ impl Inquiry {
             ..tls
         };
         let dnssec = wanted.require_dnssec;
-        Ok(Self { name, kind, transport, dnssec, tls, user_agent: settings.user_agent.to_string() })
+        Ok(Self {
+            name,
+            record_type: kind,
+            transport,
+            require_dnssec: dnssec,
+            tls,
+            user_agent: settings.user_agent.to_string(),
+        })
     }
 
     /// The question for records of `kind`.
-    pub(super) fn question(&self, kind: RecordType) -> Question {
+    pub(super) fn query(&self, kind: RecordType) -> Question {
         let question = Question::new(self.name.clone(), kind);
-        let question = if self.dnssec { question.with_dnssec() } else { question };
+        let question = if self.require_dnssec { question.with_dnssec() } else { question };
         if self.transport == Transport::Https { question.without_id() } else { question }
     }
 }

@@ -11,7 +11,7 @@ const SHOWN: (usize, usize) = (8, 100);
 
 /// Two spellings of one value are the same: letters of either case, with or without the final dot, with or
 /// without quotes around all of it. Keys and digests may be written with spaces in between.
-pub(super) fn plain(value: &str, kind: RecordType) -> String {
+pub(super) fn normalize_value(value: &str, kind: RecordType) -> String {
     let value = value.trim();
     let value = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(value);
     let value = value.trim_end_matches('.').to_ascii_lowercase();
@@ -22,13 +22,13 @@ pub(super) fn plain(value: &str, kind: RecordType) -> String {
 }
 
 /// Whether the name has no records of `kind`, as a name without IPv4 address has none of type A.
-pub(super) fn is_empty(answer: &Answer, kind: RecordType) -> bool {
+pub(super) fn has_no_records(answer: &Answer, kind: RecordType) -> bool {
     answer.rcode == ResponseCode::NoError && answer.answers(kind) == Ok(false) && !answer.is_lame()
 }
 
 /// Judges `answer` to the question for `kind`; `asked` says in words what was asked. With `dnssec` the server
 /// has to vouch for it. Every one of `expected` has to be in it.
-pub(super) fn judge(
+pub(super) fn evaluate(
     answer: &Answer,
     kind: RecordType,
     asked: &str,
@@ -45,7 +45,7 @@ pub(super) fn judge(
         return fail(FailureKind::DnsLoop, way);
     }
     if answer.rcode != ResponseCode::NoError {
-        return fail(FailureKind::DnsRcode, refusal(answer));
+        return fail(FailureKind::DnsRcode, rcode_detail(answer));
     }
     if answer.is_lame() {
         let referral = answer.referral.as_ref();
@@ -56,22 +56,22 @@ pub(super) fn judge(
         return fail(FailureKind::DnsNoRecords, format!("no record of type `{asked}` was in the answer"));
     }
     if dnssec && !answer.authenticated {
-        return fail(FailureKind::DnsUnproven, unproven(answer).to_owned());
+        return fail(FailureKind::DnsUnproven, unproven_detail(answer).to_owned());
     }
     if expected.is_empty() {
         return Ok(());
     }
-    let given: Vec<String> = answer.values(kind).iter().map(|value| plain(value, kind)).collect();
+    let given: Vec<String> = answer.values(kind).iter().map(|value| normalize_value(value, kind)).collect();
     let missing: Vec<&String> =
-        expected.iter().filter(|value| !given.contains(&plain(value, kind))).collect();
+        expected.iter().filter(|value| !given.contains(&normalize_value(value, kind))).collect();
     if missing.is_empty() {
         return Ok(());
     }
-    let detail = format!("`{}` is not among `{}`", told(missing), told(answer.values(kind)));
+    let detail = format!("`{}` is not among `{}`", join_values(missing), join_values(answer.values(kind)));
     fail(FailureKind::DnsAnswerWrong, detail)
 }
 
-fn refusal(answer: &Answer) -> String {
+fn rcode_detail(answer: &Answer) -> String {
     let code = rcode_name(answer.rcode);
     let more = match answer.rcode {
         ResponseCode::Refused => "; it does not serve the name, or not for this location",
@@ -86,7 +86,7 @@ fn refusal(answer: &Answer) -> String {
 
 /// Only a resolver that validates sets AD. A server with authority over a name never does: its signatures
 /// prove nothing until somebody follows them up to a key that he trusts, so that they do not count.
-fn unproven(answer: &Answer) -> &'static str {
+fn unproven_detail(answer: &Answer) -> &'static str {
     match (answer.is_signed(), answer.authoritative) {
         (true, true) => {
             "the answer is signed, but a server with authority over a name does not check signatures; \
@@ -100,7 +100,7 @@ fn unproven(answer: &Answer) -> &'static str {
     }
 }
 
-fn told(values: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+fn join_values(values: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let (most, characters) = SHOWN;
     let mut values = values.into_iter();
     let start = |value: &str| value.chars().take(characters).collect::<String>();

@@ -7,16 +7,16 @@ use std::sync::Arc;
 use hickory_proto::rr::RecordType;
 use tokio::time::Instant;
 
-use super::call::{Call, Seen, note};
-use super::inquiry::{Inquiry, Transport};
-use super::judge::{is_empty, judge};
+use super::call::{DnsState, ServerQuery, record_response};
+use super::inquiry::{QueryPlan, Transport};
+use super::judge::{evaluate, has_no_records};
 use crate::domain::{Failure, FailureKind, Observation, Phase, WarningKind};
 use crate::net::{Deadline, Endpoint, decisive};
-use crate::probe::contract::{Attempting, Context, Probe};
+use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::settings::ProbeSettings;
-use crate::probe::target::{endpoint, observed};
-use crate::probe::unusable::Unusable;
-use crate::probe::way::trust;
+use crate::probe::target::{build_observation, endpoint};
+use crate::probe::unusable::InvalidProbe;
+use crate::probe::way::trust_options;
 use crate::protocol::dns::Answer;
 use crate::schema::typed::connection::PortSettings;
 use crate::schema::typed::name_server::NameServerSettings;
@@ -26,7 +26,7 @@ use crate::schema::{Document, InvalidSettings};
 struct DnsProbe {
     server: Endpoint,
     /// Or why this build cannot ask it.
-    inquiry: Result<Inquiry, Failure>,
+    plan: Result<QueryPlan, Failure>,
     /// Values that must be among those of the answer; further ones do not matter.
     expected: Vec<String>,
 }
@@ -35,7 +35,7 @@ struct DnsProbe {
 pub(in crate::probe) fn build(document: &Document, settings: &ProbeSettings) -> Arc<dyn Probe> {
     match DnsProbe::new(document, settings) {
         Ok(probe) => Arc::new(probe),
-        Err(error) => Arc::new(Unusable::from(error)),
+        Err(error) => Arc::new(InvalidProbe::from(error)),
     }
 }
 
@@ -43,17 +43,17 @@ impl DnsProbe {
     fn new(document: &Document, settings: &ProbeSettings) -> Result<Self, InvalidSettings> {
         let wanted: NameServerSettings<'_> = document.read()?;
         let port = document.read::<PortSettings>()?.port.map(NonZeroU16::get);
-        let usual = Transport::from_settings(wanted.transport).port();
+        let usual = Transport::from_settings(wanted.transport).default_port();
         Ok(Self {
             server: endpoint(wanted.hostname, port.unwrap_or(usual), &document.read()?),
-            inquiry: Inquiry::new(&wanted, trust(document)?, settings),
+            plan: QueryPlan::new(&wanted, trust_options(document)?, settings),
             expected: wanted.expected_answers.iter().map(|&answer| answer.to_owned()).collect(),
         })
     }
 }
 
 impl Probe for DnsProbe {
-    fn attempt<'a>(&'a self, cx: Context<'a>) -> Attempting<'a> {
+    fn attempt<'a>(&'a self, cx: ProbeContext<'a>) -> AttemptFuture<'a> {
         Box::pin(self.run(cx))
     }
 
@@ -63,14 +63,14 @@ impl Probe for DnsProbe {
 }
 
 impl DnsProbe {
-    async fn run(&self, cx: Context<'_>) -> Observation {
+    async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
-        let mut seen = Seen::default();
-        let outcome = match &self.inquiry {
-            Ok(inquiry) => self.inquire(inquiry, cx, &mut seen).await,
+        let mut seen = DnsState::default();
+        let outcome = match &self.plan {
+            Ok(inquiry) => self.query_server(inquiry, cx, &mut seen).await,
             Err(failure) => Err(failure.clone()),
         };
-        let mut observation = observed(started, seen.trace, outcome);
+        let mut observation = build_observation(started, seen.trace, outcome);
         if !seen.facts.question.is_empty() {
             observation.facts.dns = Some(Box::new(seen.facts));
         }
@@ -81,29 +81,37 @@ impl DnsProbe {
         observation
     }
 
-    async fn inquire(&self, inquiry: &Inquiry, cx: Context<'_>, seen: &mut Seen) -> Result<(), Failure> {
+    async fn query_server(
+        &self,
+        inquiry: &QueryPlan,
+        cx: ProbeContext<'_>,
+        seen: &mut DnsState,
+    ) -> Result<(), Failure> {
         let addresses = cx.net.resolve(&self.server, cx.deadline, &mut seen.trace).await?;
         let addresses = cx.net.permitted(&addresses, &mut seen.trace)?;
         let servers = routed_first(cx, &addresses, self.server.port);
-        let mut kind = inquiry.kind;
-        let (server, mut answer) = self.ask_any(inquiry, &servers, cx, seen).await?;
-        if kind == RecordType::A && is_empty(&answer, kind) {
+        let mut kind = inquiry.record_type;
+        let (server, mut answer) = self.query_any(inquiry, &servers, cx, seen).await?;
+        if kind == RecordType::A && has_no_records(&answer, kind) {
             kind = RecordType::AAAA;
-            answer = self.ask(inquiry, kind, server, cx, seen).await?;
+            answer = self.query(inquiry, kind, server, cx, seen).await?;
         }
-        let asked =
-            if kind == inquiry.kind { kind.to_string() } else { format!("{}` or `{kind}", inquiry.kind) };
-        judge(&answer, kind, &asked, inquiry.dnssec, &self.expected)
+        let asked = if kind == inquiry.record_type {
+            kind.to_string()
+        } else {
+            format!("{}` or `{kind}", inquiry.record_type)
+        };
+        evaluate(&answer, kind, &asked, inquiry.require_dnssec, &self.expected)
     }
 
     /// Asks one address after the other until one answers, whatever it says. Each gets its share of the time
     /// that is left.
-    async fn ask_any(
+    async fn query_any(
         &self,
-        inquiry: &Inquiry,
+        inquiry: &QueryPlan,
         servers: &[SocketAddr],
-        cx: Context<'_>,
-        seen: &mut Seen,
+        cx: ProbeContext<'_>,
+        seen: &mut DnsState,
     ) -> Result<(SocketAddr, Answer), Failure> {
         let (mut failures, mut others) = (Vec::new(), Vec::new());
         for (index, &server) in servers.iter().enumerate() {
@@ -112,12 +120,15 @@ impl DnsProbe {
                 Ok(left) if left > 1 => Deadline::within(cx.deadline.left() / left),
                 _ => cx.deadline,
             };
-            match self.ask(inquiry, inquiry.kind, server, Context { deadline, ..cx }, seen).await {
+            match self
+                .query(inquiry, inquiry.record_type, server, ProbeContext { deadline, ..cx }, seen)
+                .await
+            {
                 Ok(answer) => {
                     seen.notes.append(&mut others);
                     return Ok((server, answer));
                 }
-                Err(failure) if says_nothing(failure.kind) => {
+                Err(failure) if is_retryable(failure.kind) => {
                     others.push(format!("`{server}` was asked before: {failure}"));
                     failures.push(failure);
                 }
@@ -127,27 +138,27 @@ impl DnsProbe {
         Err(if failures.len() == 1 { failures.remove(0) } else { decisive(failures) })
     }
 
-    async fn ask(
+    async fn query(
         &self,
-        inquiry: &Inquiry,
+        inquiry: &QueryPlan,
         kind: RecordType,
         server: SocketAddr,
-        cx: Context<'_>,
-        seen: &mut Seen,
+        cx: ProbeContext<'_>,
+        seen: &mut DnsState,
     ) -> Result<Answer, Failure> {
-        let question = inquiry.question(kind);
+        let question = inquiry.query(kind);
         seen.facts.question = inquiry.name.to_string();
         seen.facts.record_type = kind.to_string();
         seen.facts.truncated = false;
         inquiry.transport.label().clone_into(&mut seen.facts.transport);
-        let call = Call { question: &question, server, host: &self.server.host, cx };
+        let call = ServerQuery { question: &question, server, host: &self.server.host, cx };
         let answer = match inquiry.transport {
             Transport::Udp => call.over_udp_then_tcp(seen).await,
             Transport::Tcp => call.over_tcp(seen).await,
             Transport::Tls => call.over_tls(&inquiry.tls, seen).await,
             Transport::Https => call.over_https(inquiry, seen).await,
         }?;
-        note(&mut seen.facts, &answer);
+        record_response(&mut seen.facts, &answer);
         if answer.truncated {
             let detail = format!("{} bytes came over {}", answer.bytes, seen.facts.transport);
             return Err(Failure::new(Phase::Transfer, FailureKind::DnsTruncated, detail));
@@ -158,7 +169,7 @@ impl DnsProbe {
 
 /// The addresses of the server: those that this host has a route to before the others, since a datagram has
 /// no handshake to race.
-fn routed_first(cx: Context<'_>, addresses: &[IpAddr], port: u16) -> Vec<SocketAddr> {
+fn routed_first(cx: ProbeContext<'_>, addresses: &[IpAddr], port: u16) -> Vec<SocketAddr> {
     let mut servers: Vec<SocketAddr> = addresses.iter().map(|&ip| SocketAddr::new(ip, port)).collect();
     if servers.len() > 1 {
         servers.sort_by_cached_key(|&server| cx.net.udp(server).is_err());
@@ -167,7 +178,7 @@ fn routed_first(cx: Context<'_>, addresses: &[IpAddr], port: u16) -> Vec<SocketA
 }
 
 /// Whether another address of the server may do better.
-fn says_nothing(kind: FailureKind) -> bool {
+fn is_retryable(kind: FailureKind) -> bool {
     use FailureKind as Kind;
     matches!(
         kind,

@@ -4,37 +4,37 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-use super::call::{Call, Seen, malformed};
+use super::call::{DnsState, ServerQuery, malformed_failure};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{TlsOptions, TlsStream, acknowledge_at_once, end_by_reset, read_to, write_all};
 use crate::protocol::dns::Answer;
 
-impl Call<'_> {
-    pub(super) async fn over_tcp(&self, seen: &mut Seen) -> Result<Answer, Failure> {
-        let mut stream = self.connected(seen).await?;
-        self.say(&mut stream, seen).await?;
-        self.hear(&mut stream, seen).await
+impl ServerQuery<'_> {
+    pub(super) async fn over_tcp(&self, seen: &mut DnsState) -> Result<Answer, Failure> {
+        let mut stream = self.connect(seen).await?;
+        self.send_query(&mut stream, seen).await?;
+        self.read_response(&mut stream, seen).await
     }
 
-    pub(super) async fn over_tls(&self, tls: &TlsOptions, seen: &mut Seen) -> Result<Answer, Failure> {
-        let mut stream = self.secured(tls, seen).await?;
-        self.say(&mut stream, seen).await?;
+    pub(super) async fn over_tls(&self, tls: &TlsOptions, seen: &mut DnsState) -> Result<Answer, Failure> {
+        let mut stream = self.connect_tls(tls, seen).await?;
+        self.send_query(&mut stream, seen).await?;
         // Some servers hold the answer back until the session tickets before it are acknowledged.
         acknowledge_at_once(stream.below());
-        self.hear(&mut stream, seen).await
+        self.read_response(&mut stream, seen).await
     }
 
-    pub(super) async fn secured(
+    pub(super) async fn connect_tls(
         &self,
         tls: &TlsOptions,
-        seen: &mut Seen,
+        seen: &mut DnsState,
     ) -> Result<TlsStream<TcpStream>, Failure> {
-        let stream = self.connected(seen).await?;
+        let stream = self.connect(seen).await?;
         self.cx.net.handshake(stream, self.host, tls, self.cx.deadline, &mut seen.trace).await
     }
 
     /// A connection that ends with a reset: all that matters is read before.
-    async fn connected(&self, seen: &mut Seen) -> Result<TcpStream, Failure> {
+    async fn connect(&self, seen: &mut DnsState) -> Result<TcpStream, Failure> {
         let (ip, port) = (self.server.ip(), self.server.port());
         let stream = self.cx.net.connect_any(&[ip], port, self.cx.deadline, &mut seen.trace).await?;
         end_by_reset(&stream);
@@ -42,10 +42,14 @@ impl Call<'_> {
     }
 
     /// Sends the question with its length before it (RFC 1035 4.2.2).
-    async fn say<S: AsyncWrite + Unpin>(&self, stream: &mut S, seen: &mut Seen) -> Result<(), Failure> {
-        let query = self.encoded()?;
-        let length =
-            u16::try_from(query.len()).map_err(|_| malformed(Phase::Prepare, "the question is too long"))?;
+    async fn send_query<S: AsyncWrite + Unpin>(
+        &self,
+        stream: &mut S,
+        seen: &mut DnsState,
+    ) -> Result<(), Failure> {
+        let query = self.encode_query()?;
+        let length = u16::try_from(query.len())
+            .map_err(|_| malformed_failure(Phase::Prepare, "the question is too long"))?;
         let mut framed = length.to_be_bytes().to_vec();
         framed.extend_from_slice(&query);
         let started = Instant::now();
@@ -55,7 +59,11 @@ impl Call<'_> {
     }
 
     /// Reads one message that comes with its length before it.
-    async fn hear<S: AsyncRead + Unpin>(&self, stream: &mut S, seen: &mut Seen) -> Result<Answer, Failure> {
+    async fn read_response<S: AsyncRead + Unpin>(
+        &self,
+        stream: &mut S,
+        seen: &mut DnsState,
+    ) -> Result<Answer, Failure> {
         let (deadline, phases) = (self.cx.deadline, &mut seen.trace.phases);
         let started = Instant::now();
         let mut size = Vec::with_capacity(2);
@@ -67,13 +75,13 @@ impl Call<'_> {
         let mut message = Vec::with_capacity(length);
         let read = read_to(stream, &mut message, length, deadline, Phase::Transfer).await;
         phases.add(Phase::Transfer, started.elapsed());
-        read.map_err(|failure| of_message(failure, message.len(), length))?;
-        self.answer_in(&message)
+        read.map_err(|failure| truncated_failure(failure, message.len(), length))?;
+        self.parse_response(&message)
     }
 }
 
 /// A message that ends too early is cut, even when nothing of it came but its length.
-fn of_message(failure: Failure, came: usize, length: usize) -> Failure {
+fn truncated_failure(failure: Failure, came: usize, length: usize) -> Failure {
     let kind = match failure.kind {
         FailureKind::NoResponse => FailureKind::ResponseTruncated,
         other => other,

@@ -7,15 +7,15 @@ use crate::protocol::ftp::Client;
 const BYTES: usize = 1024;
 
 /// A file of a name that nobody else has.
-pub(super) struct File {
+pub(super) struct TestFile {
     pub(super) name: String,
     pub(super) content: Vec<u8>,
 }
 
-impl File {
+impl TestFile {
     /// Every byte value stands in it, the rest is random: a server that takes it for text, or that brings an
     /// older file, is found out.
-    pub(super) fn unique() -> Result<Self, Failure> {
+    pub(super) fn generate() -> Result<Self, Failure> {
         let mut name = [0; 8];
         let mut content = vec![0; BYTES];
         let filled = aws_lc_rs::rand::fill(&mut name).and_then(|()| aws_lc_rs::rand::fill(&mut content));
@@ -27,10 +27,10 @@ impl File {
     }
 
     /// Uploads it, downloads it, compares.
-    pub(super) async fn carry(&self, client: &mut Client<'_>) -> Result<(), Failure> {
+    pub(super) async fn round_trip(&self, client: &mut Client<'_>) -> Result<(), Failure> {
         client.upload(&self.name, &self.content).await?;
         let back = client.download(&self.name, self.content.len()).await?;
-        match difference(&self.content, &back) {
+        match describe_difference(&self.content, &back) {
             None => Ok(()),
             Some(detail) => Err(Failure::new(Phase::Download, FailureKind::FileDiffers, detail)),
         }
@@ -38,7 +38,7 @@ impl File {
 }
 
 /// How `back` differs from what was `sent`, in words.
-fn difference(sent: &[u8], back: &[u8]) -> Option<String> {
+fn describe_difference(sent: &[u8], back: &[u8]) -> Option<String> {
     let at = sent.iter().zip(back).position(|(one, other)| one != other);
     let at = at.or_else(|| (sent.len() != back.len()).then(|| sent.len().min(back.len())))?;
     let came = match back.len() {
@@ -57,8 +57,8 @@ mod tests {
 
     #[test]
     fn a_difference_is_told_by_lengths_and_place() {
-        assert_eq!(difference(b"abc", b"abc"), None);
-        let told = |back: &[u8]| difference(b"abc", back).unwrap();
+        assert_eq!(describe_difference(b"abc", b"abc"), None);
+        let told = |back: &[u8]| describe_difference(b"abc", back).unwrap();
         assert_eq!(
             told(b"abd"),
             "3 bytes went there, 3 bytes came back, and the first difference is at byte 2"
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn two_files_share_neither_name_nor_content_and_hold_every_byte() {
-        let (one, other) = (File::unique().unwrap(), File::unique().unwrap());
+        let (one, other) = (TestFile::generate().unwrap(), TestFile::generate().unwrap());
         assert_ne!(one.name, other.name);
         assert_ne!(one.content, other.content);
         assert!((0..=255).all(|byte| one.content.contains(&byte)));

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::file::File;
+use super::file::TestFile;
 use crate::domain::{Failure, FailureKind, FtpFacts, MonitorType, Observation, Phase, Warning, WarningKind};
 use crate::net::{Deadline, TlsOptions};
-use crate::probe::contract::{Attempting, Context, Probe};
+use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::settings::ProbeSettings;
-use crate::probe::target::{Service, concluded, service};
-use crate::probe::unusable::Unusable;
-use crate::probe::way::tls;
+use crate::probe::target::{ServiceEndpoint, parse_service, session_observation};
+use crate::probe::unusable::InvalidProbe;
+use crate::probe::way::tls_options;
 use crate::protocol::Session;
 use crate::protocol::ftp::{Client, Login, Opening, Watch};
 use crate::schema::table::ftp::FTP_SCHEMES;
@@ -24,25 +24,25 @@ use crate::schema::{Document, InvalidSettings};
 const PORTS: (u16, u16) = (21, 990);
 
 /// Time that a server gets for its farewell; the check has what it wanted by then.
-const FAREWELL: Duration = Duration::from_secs(2);
+const QUIT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Time that is kept back to delete a file when the check fails, at most a fifth of the timeout.
-const TIDYING: Duration = Duration::from_secs(2);
+const CLEANUP_RESERVE: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
 struct FtpProbe {
-    service: Service,
+    service: ServiceEndpoint,
     tls: Option<TlsOptions>,
     user: Option<Box<str>>,
     password: Box<str>,
-    uploads: bool,
+    upload: bool,
 }
 
 /// The probe of a checked `ftp` or `ftp-ssl` monitor.
 pub(in crate::probe) fn build(document: &Document, _: &ProbeSettings) -> Arc<dyn Probe> {
     match FtpProbe::new(document) {
         Ok(probe) => Arc::new(probe),
-        Err(error) => Arc::new(Unusable::from(error)),
+        Err(error) => Arc::new(InvalidProbe::from(error)),
     }
 }
 
@@ -50,10 +50,10 @@ impl FtpProbe {
     fn new(document: &Document) -> Result<Self, InvalidSettings> {
         let settings: FtpSettings<'_> = document.read()?;
         let (port, address) = (document.read::<PortSettings>()?.port, document.read()?);
-        let service = service(settings.hostname, port, Some(&address), FTP_SCHEMES, PORTS);
+        let service = parse_service(settings.hostname, port, Some(&address), FTP_SCHEMES, PORTS);
         // Somebody who writes `ftps://` means it, whatever the type.
         let tls = match document.kind() {
-            MonitorType::FtpSsl => Some(tls(document)?),
+            MonitorType::FtpSsl => Some(tls_options(document)?),
             _ => service.implicit_tls.then(TlsOptions::default),
         };
         let user = Some(settings.ftp_username).filter(|user| !user.is_empty());
@@ -65,13 +65,13 @@ impl FtpProbe {
             service,
             user: user.map(Into::into),
             password: password.unwrap_or(default).into(),
-            uploads: settings.enable_ftp_upload,
+            upload: settings.enable_ftp_upload,
         })
     }
 }
 
 impl Probe for FtpProbe {
-    fn attempt<'a>(&'a self, cx: Context<'a>) -> Attempting<'a> {
+    fn attempt<'a>(&'a self, cx: ProbeContext<'a>) -> AttemptFuture<'a> {
         Box::pin(self.run(cx))
     }
 
@@ -81,12 +81,12 @@ impl Probe for FtpProbe {
 }
 
 impl FtpProbe {
-    async fn run(&self, cx: Context<'_>) -> Observation {
+    async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
         let mut session = Session::new(cx.net, cx.deadline);
         let (mut facts, mut warnings) = (None, Vec::new());
-        let outcome = self.go(cx, &mut session, &mut facts, &mut warnings).await;
-        let mut seen = concluded(started, session, outcome);
+        let outcome = self.execute(cx, &mut session, &mut facts, &mut warnings).await;
+        let mut seen = session_observation(started, session, outcome);
         seen.facts.ftp = facts.map(Box::new);
         if seen.failure.is_none() {
             seen.warnings = warnings;
@@ -95,9 +95,9 @@ impl FtpProbe {
     }
 
     /// Facts are there from the greeting on.
-    async fn go(
+    async fn execute(
         &self,
-        cx: Context<'_>,
+        cx: ProbeContext<'_>,
         session: &mut Session<'_>,
         facts: &mut Option<FtpFacts>,
         warnings: &mut Vec<Warning>,
@@ -118,18 +118,18 @@ impl FtpProbe {
         let mut opening = Opening::new(self.tls.is_some() && !implicit);
         let opened = session.run(&mut opening, host, &options).await;
         *facts = opening.banner().map(|banner| FtpFacts { ftp_banner: banner.into(), ..FtpFacts::default() });
-        opened.map_err(|failure| self.hinted(failure, facts.is_some()))?;
+        opened.map_err(|failure| self.with_tls_hint(failure, facts.is_some()))?;
         let facts = facts.get_or_insert_default();
         let secure = session.is_secure();
         let watch = Watch::over(session, &self.password);
-        let outcome = self.converse(cx, session, &watch, facts, warnings).await;
+        let outcome = self.run_session(cx, session, &watch, facts, warnings).await;
         facts.ftp_password_in_clear = self.user.is_some() && !secure && watch.password_went();
         watch.settle(session);
         outcome
     }
 
     /// Somebody who asks a server of implicit TLS for its greeting waits in vain.
-    fn hinted(&self, failure: Failure, greeted: bool) -> Failure {
+    fn with_tls_hint(&self, failure: Failure, greeted: bool) -> Failure {
         let waited = failure.kind == FailureKind::TimedOut && !greeted;
         if !waited || self.tls.is_none() || self.service.implicit_tls {
             return failure;
@@ -138,22 +138,22 @@ impl FtpProbe {
         Failure { detail: format!("{}; {hint}", failure.detail), ..failure }
     }
 
-    async fn converse(
+    async fn run_session(
         &self,
-        cx: Context<'_>,
+        cx: ProbeContext<'_>,
         session: &mut Session<'_>,
         watch: &Watch,
         facts: &mut FtpFacts,
         warnings: &mut Vec<Warning>,
     ) -> Result<(), Failure> {
         let mut client = Client::over(cx.net, cx.deadline, session, watch.clone()).await?;
-        let outcome = self.work(cx, &mut client, facts).await;
+        let outcome = self.run_commands(cx, &mut client, facts).await;
         facts.ftp_passive = client.passive().map(Into::into);
         facts.ftp_data_address = client.data_address();
         facts.ftp_listed = client.listed;
         facts.ftp_session_reused = client.reused();
         outcome?;
-        client.until(soonest(cx.deadline, FAREWELL));
+        client.until(earlier_deadline(cx.deadline, QUIT_TIMEOUT));
         if let Err(failure) = client.quit().await {
             let detail = format!("it did not take its leave: {failure}");
             warnings.push(Warning::new(WarningKind::Note, detail));
@@ -161,21 +161,21 @@ impl FtpProbe {
         Ok(())
     }
 
-    async fn work(
+    async fn run_commands(
         &self,
-        cx: Context<'_>,
+        cx: ProbeContext<'_>,
         client: &mut Client<'_>,
         facts: &mut FtpFacts,
     ) -> Result<(), Failure> {
         let user = self.user.as_deref().unwrap_or("anonymous");
         client.login(Login { user, password: &self.password }).await?;
         client.list().await?;
-        if !self.uploads {
+        if !self.upload {
             return Ok(());
         }
-        let file = File::unique()?;
-        client.until(earlier(cx.deadline));
-        let carried = file.carry(client).await;
+        let file = TestFile::generate()?;
+        client.until(reserve_cleanup(cx.deadline));
+        let carried = file.round_trip(client).await;
         client.until(cx.deadline);
         let deleted = if client.stored { client.delete(&file.name).await } else { Ok(()) };
         let left = |why: &Failure| format!("the file `{}` may have been left there: {why}", file.name);
@@ -210,14 +210,14 @@ impl FtpProbe {
 }
 
 /// `within` from now, or `deadline` when that comes first.
-fn soonest(deadline: Deadline, within: Duration) -> Deadline {
+fn earlier_deadline(deadline: Deadline, within: Duration) -> Deadline {
     let other = Deadline::within(within);
     if other.at < deadline.at { other } else { deadline }
 }
 
 /// Before `deadline` by the time that tidying up may take.
-fn earlier(deadline: Deadline) -> Deadline {
-    let kept = TIDYING.min(deadline.timeout / 5);
+fn reserve_cleanup(deadline: Deadline) -> Deadline {
+    let kept = CLEANUP_RESERVE.min(deadline.timeout / 5);
     let at = deadline.at.checked_sub(kept).unwrap_or(deadline.at);
     Deadline { at, timeout: deadline.timeout.saturating_sub(kept) }
 }

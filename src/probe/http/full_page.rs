@@ -9,22 +9,22 @@ use url::Url;
 use super::options::Options;
 use crate::domain::{Observation, Warning};
 use crate::evaluate::charset;
-use crate::probe::contract::Context;
+use crate::probe::contract::ProbeContext;
 use crate::protocol::http::client::{Jar, Pass, version_name};
 use crate::webpage;
 use crate::webpage::{Finds, Loaded, Terms};
 
 /// Bytes of a page that are read in passing.
-const LONG: usize = 64 * 1024;
+const INLINE_SCAN_BYTES: usize = 64 * 1024;
 /// A page that was answered and found good.
-pub(super) struct Page {
+pub(super) struct FetchedPage {
     pub(super) bytes: Arc<Vec<u8>>,
     pub(super) content_type: Option<String>,
     pub(super) url: Url,
-    pub(super) pass: Option<Pass>,
+    pub(super) auth_state: Option<Pass>,
 }
 
-impl Page {
+impl FetchedPage {
     fn is_html(&self) -> bool {
         let kind = self.content_type.as_deref().unwrap_or_default().to_ascii_lowercase();
         kind.is_empty() || kind.contains("html") || kind.contains("xml")
@@ -33,10 +33,10 @@ impl Page {
 
 /// Reads `page` and loads what it consists of, as `options` ask. `headers` are those of the monitor, `started` is
 /// when the page was asked for.
-pub(super) async fn look(
+pub(super) async fn load_full_page(
     options: &Options,
-    cx: Context<'_>,
-    mut page: Page,
+    cx: ProbeContext<'_>,
+    mut page: FetchedPage,
     headers: &HeaderMap,
     jar: &mut Jar,
     started: Instant,
@@ -44,25 +44,26 @@ pub(super) async fn look(
 ) {
     let rule = options.full_page.filter(|rule| rule.is_due(cx.full_page_at, cx.clock.now()));
     let finds = rule.map(|_| Finds::new(&page.url));
-    let (finds, fingerprint) = read(&page, finds, options.tells_change).await;
+    let (finds, fingerprint) = analyze(&page, finds, options.detect_change).await;
     if let Some(facts) = &mut observation.facts.http {
         facts.text_sha256 = fingerprint;
     }
     let Some((rule, finds)) = rule.zip(finds) else { return };
     let terms = Terms {
         net: cx.net,
-        way: &options.way,
+        way: &options.connect,
         page: &page.url,
-        version: observed(observation, options.version),
+        version: page_version(observation, options.version),
         headers,
-        body_bytes: options.body_bytes,
+        body_bytes: options.max_body_bytes,
         object_timeout: rule.object_timeout,
         deadline: cx.deadline,
         started,
     };
-    let Loaded { page: mut loaded, timed_out } = webpage::load(&terms, jar, page.pass.as_mut(), finds).await;
+    let Loaded { page: mut loaded, timed_out } =
+        webpage::load(&terms, jar, page.auth_state.as_mut(), finds).await;
     loaded.bytes += page.bytes.len() as u64;
-    let wrong = rule.judge(&loaded, timed_out, cx.deadline.timeout);
+    let wrong = rule.evaluate(&loaded, timed_out, cx.deadline.timeout);
     observation.details.page = Some(Box::new(loaded));
     match wrong {
         Some(failure) if rule.is_error => observation.record_failure(failure),
@@ -72,7 +73,7 @@ pub(super) async fn look(
 }
 
 /// HTTP/2 and HTTP/3 count where the page itself came by them.
-fn observed(observation: &Observation, wanted: Version) -> Version {
+fn page_version(observation: &Observation, wanted: Version) -> Version {
     let facts = observation.facts.http.as_ref();
     match wanted {
         Version::HTTP_2 | Version::HTTP_3
@@ -85,7 +86,11 @@ fn observed(observation: &Observation, wanted: Version) -> Version {
 }
 
 /// What the page names, and the fingerprint of its text where it is wanted.
-async fn read(page: &Page, finds: Option<Finds>, fingerprints: bool) -> (Option<Finds>, Option<String>) {
+async fn analyze(
+    page: &FetchedPage,
+    finds: Option<Finds>,
+    fingerprints: bool,
+) -> (Option<Finds>, Option<String>) {
     if finds.is_none() && !fingerprints {
         return (None, None);
     }
@@ -102,7 +107,7 @@ async fn read(page: &Page, finds: Option<Finds>, fingerprints: bool) -> (Option<
         });
         (finds, fingerprint)
     };
-    if page.bytes.len() <= LONG {
+    if page.bytes.len() <= INLINE_SCAN_BYTES {
         return reading();
     }
     // It does not panic; if it did, nothing was found.

@@ -9,46 +9,46 @@ use http::header::{
 use http::{HeaderMap, Method};
 
 use crate::probe::settings::ProbeSettings;
-use crate::probe::unusable::invalid;
+use crate::probe::unusable::invalid_setting;
 use crate::protocol::http as wire;
 use crate::schema::InvalidSettings;
 use crate::schema::typed::website::{Caching, WebsiteSettings};
 
 /// What a monitor's requests say in their header. A map of it is made for each request.
-pub(super) struct Headers {
+pub(super) struct RequestHeaders {
     agent: Arc<str>,
     caching: bool,
     content_type: Option<HeaderValue>,
-    own: Box<[(HeaderName, HeaderValue)]>,
+    custom: Box<[(HeaderName, HeaderValue)]>,
 }
 
 /// Shows names only: values may be secrets.
-impl std::fmt::Debug for Headers {
+impl std::fmt::Debug for RequestHeaders {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.own.iter().map(|(name, _)| name)).finish()
+        f.debug_list().entries(self.custom.iter().map(|(name, _)| name)).finish()
     }
 }
 
-impl Headers {
-    pub(super) fn of(
+impl RequestHeaders {
+    pub(super) fn from_settings(
         wanted: &WebsiteSettings<'_>,
         settings: &ProbeSettings,
         method: &Method,
     ) -> Result<Self, InvalidSettings> {
         HeaderValue::from_str(&settings.user_agent)
-            .map_err(|_| invalid("user_agent", "it is no header value"))?;
+            .map_err(|_| invalid_setting("user_agent", "it is no header value"))?;
         let content_type = (method == Method::POST).then(|| content_type(wanted)).transpose()?;
         Ok(Self {
             agent: Arc::clone(&settings.user_agent),
             caching: wanted.http_caching == Caching::Enabled,
             content_type,
-            own: own(wanted)?,
+            custom: custom_headers(wanted)?,
         })
     }
 
     /// The fields of every request; `Host` stands first and is set for each one. The first of the
     /// monitor's own fields of a name replaces the standard one, further ones follow it.
-    pub(super) fn map(&self) -> HeaderMap {
+    pub(super) fn to_header_map(&self) -> HeaderMap {
         let mut headers = HeaderMap::with_capacity(12);
         headers.insert(HOST, HeaderValue::from_static(""));
         if let Ok(agent) = HeaderValue::from_str(&self.agent) {
@@ -64,8 +64,8 @@ impl Headers {
         if let Some(kind) = &self.content_type {
             headers.insert(CONTENT_TYPE, kind.clone());
         }
-        for (at, (name, value)) in self.own.iter().enumerate() {
-            if self.own[..at].iter().any(|(earlier, _)| earlier == name) {
+        for (at, (name, value)) in self.custom.iter().enumerate() {
+            if self.custom[..at].iter().any(|(earlier, _)| earlier == name) {
                 headers.append(name, value.clone());
             } else {
                 headers.insert(name, value.clone());
@@ -78,10 +78,10 @@ impl Headers {
 fn content_type(wanted: &WebsiteSettings<'_>) -> Result<HeaderValue, InvalidSettings> {
     let default = "application/x-www-form-urlencoded";
     let kind = Some(wanted.post_content_type).filter(|kind| !kind.is_empty()).unwrap_or(default);
-    HeaderValue::from_str(kind).map_err(|_| invalid("post_content_type", "it is no header value"))
+    HeaderValue::from_str(kind).map_err(|_| invalid_setting("post_content_type", "it is no header value"))
 }
 
-fn own(wanted: &WebsiteSettings<'_>) -> Result<Box<[(HeaderName, HeaderValue)]>, InvalidSettings> {
+fn custom_headers(wanted: &WebsiteSettings<'_>) -> Result<Box<[(HeaderName, HeaderValue)]>, InvalidSettings> {
     wanted
         .http_headers
         .iter()
@@ -89,12 +89,12 @@ fn own(wanted: &WebsiteSettings<'_>) -> Result<Box<[(HeaderName, HeaderValue)]>,
             let name = entry.name;
             let name = HeaderName::from_bytes(name.as_bytes())
                 .ok()
-                .filter(|name| !belongs_to_the_exchange(name))
-                .ok_or_else(|| invalid("http_headers", format!("`{name}` cannot be set")))?;
+                .filter(|name| !is_reserved(name))
+                .ok_or_else(|| invalid_setting("http_headers", format!("`{name}` cannot be set")))?;
             // The value may be a secret: it is not shown.
             let value = HeaderValue::from_str(entry.value).map_err(|_| {
                 let reason = format!("the value of `{name}` has a character that is not allowed");
-                invalid("http_headers", reason)
+                invalid_setting("http_headers", reason)
             })?;
             Ok((name, value))
         })
@@ -102,7 +102,7 @@ fn own(wanted: &WebsiteSettings<'_>) -> Result<Box<[(HeaderName, HeaderValue)]>,
 }
 
 /// Fields that frame the message or belong to the connection (RFC 9110 7.6.1), and `Host`.
-fn belongs_to_the_exchange(name: &HeaderName) -> bool {
+fn is_reserved(name: &HeaderName) -> bool {
     const NAMES: [&str; 9] = [
         "host",
         "content-length",

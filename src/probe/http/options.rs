@@ -8,13 +8,13 @@ use bytes::Bytes;
 use http::{Method, Version};
 use url::Url;
 
-use super::header::Headers;
+use super::header::RequestHeaders;
 use crate::evaluate::certificate::ExpiryRule;
 use crate::evaluate::keyword::KeywordRule;
-use crate::probe::contract::Context;
+use crate::probe::contract::ProbeContext;
 use crate::probe::full_page::FullPageRule;
 use crate::probe::settings::ProbeSettings;
-use crate::probe::unusable::invalid;
+use crate::probe::unusable::invalid_setting;
 use crate::probe::{search, way};
 use crate::protocol::http::client::{Login, Request, Way};
 use crate::schema::typed::connection::PortSettings;
@@ -29,23 +29,26 @@ pub(super) struct Options {
     pub(super) method: Method,
     pub(super) version: Version,
     pub(super) body: Option<Bytes>,
-    pub(super) headers: Headers,
-    pub(super) login: Option<Arc<Login>>,
-    pub(super) way: Way,
-    pub(super) follows: bool,
+    pub(super) headers: RequestHeaders,
+    pub(super) credentials: Option<Arc<Login>>,
+    pub(super) connect: Way,
+    pub(super) follow_redirects: bool,
     pub(super) error_302: bool,
     pub(super) error_401: bool,
     pub(super) expiry: ExpiryRule,
     pub(super) keyword: Option<Box<KeywordRule>>,
-    pub(super) body_bytes: u64,
+    pub(super) max_body_bytes: u64,
     /// Where it wants full pages.
     pub(super) full_page: Option<FullPageRule>,
     /// Whether a change of the content is told.
-    pub(super) tells_change: bool,
+    pub(super) detect_change: bool,
 }
 
 impl Options {
-    pub(super) fn of(document: &Document, settings: &ProbeSettings) -> Result<Self, InvalidSettings> {
+    pub(super) fn from_document(
+        document: &Document,
+        settings: &ProbeSettings,
+    ) -> Result<Self, InvalidSettings> {
         let wanted: WebsiteSettings<'_> = document.read()?;
         let mut url = first_url(&wanted, document.read::<PortSettings>()?.port)?;
         let (user, password) =
@@ -60,60 +63,60 @@ impl Options {
             .then(|| Bytes::copy_from_slice(wanted.post_body.unwrap_or_default().as_bytes()));
         let (monitor, is_head) = (document.settings(), method == Method::HEAD);
         Ok(Self {
-            headers: Headers::of(&wanted, settings, &method)?,
-            way: Way {
-                family: way::family(document)?,
+            headers: RequestHeaders::from_settings(&wanted, settings, &method)?,
+            connect: Way {
+                family: way::address_family(document)?,
                 pinned: pinned(&wanted)?.zip(url.host()).map(|(address, host)| (host.to_owned(), address)),
-                proxy: way::proxy(document)?,
-                tls: way::tls(document)?,
+                proxy: way::proxy_id(document)?,
+                tls: way::tls_options(document)?,
             },
-            follows: wanted.http_follow_redirects,
+            follow_redirects: wanted.http_follow_redirects,
             error_302: wanted.http_302_is_error,
             error_401: wanted.http_401_is_error,
             expiry: monitor.certificate_dates.rule(settings.certificate_days),
-            keyword: search::rule(document)?,
-            body_bytes: settings.body_bytes,
+            keyword: search::keyword_rule(document)?,
+            max_body_bytes: settings.max_body_bytes,
             full_page: FullPageRule::from_settings(monitor.full_page).filter(|_| !is_head),
-            tells_change: monitor.full_page.is_some_and(|page| page.notify_on_content_change) && !is_head,
+            detect_change: monitor.full_page.is_some_and(|page| page.notify_on_content_change) && !is_head,
             url,
             method,
             version: version(wanted.http_version),
             body,
-            login,
+            credentials: login,
         })
     }
 }
 
 impl Options {
     /// Whether a good page is read any further in this attempt.
-    pub(super) fn reads_page(&self, cx: &Context<'_>) -> bool {
+    pub(super) fn needs_page(&self, cx: &ProbeContext<'_>) -> bool {
         let is_due = |rule: &FullPageRule| rule.is_due(cx.full_page_at, cx.clock.now());
-        self.tells_change || self.full_page.as_ref().is_some_and(is_due)
+        self.detect_change || self.full_page.as_ref().is_some_and(is_due)
     }
 
     /// The request of an attempt.
-    pub(super) fn request(&self) -> Request {
+    pub(super) fn build_request(&self) -> Request {
         Request {
             url: self.url.clone(),
             method: self.method.clone(),
             version: self.version,
-            headers: self.headers.map(),
+            headers: self.headers.to_header_map(),
             body: self.body.clone(),
-            login: self.login.clone(),
+            login: self.credentials.clone(),
             preemptive: false,
-            follows: self.follows,
+            follows: self.follow_redirects,
         }
     }
 }
 
 /// The URL of the first request, with the port of the monitor.
 fn first_url(wanted: &WebsiteSettings<'_>, port: Option<NonZeroU16>) -> Result<Url, InvalidSettings> {
-    let mut url = Url::parse(wanted.url).map_err(|error| invalid("url", error.to_string()))?;
+    let mut url = Url::parse(wanted.url).map_err(|error| invalid_setting("url", error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
-        return Err(invalid("url", "it must begin with `http://` or `https://` and a host"));
+        return Err(invalid_setting("url", "it must begin with `http://` or `https://` and a host"));
     }
     if let Some(port) = port {
-        url.set_port(Some(port.get())).map_err(|()| invalid("port", "the URL takes none"))?;
+        url.set_port(Some(port.get())).map_err(|()| invalid_setting("port", "the URL takes none"))?;
     }
     Ok(url)
 }
@@ -138,9 +141,10 @@ const fn version(version: HttpVersion) -> Version {
 /// The address that stands for the name of the URL (`ip_address`, where `resolve_dns` is false).
 fn pinned(wanted: &WebsiteSettings<'_>) -> Result<Option<IpAddr>, InvalidSettings> {
     match wanted.ip_address.filter(|text| !text.is_empty()) {
-        Some(text) if !wanted.resolve_dns => {
-            text.parse().map(Some).map_err(|_| invalid("ip_address", format!("`{text}` is no address")))
-        }
+        Some(text) if !wanted.resolve_dns => text
+            .parse()
+            .map(Some)
+            .map_err(|_| invalid_setting("ip_address", format!("`{text}` is no address"))),
         _ => Ok(None),
     }
 }

@@ -13,20 +13,21 @@ fn options(fields: Value) -> Result<Options, String> {
     let Value::Object(values) = values else { unreachable!() };
     let document = Document::new(MonitorType::Website, values)
         .map_err(|error| format!("{}: {}", error.field, error.reason))?;
-    Options::of(&document, &ProbeSettings::default()).map_err(|u| format!("{}: {}", u.field, u.reason))
+    Options::from_document(&document, &ProbeSettings::default())
+        .map_err(|u| format!("{}: {}", u.field, u.reason))
 }
 
 #[test]
 fn the_url_loses_credentials_and_fragment_and_takes_the_port() {
     let options = options(json!({"url": "http://me:secret@example.test:81/a?b#c", "port": 8080})).unwrap();
     assert_eq!(options.url.as_str(), "http://example.test:8080/a?b");
-    assert!(options.login.is_some());
+    assert!(options.credentials.is_some());
     assert!(!format!("{options:?}").contains("secret"));
 }
 
 #[test]
 fn requests_say_what_the_fields_ask_for() {
-    let headers = |fields| options(fields).unwrap().headers.map();
+    let headers = |fields| options(fields).unwrap().headers.to_header_map();
     assert_eq!(headers(json!({}))[CACHE_CONTROL], "no-cache");
     assert!(!headers(json!({"http_caching": "Enabled"})).contains_key(CACHE_CONTROL));
     assert!(!headers(json!({})).contains_key(CONTENT_TYPE));
@@ -43,7 +44,7 @@ fn requests_say_what_the_fields_ask_for() {
 
 #[test]
 fn an_address_pins_only_when_names_are_not_resolved() {
-    let pinned = |fields| options(fields).unwrap().way.pinned.map(|(_, address)| address);
+    let pinned = |fields| options(fields).unwrap().connect.pinned.map(|(_, address)| address);
     assert_eq!(pinned(json!({"ip_address": "::1", "resolve_dns": false})), Some("::1".parse().unwrap()));
     assert_eq!(pinned(json!({"ip_address": "::1", "resolve_dns": true})), None);
     assert_eq!(pinned(json!({"ip_address": "", "resolve_dns": false})), None);

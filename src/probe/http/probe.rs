@@ -6,11 +6,11 @@ use tokio::time::Instant;
 
 use super::full_page;
 use super::options::Options;
-use super::visit::Visit;
+use super::visit::HttpAttempt;
 use crate::domain::{Failure, FailureKind, Observation, Phase};
-use crate::probe::contract::{Attempting, Context, Probe};
+use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::settings::ProbeSettings;
-use crate::probe::unusable::Unusable;
+use crate::probe::unusable::InvalidProbe;
 use crate::protocol::http::client::Jar;
 use crate::schema::Document;
 
@@ -18,27 +18,27 @@ use crate::schema::Document;
 /// table gives a probe whose checks say so.
 #[must_use]
 pub fn build(document: &Document, settings: &ProbeSettings) -> Arc<dyn Probe> {
-    match Options::of(document, settings) {
-        Ok(options) => Arc::new(Website { options }),
-        Err(error) => Arc::new(Unusable::from(error)),
+    match Options::from_document(document, settings) {
+        Ok(options) => Arc::new(WebsiteProbe { options }),
+        Err(error) => Arc::new(InvalidProbe::from(error)),
     }
 }
 
-struct Website {
+struct WebsiteProbe {
     options: Options,
 }
 
-impl Website {
-    async fn run(&self, cx: Context<'_>) -> Observation {
+impl WebsiteProbe {
+    async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
-        let (request, mut jar) = (self.options.request(), Jar::default());
-        let mut visit = Visit::new(&self.options, cx, started, &request, &mut jar);
+        let (request, mut jar) = (self.options.build_request(), Jar::default());
+        let mut visit = HttpAttempt::new(&self.options, cx, started, &request, &mut jar);
         let outcome = tokio::select! {
             biased;
             outcome = visit.run() => outcome,
             () = cx.cancel.cancelled() => Err(cancelled()),
         };
-        let page = visit.take_page();
+        let page = visit.take_fetched_page();
         let mut observation = visit.into_observation();
         if let Err(failure) = outcome {
             observation.record_failure(failure);
@@ -46,7 +46,7 @@ impl Website {
         // The time of the page; that of its objects stands beside it, so that runs with and without compare.
         observation.total = started.elapsed();
         if let Some(page) = page.filter(|_| observation.failure.is_none()) {
-            let look = full_page::look(
+            let look = full_page::load_full_page(
                 &self.options,
                 cx,
                 page,
@@ -72,8 +72,8 @@ fn cancelled() -> Failure {
     Failure::new(Phase::Prepare, FailureKind::Cancelled, "stopped before its end")
 }
 
-impl Probe for Website {
-    fn attempt<'a>(&'a self, cx: Context<'a>) -> Attempting<'a> {
+impl Probe for WebsiteProbe {
+    fn attempt<'a>(&'a self, cx: ProbeContext<'a>) -> AttemptFuture<'a> {
         Box::pin(self.run(cx))
     }
 

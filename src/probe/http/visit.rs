@@ -5,78 +5,85 @@ use std::sync::Arc;
 use http::StatusCode;
 use tokio::time::Instant;
 
-use super::full_page::Page;
+use super::full_page::FetchedPage;
 use super::options::Options;
 use crate::domain::{Failure, FailureKind, HttpFacts, Observation, Phase, WarningKind};
 use crate::evaluate::certificate::ExpiryFinding;
-use crate::probe::contract::Context;
+use crate::probe::contract::ProbeContext;
 use crate::probe::search;
 use crate::protocol::http::client::{
     Client, Jar, Journey, Kept, Request, evidence, of_media_type, short, shown, version_name,
 };
 use crate::protocol::http::{Body, Content, Head, Keep};
 
-pub(super) struct Visit<'a> {
+pub(super) struct HttpAttempt<'a> {
     options: &'a Options,
-    cx: Context<'a>,
+    cx: ProbeContext<'a>,
     observation: Observation,
-    journey: Journey<'a>,
+    chain: Journey<'a>,
     /// SHA-256 of the certificates that were warned of: hops of one host show the same ones.
-    warned: Vec<String>,
+    warned_certificates: Vec<String>,
     /// The page, once it was found good and there is more to do with it.
-    page: Option<Page>,
+    page: Option<FetchedPage>,
 }
 
-impl<'a> Visit<'a> {
+impl<'a> HttpAttempt<'a> {
     pub(super) fn new(
         options: &'a Options,
-        cx: Context<'a>,
+        cx: ProbeContext<'a>,
         started: Instant,
         request: &'a Request,
         jar: &'a mut Jar,
     ) -> Self {
         let observation = Observation::default();
-        let client =
-            Client { net: cx.net, way: &options.way, deadline: cx.deadline, started, records: cx.record };
+        let client = Client {
+            net: cx.net,
+            way: &options.connect,
+            deadline: cx.deadline,
+            started,
+            records: cx.record_exchanges,
+        };
         Self {
             options,
             cx,
             observation,
-            journey: Journey::new(client, request, jar),
-            warned: Vec::new(),
+            chain: Journey::new(client, request, jar),
+            warned_certificates: Vec::new(),
             page: None,
         }
     }
 
     /// Takes the page, when it was found good and there is more to do with it.
-    pub(super) fn take_page(&mut self) -> Option<Page> {
+    pub(super) fn take_fetched_page(&mut self) -> Option<FetchedPage> {
         let page = self.page.take()?;
-        Some(Page { pass: self.journey.take_pass(), ..page })
+        Some(FetchedPage { auth_state: self.chain.take_pass(), ..page })
     }
 
     /// Asks until an answer is the last one, and judges that.
     pub(super) async fn run(&mut self) -> Result<(), Failure> {
         loop {
-            let answer = self.journey.ask().await;
-            if self.journey.is_secured() {
-                self.judge_dates();
+            let answer = self.chain.ask().await;
+            if self.chain.is_secured() {
+                self.check_certificate_expiry();
             }
-            if let Some(line) = self.journey.take_fallback() {
+            if let Some(line) = self.chain.take_fallback() {
                 self.observation.record_warning(WarningKind::FellBack, line);
             }
             let (head, body) = match answer {
                 Ok(answer) => answer,
                 Err(failure) => {
-                    self.record(&Kept { failure: Some(&failure), ..Kept::default() });
+                    self.record_exchange(&Kept { failure: Some(&failure), ..Kept::default() });
                     return Err(failure);
                 }
             };
-            self.note_answer(&head);
-            let before =
-                self.cx.record.then(|| self.journey.record(&Kept { head: Some(&head), ..Kept::default() }));
-            let goes_on = match self.forbidden(&head) {
+            self.record_response(&head);
+            let before = self
+                .cx
+                .record_exchanges
+                .then(|| self.chain.record(&Kept { head: Some(&head), ..Kept::default() }));
+            let goes_on = match self.forbidden_redirect(&head) {
                 Some(failure) => Err(failure),
-                None => self.journey.go_on(&head),
+                None => self.chain.go_on(&head),
             };
             if matches!(goes_on, Ok(true)) {
                 drop(body);
@@ -84,9 +91,13 @@ impl<'a> Visit<'a> {
                 continue;
             }
             let outcome = match goes_on {
-                Ok(_) => self.judge(&head, body).await,
+                Ok(_) => self.evaluate(&head, body).await,
                 Err(failure) => {
-                    self.record(&Kept { head: Some(&head), failure: Some(&failure), ..Kept::default() });
+                    self.record_exchange(&Kept {
+                        head: Some(&head),
+                        failure: Some(&failure),
+                        ..Kept::default()
+                    });
                     Err(failure)
                 }
             };
@@ -98,16 +109,16 @@ impl<'a> Visit<'a> {
     }
 
     /// Why this answer ends the visit, whatever it leads to.
-    fn forbidden(&self, head: &Head) -> Option<Failure> {
+    fn forbidden_redirect(&self, head: &Head) -> Option<Failure> {
         (self.options.error_302 && head.status == StatusCode::FOUND).then(|| {
-            let detail = format!("`{}` answered 302", shown(self.journey.url()));
+            let detail = format!("`{}` answered 302", shown(self.chain.url()));
             Failure::new(Phase::Validate, FailureKind::HttpRedirectForbidden, detail)
         })
     }
 
     /// What was seen, complete up to where the visit stopped.
     pub(super) fn into_observation(self) -> Observation {
-        let Self { mut observation, journey, .. } = self;
+        let Self { mut observation, chain: journey, .. } = self;
         let travelled = journey.end();
         observation.phases = travelled.phases;
         observation.address = travelled.trace.address;
@@ -120,55 +131,55 @@ impl<'a> Visit<'a> {
     }
 
     /// Keeps the exchange under way in the result: of a failure, and where somebody asked for it.
-    fn record(&mut self, kept: &Kept<'_>) {
-        if self.cx.record || kept.failure.is_some() || self.observation.failure.is_some() {
-            let exchange = self.journey.record(kept);
+    fn record_exchange(&mut self, kept: &Kept<'_>) {
+        if self.cx.record_exchanges || kept.failure.is_some() || self.observation.failure.is_some() {
+            let exchange = self.chain.record(kept);
             self.observation.details.exchanges.push(exchange);
         }
     }
 
-    fn judge_dates(&mut self) {
-        let Some(tls) = &self.journey.trace.tls else { return };
+    fn check_certificate_expiry(&mut self) {
+        let Some(tls) = &self.chain.trace.tls else { return };
         match self.options.expiry.evaluate(tls, self.cx.clock.now()) {
             None => {}
             Some(ExpiryFinding::Expired(failure)) => self.observation.record_failure(failure),
-            Some(ExpiryFinding::Expiring { sha256, .. }) if self.warned.contains(&sha256) => {}
+            Some(ExpiryFinding::Expiring { sha256, .. }) if self.warned_certificates.contains(&sha256) => {}
             Some(ExpiryFinding::Expiring { sha256, message: line }) => {
-                self.warned.push(sha256);
+                self.warned_certificates.push(sha256);
                 self.observation.record_warning(WarningKind::CertificateExpiring, line);
             }
         }
     }
 
-    fn note_answer(&mut self, head: &Head) {
+    fn record_response(&mut self, head: &Head) {
         let facts = self.observation.facts.http.get_or_insert_default();
         **facts = HttpFacts {
             http_status: head.status.as_u16(),
             http_version: version_name(head.version).to_owned(),
             http_reason: head.reason.as_deref().map(short),
             content_type: of_media_type(&head.headers).map(short),
-            url: self.journey.url().as_str().to_owned(),
+            url: self.chain.url().as_str().to_owned(),
             ..HttpFacts::default()
         };
     }
 
-    async fn judge(&mut self, head: &Head, body: Body) -> Result<(), Failure> {
-        if let Err(failure) = self.judge_status(head) {
+    async fn evaluate(&mut self, head: &Head, body: Body) -> Result<(), Failure> {
+        if let Err(failure) = self.evaluate_status(head) {
             self.observation.record_failure(failure);
         }
         let keyword = self.options.keyword.as_ref().filter(|_| self.observation.failure.is_none());
         let is_read = !head.status.is_redirection()
             && self.observation.failure.is_none()
-            && self.options.reads_page(&self.cx);
+            && self.options.needs_page(&self.cx);
         let keep = match (keyword, &self.observation.failure) {
             (Some(_), _) => Keep::Bytes,
             (None, None) if is_read => Keep::Bytes,
             (None, Some(_)) => Keep::First(evidence::BODY_BYTES),
-            (None, None) if self.cx.record => Keep::First(evidence::BODY_BYTES),
+            (None, None) if self.cx.record_exchanges => Keep::First(evidence::BODY_BYTES),
             (None, None) => Keep::Nothing,
         };
-        let (limit, deadline) = (self.options.body_bytes, self.cx.deadline);
-        let content = body.read(keep, limit, deadline, &mut self.journey.trace.phases).await;
+        let (limit, deadline) = (self.options.max_body_bytes, self.cx.deadline);
+        let content = body.read(keep, limit, deadline, &mut self.chain.trace.phases).await;
         if let Some(facts) = &mut self.observation.facts.http {
             facts.body_wire_bytes = content.wire_bytes;
             facts.body_bytes = content.body_bytes;
@@ -182,38 +193,38 @@ impl<'a> Visit<'a> {
             (None, Some(keyword)) => {
                 let started = Instant::now();
                 let (body, kind) = (Arc::clone(&bytes), kind.map(str::to_owned));
-                let verdict = search::search(keyword.clone(), body, kind, deadline).await;
-                self.journey.trace.phases.set(Phase::Validate, started.elapsed());
+                let verdict = search::search_keyword(keyword.clone(), body, kind, deadline).await;
+                self.chain.trace.phases.set(Phase::Validate, started.elapsed());
                 verdict
             }
         };
         let failure = verdict.as_ref().err();
         // Of a failure, the body is a capture of its own.
-        let most = if self.cx.record { evidence::BODY_BYTES } else { 0 };
-        self.record(&Kept { head: Some(head), body: &bytes, wire_bytes, body_bytes, failure, most });
+        let most = if self.cx.record_exchanges { evidence::BODY_BYTES } else { 0 };
+        self.record_exchange(&Kept { head: Some(head), body: &bytes, wire_bytes, body_bytes, failure, most });
         if verdict.is_err() || self.observation.failure.is_some() {
             self.observation.captures.extend(evidence::body(&bytes, kind));
         } else if is_read {
-            let (content_type, url) = (kind.map(str::to_owned), self.journey.url().clone());
-            self.page = Some(Page { bytes, content_type, url, pass: None });
+            let (content_type, url) = (kind.map(str::to_owned), self.chain.url().clone());
+            self.page = Some(FetchedPage { bytes, content_type, url, auth_state: None });
         }
         verdict
     }
 
-    fn judge_status(&mut self, head: &Head) -> Result<(), Failure> {
+    fn evaluate_status(&mut self, head: &Head) -> Result<(), Failure> {
         let refused = |kind, words: &str| {
-            let detail = format!("{} from `{}`{words}", status_line(head), shown(self.journey.url()));
+            let detail = format!("{} from `{}`{words}", status_line(head), shown(self.chain.url()));
             Err(Failure::new(Phase::Validate, kind, detail))
         };
         match head.status.as_u16() {
             100..200 => refused(FailureKind::ResponseInvalid, ", which nobody asked for"),
             300..400 => {
                 let detail =
-                    format!("{} from `{}` was not followed", status_line(head), shown(self.journey.url()));
+                    format!("{} from `{}` was not followed", status_line(head), shown(self.chain.url()));
                 self.observation.record_warning(WarningKind::RedirectNotFollowed, detail);
                 Ok(())
             }
-            401 if self.journey.is_authorized() => {
+            401 if self.chain.is_authorized() => {
                 refused(FailureKind::LoginRefused, " after user name and password were sent")
             }
             401 if !self.options.error_401 => Ok(()),

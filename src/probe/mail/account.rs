@@ -4,8 +4,8 @@ use tokio::time::Instant;
 
 use crate::domain::{Failure, FailureKind, MailFacts, Observation, Phase};
 use crate::net::{TlsOptions, Trace};
-use crate::probe::target::{Service, concluded, service};
-use crate::probe::way::trust;
+use crate::probe::target::{ServiceEndpoint, parse_service, session_observation};
+use crate::probe::way::trust_options;
 use crate::protocol::auth::{Credentials, Mechanism};
 use crate::protocol::{Session, Transcript};
 use crate::schema::typed::connection::PortSettings;
@@ -16,12 +16,12 @@ use crate::schema::{Document, InvalidSettings};
 const BANNER: usize = 200;
 
 /// Offers that are kept.
-const OFFERS: usize = 50;
+const MAX_CAPABILITIES: usize = 50;
 
 /// A mail server and the login there, as fields say.
 #[derive(Debug)]
-pub(super) struct Account {
-    pub(super) service: Service,
+pub(super) struct MailAccount {
+    pub(super) service: ServiceEndpoint,
     pub(super) options: TlsOptions,
     pub(super) require_tls: bool,
     pub(super) credentials: Option<Credentials>,
@@ -30,12 +30,12 @@ pub(super) struct Account {
     pub(super) schemes: &'static [&'static str],
 }
 
-impl Account {
+impl MailAccount {
     /// The account at `service` of a monitor: the session there is as `document` says; `user` and `password` log in,
     /// unless there is no user.
     pub(super) fn new(
         document: &Document,
-        service: Service,
+        service: ServiceEndpoint,
         schemes: &'static [&'static str],
         (user, password): (Option<&str>, Option<&str>),
     ) -> Result<Self, InvalidSettings> {
@@ -44,7 +44,7 @@ impl Account {
         let credentials = Credentials { user: text(user), password: text(password) };
         Ok(Self {
             service,
-            options: trust(document)?,
+            options: trust_options(document)?,
             require_tls: session.require_tls,
             credentials: Some(credentials).filter(|login| !login.user.is_empty()),
             mechanism: mechanism(session.auth_method),
@@ -52,9 +52,9 @@ impl Account {
         })
     }
 
-    /// As [`OsUser::new`], at the server `hostname`, which may begin with one of `schemes`, the last of which is that of
+    /// As [`MailAccount::new`], at the server `hostname`, which may begin with one of `schemes`, the last of which is that of
     /// implicit TLS; `ports` are those without and with it.
-    pub(super) fn at(
+    pub(super) fn from_hostname(
         hostname: &str,
         document: &Document,
         schemes: &'static [&'static str],
@@ -62,7 +62,7 @@ impl Account {
         login: (Option<&str>, Option<&str>),
     ) -> Result<Self, InvalidSettings> {
         let (port, address) = (document.read::<PortSettings>()?.port, document.read()?);
-        Self::new(document, service(hostname, port, Some(&address), schemes, ports), schemes, login)
+        Self::new(document, parse_service(hostname, port, Some(&address), schemes, ports), schemes, login)
     }
 
     pub(super) fn host(&self) -> &str {
@@ -70,7 +70,7 @@ impl Account {
     }
 
     /// Connects, and goes on under TLS where that comes first.
-    pub(super) async fn open(&self, session: &mut Session<'_>) -> Result<(), Failure> {
+    pub(super) async fn connect(&self, session: &mut Session<'_>) -> Result<(), Failure> {
         if let Some(login) = &self.credentials {
             session.transcript.hide(&login.password);
         }
@@ -83,7 +83,7 @@ impl Account {
 
     /// A server that waits for TLS says nothing, and one that does not know it says something else: both
     /// are known by where the session fails.
-    pub(super) fn advised(&self, failure: Failure, trace: &Trace) -> Failure {
+    pub(super) fn with_tls_hint(&self, failure: Failure, trace: &Trace) -> Failure {
         let [plain, secure] = self.schemes else { return failure };
         let hint = match (failure.phase, failure.kind, self.service.implicit_tls) {
             (Phase::Banner, FailureKind::TimedOut | FailureKind::NoResponse, false) => {
@@ -98,16 +98,16 @@ impl Account {
     }
 
     /// The observation of `session`, with its `facts`.
-    pub(super) fn concluded(
+    pub(super) fn to_observation(
         &self,
         started: Instant,
         session: Session<'_>,
         outcome: Result<(), Failure>,
         facts: MailFacts,
     ) -> Observation {
-        let facts = told(&session.transcript, facts);
-        let outcome = outcome.map_err(|failure| self.advised(failure, &session.trace));
-        let mut seen = concluded(started, session, outcome);
+        let facts = redact_facts(&session.transcript, facts);
+        let outcome = outcome.map_err(|failure| self.with_tls_hint(failure, &session.trace));
+        let mut seen = session_observation(started, session, outcome);
         // Without a greeting there was no mail server.
         seen.facts.mail = facts.map(Box::new);
         seen
@@ -115,14 +115,14 @@ impl Account {
 }
 
 /// `facts` as they may be kept: without secrets, and not longer than they are of use.
-pub(super) fn told(transcript: &Transcript, facts: MailFacts) -> Option<MailFacts> {
+pub(super) fn redact_facts(transcript: &Transcript, facts: MailFacts) -> Option<MailFacts> {
     let clean = |text: &str| -> String {
         crate::domain::replace_control_chars(&transcript.masked(text)).chars().take(BANNER).collect()
     };
     if facts.mail_banner.is_empty() && facts.mail_offers.is_empty() {
         return None;
     }
-    let mail_offers = facts.mail_offers.iter().take(OFFERS).map(|offer| clean(offer)).collect();
+    let mail_offers = facts.mail_offers.iter().take(MAX_CAPABILITIES).map(|offer| clean(offer)).collect();
     Some(MailFacts { mail_banner: clean(&facts.mail_banner), mail_offers, ..facts })
 }
 
@@ -150,11 +150,11 @@ mod tests {
             mail_offers: vec!["s3cret".to_owned(); 60],
             ..MailFacts::default()
         };
-        let told = told(&transcript, facts).unwrap();
+        let told = redact_facts(&transcript, facts).unwrap();
         assert!(told.mail_banner.starts_with("hi ******** "), "{}", told.mail_banner);
         assert!(!told.mail_banner.contains('\u{1b}'));
         assert_eq!(told.mail_banner.chars().count(), BANNER);
-        assert_eq!(told.mail_offers, vec!["********"; OFFERS]);
-        assert_eq!(super::told(&transcript, MailFacts::default()), None);
+        assert_eq!(told.mail_offers, vec!["********"; MAX_CAPABILITIES]);
+        assert_eq!(super::redact_facts(&transcript, MailFacts::default()), None);
     }
 }

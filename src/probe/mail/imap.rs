@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::account::Account;
+use super::account::MailAccount;
 use crate::domain::{Failure, MailFacts, Observation};
-use crate::probe::contract::{Attempting, Context, Probe};
+use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::settings::ProbeSettings;
-use crate::probe::unusable::Unusable;
+use crate::probe::unusable::InvalidProbe;
 use crate::protocol::Session;
 use crate::protocol::imap::{Login, Mailbox, Opening, Wish};
 use crate::schema::table::mail::IMAP_SCHEMES;
@@ -20,25 +20,25 @@ const PORTS: (u16, u16) = (143, 993);
 
 #[derive(Debug)]
 struct ImapProbe {
-    account: Account,
+    account: MailAccount,
 }
 
 /// The probe of a checked `email-imap` monitor.
 pub(in crate::probe) fn build(document: &Document, _: &ProbeSettings) -> Arc<dyn Probe> {
     match account(document) {
         Ok(account) => Arc::new(ImapProbe { account }),
-        Err(error) => Arc::new(Unusable::from(error)),
+        Err(error) => Arc::new(InvalidProbe::from(error)),
     }
 }
 
-fn account(document: &Document) -> Result<Account, InvalidSettings> {
+fn account(document: &Document) -> Result<MailAccount, InvalidSettings> {
     let settings: ImapSettings<'_> = document.read()?;
     let login = (settings.imap_username, settings.imap_password);
-    Account::at(settings.hostname, document, IMAP_SCHEMES, PORTS, login)
+    MailAccount::from_hostname(settings.hostname, document, IMAP_SCHEMES, PORTS, login)
 }
 
 impl Probe for ImapProbe {
-    fn attempt<'a>(&'a self, cx: Context<'a>) -> Attempting<'a> {
+    fn attempt<'a>(&'a self, cx: ProbeContext<'a>) -> AttemptFuture<'a> {
         Box::pin(self.run(cx))
     }
 
@@ -48,23 +48,23 @@ impl Probe for ImapProbe {
 }
 
 impl ImapProbe {
-    async fn run(&self, cx: Context<'_>) -> Observation {
+    async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
         let mut session = Session::new(cx.net, cx.deadline);
         let mut facts = MailFacts::default();
-        let outcome = self.go(cx, &mut session, &mut facts).await;
+        let outcome = self.execute(cx, &mut session, &mut facts).await;
         session.close().await;
-        self.account.concluded(started, session, outcome, facts)
+        self.account.to_observation(started, session, outcome, facts)
     }
 
-    async fn go(
+    async fn execute(
         &self,
-        cx: Context<'_>,
+        cx: ProbeContext<'_>,
         session: &mut Session<'_>,
         facts: &mut MailFacts,
     ) -> Result<(), Failure> {
         let account = &self.account;
-        account.open(session).await?;
+        account.connect(session).await?;
         let mut opening = Opening::new(Wish {
             implicit_tls: account.service.implicit_tls,
             require_tls: account.require_tls,

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 
-use super::account::Account;
+use super::account::MailAccount;
 use crate::domain::{Failure, FailureKind, Observation};
-use crate::probe::contract::{Attempting, Context, Probe};
+use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::settings::ProbeSettings;
-use crate::probe::unusable::Unusable;
+use crate::probe::unusable::InvalidProbe;
 use crate::protocol::Session;
 use crate::protocol::pop3::{Goal, Login, Mailbox, Opening};
 use crate::schema::table::mail::POP_SCHEMES;
@@ -19,27 +19,27 @@ use crate::schema::{Document, InvalidSettings};
 /// Ports without and with implicit TLS (RFC 8314 7.3).
 pub(super) const PORTS: (u16, u16) = (110, 995);
 /// How long a farewell may take after a failure, which it does not change.
-const FAREWELL: Duration = Duration::from_secs(1);
+const QUIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
-struct PopProbe(Account);
+struct PopProbe(MailAccount);
 
 /// The probe of a checked `email-pop` monitor.
 pub(in crate::probe) fn build(document: &Document, _: &ProbeSettings) -> Arc<dyn Probe> {
     match account(document) {
         Ok(account) => Arc::new(PopProbe(account)),
-        Err(error) => Arc::new(Unusable::from(error)),
+        Err(error) => Arc::new(InvalidProbe::from(error)),
     }
 }
 
-fn account(document: &Document) -> Result<Account, InvalidSettings> {
+fn account(document: &Document) -> Result<MailAccount, InvalidSettings> {
     let settings: PopSettings<'_> = document.read()?;
     let login = (settings.pop_username, settings.pop_password);
-    Account::at(settings.hostname, document, POP_SCHEMES, PORTS, login)
+    MailAccount::from_hostname(settings.hostname, document, POP_SCHEMES, PORTS, login)
 }
 
 impl Probe for PopProbe {
-    fn attempt<'a>(&'a self, cx: Context<'a>) -> Attempting<'a> {
+    fn attempt<'a>(&'a self, cx: ProbeContext<'a>) -> AttemptFuture<'a> {
         Box::pin(self.run(cx))
     }
 
@@ -49,21 +49,21 @@ impl Probe for PopProbe {
 }
 
 impl PopProbe {
-    async fn run(&self, cx: Context<'_>) -> Observation {
+    async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
         let mut session = Session::new(cx.net, cx.deadline);
-        let mut way = opening(&self.0);
-        let mut outcome = open(&self.0, &mut session, &mut way).await;
+        let mut way = build_opening(&self.0);
+        let mut outcome = open_mailbox(&self.0, &mut session, &mut way).await;
         if outcome.is_ok() {
             outcome = Mailbox::new(&mut session).quit().await;
         }
         session.close().await;
-        self.0.concluded(started, session, outcome, way.facts())
+        self.0.to_observation(started, session, outcome, way.facts())
     }
 }
 
 /// The way into the mailbox of `account`.
-pub(super) fn opening(account: &Account) -> Opening {
+pub(super) fn build_opening(account: &MailAccount) -> Opening {
     let login = |credentials| Login { credentials, mechanism: account.mechanism };
     let goal = Goal { require_tls: account.require_tls, login: account.credentials.clone().map(login) };
     Opening::new(goal, account.service.implicit_tls)
@@ -71,26 +71,26 @@ pub(super) fn opening(account: &Account) -> Opening {
 
 /// Goes that way, and leaves again in good order when it ends early: some servers hold a mailbox for a while
 /// after a session that broke off.
-pub(super) async fn open(
-    account: &Account,
+pub(super) async fn open_mailbox(
+    account: &MailAccount,
     session: &mut Session<'_>,
     way: &mut Opening,
 ) -> Result<(), Failure> {
-    account.open(session).await?;
+    account.connect(session).await?;
     let outcome = session.run(way, account.host(), &account.options).await;
     if let Err(failure) = &outcome {
-        leave(session, failure).await;
+        quit_after_failure(session, failure).await;
     }
     outcome
 }
 
 /// Says QUIT after `failure` where the server still listens. Whatever comes of it changes nothing.
-pub(super) async fn leave(session: &mut Session<'_>, failure: &Failure) {
+pub(super) async fn quit_after_failure(session: &mut Session<'_>, failure: &Failure) {
     use FailureKind::{DialogueUnexpected, LoginRefused, MailboxLocked, ResponseInvalid, TlsNotOffered};
     let in_step = [DialogueUnexpected, LoginRefused, MailboxLocked, ResponseInvalid, TlsNotOffered];
     if in_step.contains(&failure.kind) {
         let phases = session.trace.phases;
-        let _ = timeout(FAREWELL, Mailbox::new(session).quit()).await;
+        let _ = timeout(QUIT_TIMEOUT, Mailbox::new(session).quit()).await;
         // The time of the failure is what is told.
         session.trace.phases = phases;
     }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::account::Account;
+use super::account::MailAccount;
 use crate::domain::{Failure, MailFacts, Observation};
-use crate::probe::contract::{Attempting, Context, Probe};
+use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::settings::ProbeSettings;
-use crate::probe::unusable::Unusable;
+use crate::probe::unusable::InvalidProbe;
 use crate::protocol::Session;
 use crate::protocol::smtp::{Smtp, Wish};
 use crate::schema::table::mail::SMTP_SCHEMES;
@@ -21,26 +21,26 @@ const PORTS: (u16, u16) = (25, 465);
 
 #[derive(Debug)]
 struct SmtpProbe {
-    account: Account,
+    account: MailAccount,
     hello: Option<Arc<str>>,
 }
 
 /// The probe of a checked `email-smtp` monitor.
 pub(in crate::probe) fn build(document: &Document, settings: &ProbeSettings) -> Arc<dyn Probe> {
     match account(document) {
-        Ok(account) => Arc::new(SmtpProbe { account, hello: settings.hello.clone() }),
-        Err(error) => Arc::new(Unusable::from(error)),
+        Ok(account) => Arc::new(SmtpProbe { account, hello: settings.ehlo_name.clone() }),
+        Err(error) => Arc::new(InvalidProbe::from(error)),
     }
 }
 
-fn account(document: &Document) -> Result<Account, InvalidSettings> {
+fn account(document: &Document) -> Result<MailAccount, InvalidSettings> {
     let settings: SmtpSettings<'_> = document.read()?;
     let login = (settings.smtp_username, settings.smtp_password);
-    Account::at(settings.hostname, document, SMTP_SCHEMES, PORTS, login)
+    MailAccount::from_hostname(settings.hostname, document, SMTP_SCHEMES, PORTS, login)
 }
 
 impl Probe for SmtpProbe {
-    fn attempt<'a>(&'a self, cx: Context<'a>) -> Attempting<'a> {
+    fn attempt<'a>(&'a self, cx: ProbeContext<'a>) -> AttemptFuture<'a> {
         Box::pin(self.run(cx))
     }
 
@@ -50,18 +50,18 @@ impl Probe for SmtpProbe {
 }
 
 impl SmtpProbe {
-    async fn run(&self, cx: Context<'_>) -> Observation {
+    async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
         let mut session = Session::new(cx.net, cx.deadline);
         let mut facts = MailFacts::default();
-        let outcome = self.go(&mut session, &mut facts).await;
+        let outcome = self.execute(&mut session, &mut facts).await;
         session.close().await;
-        self.account.concluded(started, session, outcome, facts)
+        self.account.to_observation(started, session, outcome, facts)
     }
 
-    async fn go(&self, session: &mut Session<'_>, facts: &mut MailFacts) -> Result<(), Failure> {
-        self.account.open(session).await?;
-        let hello = hello(self.hello.as_deref(), session);
+    async fn execute(&self, session: &mut Session<'_>, facts: &mut MailFacts) -> Result<(), Failure> {
+        self.account.connect(session).await?;
+        let hello = ehlo_name(self.hello.as_deref(), session);
         let mut core = Smtp::new(Wish {
             hello,
             implicit_tls: self.account.service.implicit_tls,
@@ -78,7 +78,7 @@ impl SmtpProbe {
 
 /// What this host calls itself: the setting `mail.hello`, else the address that it comes from (RFC 5321
 /// 4.1.3 and 4.1.4), which every server can check.
-pub(in crate::probe) fn hello(setting: Option<&str>, session: &Session<'_>) -> String {
+pub(in crate::probe) fn ehlo_name(setting: Option<&str>, session: &Session<'_>) -> String {
     let address = session.local_address().map(|address| address.ip().to_canonical());
     match (setting, address) {
         (Some(name), _) => name.to_owned(),

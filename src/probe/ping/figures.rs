@@ -10,23 +10,23 @@ const ERRORS: usize = 8;
 
 /// Counts and round trips so far.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Figures {
+pub(super) struct PingStatistics {
     sent: u32,
-    trips: Vec<Duration>,
+    round_trips: Vec<Duration>,
     /// Those that came, in their order, and how often.
     errors: Vec<(IcmpError, u32)>,
 }
 
-impl Figures {
-    pub(super) fn note_sent(&mut self) {
+impl PingStatistics {
+    pub(super) fn record_sent(&mut self) {
         self.sent += 1;
     }
 
-    pub(super) fn note_reply(&mut self, took: Duration) {
-        self.trips.push(took);
+    pub(super) fn record_reply(&mut self, took: Duration) {
+        self.round_trips.push(took);
     }
 
-    pub(super) fn note_error(&mut self, error: IcmpError) {
+    pub(super) fn record_error(&mut self, error: IcmpError) {
         if let Some((_, count)) = self.errors.iter_mut().find(|(known, _)| *known == error) {
             *count += 1;
         } else if self.errors.len() < ERRORS {
@@ -39,7 +39,7 @@ impl Figures {
     }
 
     pub(super) fn received(&self) -> u32 {
-        u32::try_from(self.trips.len()).unwrap_or(u32::MAX)
+        u32::try_from(self.round_trips.len()).unwrap_or(u32::MAX)
     }
 
     pub(super) fn lost(&self) -> u32 {
@@ -53,12 +53,12 @@ impl Figures {
     }
 
     /// The round trip that ended first.
-    pub(super) fn first(&self) -> Option<Duration> {
-        self.trips.first().copied()
+    pub(super) fn first_rtt(&self) -> Option<Duration> {
+        self.round_trips.first().copied()
     }
 
-    pub(super) fn longest(&self) -> Option<Duration> {
-        self.trips.iter().max().copied()
+    pub(super) fn max_rtt(&self) -> Option<Duration> {
+        self.round_trips.iter().max().copied()
     }
 
     /// Lost requests in percent of those sent; 100 when none was sent.
@@ -68,20 +68,20 @@ impl Figures {
 
     /// The figures as a result keeps them; the standard deviation is that of these trips, not of a
     /// sample of many (divided by n, as `ping` does).
-    pub(super) fn facts(&self, socket: &str) -> PingFacts {
+    pub(super) fn to_facts(&self, socket: &str) -> PingFacts {
         let micros = |duration: Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         let rounded = |seconds: f64| micros(Duration::try_from_secs_f64(seconds).unwrap_or_default());
         let count = f64::from(self.received());
-        let seconds = || self.trips.iter().map(Duration::as_secs_f64);
+        let seconds = || self.round_trips.iter().map(Duration::as_secs_f64);
         let mean = (count > 0.0).then(|| seconds().sum::<f64>() / count);
         let deviation = mean.map(|mean| (seconds().map(|s| (s - mean).powi(2)).sum::<f64>() / count).sqrt());
         PingFacts {
             sent: self.sent,
             received: self.received(),
             loss_percent: self.loss_percent(),
-            rtt_min_us: self.trips.iter().min().copied().map(micros),
+            rtt_min_us: self.round_trips.iter().min().copied().map(micros),
             rtt_avg_us: mean.map(rounded),
-            rtt_max_us: self.longest().map(micros),
+            rtt_max_us: self.max_rtt().map(micros),
             rtt_stddev_us: deviation.map(rounded),
             socket: socket.to_owned(),
             icmp_errors: self.errors(),
@@ -95,15 +95,15 @@ mod tests {
 
     #[test]
     fn loss_and_round_trips_are_counted_over_what_was_sent() {
-        let mut figures = Figures::default();
+        let mut figures = PingStatistics::default();
         assert!((figures.loss_percent() - 100.0).abs() < f64::EPSILON);
         for _ in 0..5 {
-            figures.note_sent();
+            figures.record_sent();
         }
         for millis in [2, 4, 4, 6] {
-            figures.note_reply(Duration::from_millis(millis));
+            figures.record_reply(Duration::from_millis(millis));
         }
-        let facts = figures.facts("raw");
+        let facts = figures.to_facts("raw");
         assert_eq!((facts.sent, facts.received), (5, 4));
         assert!((facts.loss_percent - 20.0).abs() < 1e-9);
         assert_eq!(
@@ -115,22 +115,27 @@ mod tests {
 
     #[test]
     fn errors_are_counted_by_who_said_what_and_are_bounded() {
-        let mut figures = Figures::default();
+        let mut figures = PingStatistics::default();
         for from in 0..100_u8 {
             for _ in 0..2 {
-                figures.note_error(IcmpError { from: [192, 0, 2, from].into(), kind: 3, code: 1, mtu: None });
+                figures.record_error(IcmpError {
+                    from: [192, 0, 2, from].into(),
+                    kind: 3,
+                    code: 1,
+                    mtu: None,
+                });
             }
         }
-        let errors = figures.facts("raw").icmp_errors;
+        let errors = figures.to_facts("raw").icmp_errors;
         assert_eq!(errors.len(), ERRORS);
         assert_eq!(errors[1], "192.0.2.1 answered: host unreachable (ICMP type 3, code 1), 2 times");
     }
 
     #[test]
     fn a_series_without_replies_has_no_round_trips() {
-        let mut figures = Figures::default();
-        figures.note_sent();
-        let facts = figures.facts("dgram");
+        let mut figures = PingStatistics::default();
+        figures.record_sent();
+        let facts = figures.to_facts("dgram");
         assert_eq!((facts.received, facts.rtt_min_us, facts.rtt_stddev_us), (0, None, None));
         assert!((facts.loss_percent - 100.0).abs() < 1e-9);
     }

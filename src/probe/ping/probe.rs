@@ -8,30 +8,30 @@ use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use tokio::time::Instant;
 
-use super::figures::Figures;
+use super::figures::PingStatistics;
 use crate::domain::{Failure, FailureKind, Observation, Phase, PingFacts};
 use crate::net::{EchoReply, EchoSocket, Endpoint, STAGGER, Trace};
-use crate::probe::contract::{Attempting, Context, Probe};
+use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::settings::ProbeSettings;
-use crate::probe::target::{endpoint, observed};
-use crate::probe::unusable::Unusable;
+use crate::probe::target::{build_observation, endpoint};
+use crate::probe::unusable::InvalidProbe;
 use crate::schema::typed::ping::PingSettings;
 use crate::schema::{Document, InvalidSettings};
 
 /// Largest payload that an IPv4 packet holds.
-const MOST: usize = 65_507;
+const MAX_PAYLOAD: usize = 65_507;
 
 /// Time between two requests, when the timeout leaves so much.
-const PACE: Duration = Duration::from_secs(1);
+const SEND_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Least wait for the reply to the last request, when others came; the deadline bounds it too.
-const LINGER: Duration = Duration::from_secs(1);
+const MIN_FINAL_WAIT: Duration = Duration::from_secs(1);
 
 /// Wait for the reply to the last request, when none came so far.
-const LONG_LINGER: Duration = Duration::from_secs(5);
+const FINAL_WAIT_WITHOUT_REPLY: Duration = Duration::from_secs(5);
 
 /// Longest wait for one of several addresses to reply before the series begins.
-const KNOCK: Duration = Duration::from_secs(2);
+const ADDRESS_RACE_TIMEOUT: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
 struct PingProbe {
@@ -46,7 +46,7 @@ struct PingProbe {
 pub(in crate::probe) fn build(document: &Document, _: &ProbeSettings) -> Arc<dyn Probe> {
     match PingProbe::new(document) {
         Ok(probe) => Arc::new(probe),
-        Err(error) => Arc::new(Unusable::from(error)),
+        Err(error) => Arc::new(InvalidProbe::from(error)),
     }
 }
 
@@ -56,7 +56,7 @@ impl PingProbe {
         Ok(Self {
             target: endpoint(settings.hostname, 0, &document.read()?),
             count: settings.ping_count.clamp(1, 20),
-            size: settings.ping_size.min(MOST),
+            size: settings.ping_size.min(MAX_PAYLOAD),
             // 0 would fail a series without loss; it stands for any loss at all.
             threshold: settings.loss_threshold.clamp(f64::MIN_POSITIVE, 100.0),
         })
@@ -64,7 +64,7 @@ impl PingProbe {
 }
 
 impl Probe for PingProbe {
-    fn attempt<'a>(&'a self, cx: Context<'a>) -> Attempting<'a> {
+    fn attempt<'a>(&'a self, cx: ProbeContext<'a>) -> AttemptFuture<'a> {
         Box::pin(self.run(cx))
     }
 
@@ -74,20 +74,20 @@ impl Probe for PingProbe {
 }
 
 impl PingProbe {
-    async fn run(&self, cx: Context<'_>) -> Observation {
+    async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
         let mut trace = Trace::default();
         let mut facts = None;
-        let outcome = self.go(cx, &mut trace, &mut facts).await;
+        let outcome = self.execute(cx, &mut trace, &mut facts).await;
         // A port says nothing here; 0 stands for none.
-        let mut observation = observed(started, trace, outcome);
+        let mut observation = build_observation(started, trace, outcome);
         observation.facts.ping = facts.map(Box::new);
         observation
     }
 
-    async fn go(
+    async fn execute(
         &self,
-        cx: Context<'_>,
+        cx: ProbeContext<'_>,
         trace: &mut Trace,
         facts: &mut Option<PingFacts>,
     ) -> Result<(), Failure> {
@@ -99,24 +99,24 @@ impl PingProbe {
         };
         trace.address = Some((to, 0).into());
         let socket = cx.net.echo(to).await?;
-        let mut figures = Figures::default();
-        let outcome = self.series(cx, socket, to, &mut figures).await;
-        if let Some(first) = figures.first() {
+        let mut figures = PingStatistics::default();
+        let outcome = self.send_series(cx, socket, to, &mut figures).await;
+        if let Some(first) = figures.first_rtt() {
             trace.phases.set(Phase::Connect, first);
         }
-        *facts = (figures.sent() > 0).then(|| figures.facts(socket.kind()));
+        *facts = (figures.sent() > 0).then(|| figures.to_facts(socket.kind()));
         outcome?;
-        self.judge(to, &figures)
+        self.check_loss(to, &figures)
     }
 
     /// Of several addresses the one that the series goes to: the first that replies to a request, each asked
     /// a little after the one before, as connections are (RFC 8305). When none does, the first one that this
     /// host has a route to. These requests stand in no figure.
-    async fn first_to_reply(&self, cx: Context<'_>, addresses: &[IpAddr]) -> IpAddr {
+    async fn first_to_reply(&self, cx: ProbeContext<'_>, addresses: &[IpAddr]) -> IpAddr {
         let routed = |ip: &&IpAddr| cx.net.udp((**ip, 9).into()).is_ok();
         let routed: Vec<IpAddr> = addresses.iter().filter(routed).copied().collect();
         let [first, _, ..] = routed[..] else { return *routed.first().unwrap_or(&addresses[0]) };
-        let time = (cx.deadline.left() / 4).min(KNOCK);
+        let time = (cx.deadline.left() / 4).min(ADDRESS_RACE_TIMEOUT);
         let apart = STAGGER.min(time / u32::try_from(routed.len()).unwrap_or(u32::MAX));
         let mut knocks: FuturesUnordered<_> = (0..)
             .zip(&routed)
@@ -138,7 +138,7 @@ impl PingProbe {
     }
 
     /// Fails when the loss has reached the threshold (status 9).
-    fn judge(&self, to: IpAddr, figures: &Figures) -> Result<(), Failure> {
+    fn check_loss(&self, to: IpAddr, figures: &PingStatistics) -> Result<(), Failure> {
         if figures.loss_percent() < self.threshold {
             return Ok(());
         }
@@ -150,32 +150,32 @@ impl PingProbe {
     }
 
     /// Sends the requests at their pace and waits for the replies, until all came or time is over.
-    async fn series(
+    async fn send_series(
         &self,
-        cx: Context<'_>,
+        cx: ProbeContext<'_>,
         socket: &EchoSocket,
         to: IpAddr,
-        figures: &mut Figures,
+        figures: &mut PingStatistics,
     ) -> Result<(), Failure> {
-        let pace = PACE.min(cx.deadline.left() / self.count);
+        let pace = SEND_INTERVAL.min(cx.deadline.left() / self.count);
         let mut waiting = FuturesUnordered::new();
         let mut next_at = Instant::now();
         loop {
             if figures.sent() < self.count && next_at <= Instant::now() {
                 let sent = cx.deadline.hold(Phase::Connect, socket.send(to, self.size)).await?;
                 waiting.push(sent.map_err(|error| cx.net.echo_failure(to, &error))?.reply());
-                figures.note_sent();
+                figures.record_sent();
                 next_at += pace;
             }
             let all_sent = figures.sent() == self.count;
             if all_sent && waiting.is_empty() {
                 return Ok(());
             }
-            let until = if all_sent { next_at - pace + linger(figures) } else { next_at };
+            let until = if all_sent { next_at - pace + final_wait(figures) } else { next_at };
             match tokio::time::timeout_at(until.min(cx.deadline.at), waiting.next()).await {
-                Ok(Some(Some(EchoReply::After(took)))) => figures.note_reply(took),
-                Ok(Some(Some(EchoReply::Error(error)))) => figures.note_error(error),
-                Ok(Some(None)) => return Err(socket_gone(to)),
+                Ok(Some(Some(EchoReply::After(took)))) => figures.record_reply(took),
+                Ok(Some(Some(EchoReply::Error(error)))) => figures.record_error(error),
+                Ok(Some(None)) => return Err(socket_closed_failure(to)),
                 Ok(None) => tokio::time::sleep_until(next_at.min(cx.deadline.at)).await,
                 Err(_) if all_sent || cx.deadline.passed() => return Ok(()),
                 Err(_) => {}
@@ -184,11 +184,11 @@ impl PingProbe {
     }
 }
 
-fn linger(figures: &Figures) -> Duration {
-    figures.longest().map_or(LONG_LINGER, |longest| LINGER.max(longest * 2))
+fn final_wait(figures: &PingStatistics) -> Duration {
+    figures.max_rtt().map_or(FINAL_WAIT_WITHOUT_REPLY, |longest| MIN_FINAL_WAIT.max(longest * 2))
 }
 
-fn socket_gone(to: IpAddr) -> Failure {
+fn socket_closed_failure(to: IpAddr) -> Failure {
     Failure::new(Phase::Connect, FailureKind::Internal, format!("{to}: the socket for echo requests is gone"))
 }
 
@@ -198,18 +198,18 @@ mod tests {
 
     #[test]
     fn the_threshold_decides_over_partial_loss() {
-        let mut figures = Figures::default();
+        let mut figures = PingStatistics::default();
         for _ in 0..5 {
-            figures.note_sent();
+            figures.record_sent();
         }
         for _ in 0..3 {
-            figures.note_reply(Duration::from_millis(1));
+            figures.record_reply(Duration::from_millis(1));
         }
         let from = IpAddr::from([192, 0, 2, 9]);
-        figures.note_error(crate::net::IcmpError { from, kind: 3, code: 1, mtu: None });
+        figures.record_error(crate::net::IcmpError { from, kind: 3, code: 1, mtu: None });
         for (threshold, passes) in [(1.0, false), (40.0, false), (41.0, true), (100.0, true)] {
             let probe = PingProbe { target: Endpoint::new("a.test", 0), count: 5, size: 56, threshold };
-            let judged = probe.judge(IpAddr::from([192, 0, 2, 1]), &figures);
+            let judged = probe.check_loss(IpAddr::from([192, 0, 2, 1]), &figures);
             assert_eq!(judged.is_ok(), passes, "{threshold}");
             if let Err(failure) = judged {
                 assert_eq!(failure.kind, FailureKind::PingLost);

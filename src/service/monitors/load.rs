@@ -10,7 +10,7 @@ use crate::vault::VaultError;
 /// Reads all monitors that no file manages from the store into the roster, their secrets opened.
 ///
 /// # Errors
-/// As the store's, and [`StoreError::Unusable`] when the key file lacks the key of a secret.
+/// As the store's, and [`StoreError::InvalidProbe`] when the key file lacks the key of a secret.
 pub async fn load_monitors(context: &MonitorContext) -> Result<Vec<Monitor>, StoreError> {
     let kept = context.parts.ledger.stored_monitors().await?;
     open_monitors(context, kept).await

@@ -20,7 +20,7 @@ impl ReadOnlyStore {
     /// Opens the database at `path`. Blocks.
     ///
     /// # Errors
-    /// [`StoreError::Unusable`] when there is none, when it may not be read, or when it is of an older
+    /// [`StoreError::InvalidProbe`] when there is none, when it may not be read, or when it is of an older
     /// Vigie and was not brought up to this version yet; [`StoreError::TooNew`] for one of a newer Vigie.
     pub fn open(path: &Path, settings: &SqliteSettings) -> Result<Self, StoreError> {
         let told = ErrorMapper::for_path(path);

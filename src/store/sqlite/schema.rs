@@ -43,7 +43,7 @@ fn migrate_places_to_marks(conn: &Connection) -> rusqlite::Result<()> {
 /// Brings the file up to the newest version, each step in a transaction of its own.
 ///
 /// # Errors
-/// [`StoreError::TooNew`] for a file of a newer Vigie, [`StoreError::Unusable`] for the database of
+/// [`StoreError::TooNew`] for a file of a newer Vigie, [`StoreError::InvalidProbe`] for the database of
 /// another program.
 pub(super) fn migrate(conn: &mut Connection, told: &ErrorMapper) -> Result<(), StoreError> {
     let version = pragma_value(conn, "user_version").map_err(|e| told.to_store_error(&e))?;
@@ -61,7 +61,7 @@ pub(super) fn migrate(conn: &mut Connection, told: &ErrorMapper) -> Result<(), S
 /// Whether the file can be read as it is.
 ///
 /// # Errors
-/// As [`migrate`], and [`StoreError::Unusable`] for a file of an older version, which only the writing
+/// As [`migrate`], and [`StoreError::InvalidProbe`] for a file of an older version, which only the writing
 /// process brings up.
 pub(super) fn check_version(conn: &Connection, told: &ErrorMapper) -> Result<(), StoreError> {
     let version = pragma_value(conn, "user_version").map_err(|e| told.to_store_error(&e))?;

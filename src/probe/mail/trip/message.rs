@@ -3,7 +3,7 @@
 use crate::domain::Timestamp;
 use crate::protocol::smtp::Message;
 
-use super::token::HEADER;
+use super::token::TOKEN_HEADER;
 
 /// A message from and to `email` that carries `token`; with its Message-ID, without angle brackets.
 /// `Auto-Submitted` (RFC 3834 5) keeps it from being answered by those who are on holiday.
@@ -17,7 +17,7 @@ pub(super) fn compose(email: &str, token: &str, now: Timestamp) -> (Message, Str
          To: <{email}>\r\n\
          Subject: Vigie mail round trip\r\n\
          Message-ID: <{id}>\r\n\
-         {HEADER}: {token}\r\n\
+         {TOKEN_HEADER}: {token}\r\n\
          Auto-Submitted: auto-generated\r\n\
          MIME-Version: 1.0\r\n\
          Content-Type: text/plain; charset=us-ascii\r\n\
@@ -55,7 +55,7 @@ mod tests {
         assert!(text.contains("\r\nAuto-Submitted: auto-generated\r\n"), "{text}");
         let longest = text.lines().map(str::len).max().unwrap();
         assert!(longest < 200, "RFC 5322 2.1.1 allows 998: {longest}");
-        let mut reading = Reading::new(HEADER);
+        let mut reading = Reading::new(TOKEN_HEADER);
         text.lines().for_each(|line| reading.take(line.as_bytes()));
         assert_eq!(reading.only_value().as_deref(), Some(token.as_str()));
         let mut names: Vec<&str> = (text.split("\r\n\r\n").next().unwrap().lines())

@@ -5,15 +5,15 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// Until the first visit. On one host, mail takes a few tens of milliseconds.
-const FIRST: Duration = Duration::from_millis(200);
+const FIRST_DELAY: Duration = Duration::from_millis(200);
 /// Between visits at most: this is how exact the transit time of a slow message is.
-const LONGEST: Duration = Duration::from_secs(15);
+const MAX_DELAY: Duration = Duration::from_secs(15);
 /// What the last visit gets beside twice the time that the longest one took.
-const SPARE: Duration = Duration::from_millis(250);
+const FINAL_RESERVE: Duration = Duration::from_millis(250);
 
 /// Times of visits, until there is no time left for another.
 #[derive(Debug)]
-pub(super) struct Patience {
+pub(super) struct PollSchedule {
     end: Instant,
     pause: Duration,
     /// The least pause that the server asks for (LOGIN-DELAY, RFC 2449 6.5).
@@ -22,24 +22,24 @@ pub(super) struct Patience {
     over: bool,
 }
 
-impl Patience {
+impl PollSchedule {
     /// One that ends at `end`.
     pub(super) fn new(end: Instant) -> Self {
-        Self { end, pause: FIRST, least: Duration::ZERO, longest_visit: Duration::ZERO, over: false }
+        Self { end, pause: FIRST_DELAY, least: Duration::ZERO, longest_visit: Duration::ZERO, over: false }
     }
 
     /// When to visit next; `None` when there is no time for it. The last visit is as late as it can be.
-    pub(super) fn next(&mut self, now: Instant) -> Option<Instant> {
-        let reserve = self.longest_visit * 2 + SPARE;
+    pub(super) fn next_poll(&mut self, now: Instant) -> Option<Instant> {
+        let reserve = self.longest_visit * 2 + FINAL_RESERVE;
         let latest = self.end.checked_sub(reserve).filter(|latest| *latest > now && !self.over)?;
         let next = now + self.pause.max(self.least);
-        self.pause = (self.pause * 2).min(LONGEST);
+        self.pause = (self.pause * 2).min(MAX_DELAY);
         self.over = next >= latest;
         Some(next.min(latest))
     }
 
     /// Notes how long a visit took, and the pause in seconds that the server asks for.
-    pub(super) fn took(&mut self, visit: Duration, least: Option<u64>) {
+    pub(super) fn record_poll(&mut self, visit: Duration, least: Option<u64>) {
         self.longest_visit = self.longest_visit.max(visit);
         if let Some(seconds) = least {
             self.least = Duration::from_secs(seconds);
@@ -47,8 +47,8 @@ impl Patience {
     }
 
     /// There is more to look at: the next visit comes soon.
-    pub(super) fn hurry(&mut self) {
-        self.pause = FIRST;
+    pub(super) fn poll_soon(&mut self) {
+        self.pause = FIRST_DELAY;
     }
 }
 
@@ -59,12 +59,12 @@ mod tests {
     /// Milliseconds after the start at which visits of `visit` begin within `timeout`.
     fn visits(timeout: u64, visit: u64, least: Option<u64>) -> Vec<u128> {
         let start = Instant::now();
-        let mut patience = Patience::new(start + Duration::from_millis(timeout));
+        let mut patience = PollSchedule::new(start + Duration::from_millis(timeout));
         let mut now = start;
         let mut all = Vec::new();
-        while let Some(next) = patience.next(now) {
+        while let Some(next) = patience.next_poll(now) {
             all.push((next - start).as_millis());
-            patience.took(Duration::from_millis(visit), least);
+            patience.record_poll(Duration::from_millis(visit), least);
             now = next + Duration::from_millis(visit);
         }
         all
@@ -88,11 +88,11 @@ mod tests {
     #[test]
     fn a_visit_that_left_something_is_followed_soon() {
         let start = Instant::now();
-        let mut patience = Patience::new(start + Duration::from_mins(4));
+        let mut patience = PollSchedule::new(start + Duration::from_mins(4));
         for _ in 0..8 {
-            patience.next(start).unwrap();
+            patience.next_poll(start).unwrap();
         }
-        patience.hurry();
-        assert_eq!(patience.next(start), Some(start + FIRST));
+        patience.poll_soon();
+        assert_eq!(patience.next_poll(start), Some(start + FIRST_DELAY));
     }
 }

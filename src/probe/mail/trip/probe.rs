@@ -4,20 +4,22 @@ use std::sync::Arc;
 
 use tokio::time::{Instant, sleep_until};
 
-use super::patience::Patience;
-use super::report::{Known, concluded_with, micros, missing, while_fetching, while_sending};
-use super::search::Search;
-use super::send::Taken;
-use super::token::Tokens;
-use super::visit::{End, Visit};
+use super::patience::PollSchedule;
+use super::report::{
+    RoundTripState, build_observation, fetching_failure, not_delivered_failure, sending_failure, to_micros,
+};
+use super::search::MessageSearch;
+use super::send::AcceptedMessage;
+use super::token::TokenSigner;
+use super::visit::{MailboxPoll, PollOutcome};
 use super::{message, send};
 use crate::domain::{Failure, FailureKind, MailFacts, Observation, Phase, RoundTripFacts};
-use crate::probe::contract::{Attempting, Context, Probe};
-use crate::probe::mail::account::Account;
+use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
+use crate::probe::mail::account::MailAccount;
 use crate::probe::mail::pop::PORTS as POP_PORTS;
 use crate::probe::settings::ProbeSettings;
-use crate::probe::target::service;
-use crate::probe::unusable::Unusable;
+use crate::probe::target::parse_service;
+use crate::probe::unusable::InvalidProbe;
 use crate::protocol::Session;
 use crate::protocol::auth::Credentials;
 use crate::schema::table::mail::{POP_SCHEMES, SMTP_SCHEMES};
@@ -28,23 +30,23 @@ use crate::schema::{Document, InvalidSettings};
 const SMTP_PORTS: (u16, u16) = (25, 465);
 
 #[derive(Debug)]
-pub(super) struct RoundTrip {
-    smtp: Account,
-    pub(super) pop: Account,
+pub(super) struct RoundTripProbe {
+    smtp: MailAccount,
+    pub(super) pop: MailAccount,
     email: String,
     hello: Option<Arc<str>>,
-    tokens: Tokens,
+    tokens: TokenSigner,
 }
 
 /// The probe of a checked `email-round-trip` monitor.
 pub(in crate::probe) fn build(document: &Document, settings: &ProbeSettings) -> Arc<dyn Probe> {
-    match RoundTrip::new(document, settings) {
+    match RoundTripProbe::new(document, settings) {
         Ok(probe) => Arc::new(probe),
-        Err(error) => Arc::new(Unusable::from(error)),
+        Err(error) => Arc::new(InvalidProbe::from(error)),
     }
 }
 
-impl RoundTrip {
+impl RoundTripProbe {
     fn new(document: &Document, settings: &ProbeSettings) -> Result<Self, InvalidSettings> {
         let wanted: RoundTripSettings<'_> = document.read()?;
         let email = wanted.email.trim();
@@ -52,25 +54,25 @@ impl RoundTrip {
         let credentials =
             Credentials { user, password: wanted.email_password.unwrap_or_default().to_owned() };
         let at = |host, schemes, ports| {
-            Account::new(document, service(host, None, None, schemes, ports), schemes, (None, None))
+            MailAccount::new(document, parse_service(host, None, None, schemes, ports), schemes, (None, None))
         };
         let pop = at(wanted.pop3_hostname, POP_SCHEMES, POP_PORTS)?;
         let smtp = at(wanted.smtp_hostname, SMTP_SCHEMES, SMTP_PORTS)?;
         Ok(Self {
-            smtp: Account {
+            smtp: MailAccount {
                 credentials: Some(credentials.clone()).filter(|login| !login.password.is_empty()),
                 ..smtp
             },
-            pop: Account { credentials: Some(credentials), ..pop },
+            pop: MailAccount { credentials: Some(credentials), ..pop },
             email: email.to_owned(),
-            hello: settings.hello.clone(),
-            tokens: Tokens::new(settings.keyring.as_ref(), settings.monitor),
+            hello: settings.ehlo_name.clone(),
+            tokens: TokenSigner::new(settings.keyring.as_ref(), settings.monitor),
         })
     }
 }
 
-impl Probe for RoundTrip {
-    fn attempt<'a>(&'a self, cx: Context<'a>) -> Attempting<'a> {
+impl Probe for RoundTripProbe {
+    fn attempt<'a>(&'a self, cx: ProbeContext<'a>) -> AttemptFuture<'a> {
         Box::pin(self.run(cx))
     }
 
@@ -80,8 +82,8 @@ impl Probe for RoundTrip {
     }
 }
 
-impl RoundTrip {
-    async fn run(&self, cx: Context<'_>) -> Observation {
+impl RoundTripProbe {
+    async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         if !self.email.is_ascii() {
             let detail = format!("`{}` is not ASCII; SMTPUTF8 (RFC 6531) is not spoken", self.email);
             return Observation::from_failure(Failure::new(Phase::Prepare, FailureKind::Unsupported, detail));
@@ -97,54 +99,54 @@ impl RoundTrip {
         session.close().await;
         match sent {
             Err(failure) => {
-                let failure = while_sending(failure, &self.smtp);
-                let mut seen = self.smtp.concluded(started, session, Err(failure), mail);
+                let failure = sending_failure(failure, &self.smtp);
+                let mut seen = self.smtp.to_observation(started, session, Err(failure), mail);
                 seen.facts.round_trip = Some(Box::new(facts));
                 seen
             }
             Ok(taken) => {
-                let known = Known::of_the_way_out(started, facts, &taken, &session, &mail);
-                let search = Search::new(&self.tokens, &token, now);
-                self.wait(cx, known, search, &taken).await
+                let known = RoundTripState::after_send(started, facts, &taken, &session, &mail);
+                let search = MessageSearch::new(&self.tokens, &token, now);
+                self.poll_mailbox(cx, known, search, &taken).await
             }
         }
     }
 
     /// Visits the mailbox until the message is there, something fails, or the time is over.
-    async fn wait(
+    async fn poll_mailbox(
         &self,
-        cx: Context<'_>,
-        mut known: Known,
-        mut search: Search<'_>,
-        taken: &Taken,
+        cx: ProbeContext<'_>,
+        mut known: RoundTripState,
+        mut search: MessageSearch<'_>,
+        taken: &AcceptedMessage,
     ) -> Observation {
-        let mut patience = Patience::new(cx.deadline.at);
-        let mut last = Visit::new(cx);
-        while let Some(next) = patience.next(Instant::now()) {
+        let mut patience = PollSchedule::new(cx.deadline.at);
+        let mut last = MailboxPoll::new(cx);
+        while let Some(next) = patience.next_poll(Instant::now()) {
             sleep_until(next).await;
             let began = Instant::now();
-            let mut visit = Visit::new(cx);
-            let end = visit.go(&self.pop, &mut search).await;
-            patience.took(began.elapsed(), visit.login_delay());
-            known.facts.swept += visit.swept;
-            known.facts.mailbox_polls += u32::from(visit.opened());
+            let mut visit = MailboxPoll::new(cx);
+            let end = visit.run(&self.pop, &mut search).await;
+            patience.record_poll(began.elapsed(), visit.login_delay());
+            known.facts.swept += visit.deleted_stale;
+            known.facts.mailbox_polls += u32::from(visit.was_opened());
             match end {
-                End::Absent { more: true } => patience.hurry(),
-                End::Absent { more: false } => {}
-                End::Locked => known.facts.mailbox_locked += 1,
-                End::Failed(failure) => {
-                    let failure = while_fetching(failure, &self.pop);
-                    return concluded_with(&self.pop, began - taken.at, known, visit, Err(failure));
+                PollOutcome::NotFound { more: true } => patience.poll_soon(),
+                PollOutcome::NotFound { more: false } => {}
+                PollOutcome::Locked => known.facts.mailbox_locked += 1,
+                PollOutcome::Failed(failure) => {
+                    let failure = fetching_failure(failure, &self.pop);
+                    return build_observation(&self.pop, began - taken.at, known, visit, Err(failure));
                 }
-                End::Fetched { seen, fetched } => {
-                    known.facts.trip_transit_us = micros(seen - taken.at);
-                    known.facts.trip_fetch_us = micros(fetched - seen);
-                    return concluded_with(&self.pop, began - taken.at, known, visit, Ok(()));
+                PollOutcome::Fetched { seen, fetched } => {
+                    known.facts.trip_transit_us = to_micros(seen - taken.at);
+                    known.facts.trip_fetch_us = to_micros(fetched - seen);
+                    return build_observation(&self.pop, began - taken.at, known, visit, Ok(()));
                 }
             }
             last = visit;
         }
-        let failure = missing(taken, &known.facts);
-        concluded_with(&self.pop, taken.at.elapsed(), known, last, Err(failure))
+        let failure = not_delivered_failure(taken, &known.facts);
+        build_observation(&self.pop, taken.at.elapsed(), known, last, Err(failure))
     }
 }

@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::super::super::target::concluded;
-use super::send::Taken;
-use super::visit::Visit;
+use super::super::super::target::session_observation;
+use super::send::AcceptedMessage;
+use super::visit::MailboxPoll;
 use crate::domain::{Capture, Failure, FailureKind, MailFacts, Observation, Phase, Phases, RoundTripFacts};
-use crate::probe::mail::account::{Account, told};
+use crate::probe::mail::account::{MailAccount, redact_facts};
 use crate::protocol::Session;
 
 /// What is known of a trip since the message was taken.
-pub(super) struct Known {
+pub(super) struct RoundTripState {
     pub(super) facts: RoundTripFacts,
     started: Instant,
     /// Of the way out.
@@ -21,17 +21,17 @@ pub(super) struct Known {
     password_in_clear: bool,
 }
 
-impl Known {
+impl RoundTripState {
     /// What `session`, begun at `started`, leaves to tell; `mail` is what the SMTP server said of itself.
-    pub(super) fn of_the_way_out(
+    pub(super) fn after_send(
         started: Instant,
         facts: RoundTripFacts,
-        taken: &Taken,
+        taken: &AcceptedMessage,
         session: &Session<'_>,
         mail: &MailFacts,
     ) -> Self {
         Self {
-            facts: RoundTripFacts { trip_send_us: micros(taken.at - started), ..facts },
+            facts: RoundTripFacts { trip_send_us: to_micros(taken.at - started), ..facts },
             started,
             phases: session.trace.phases,
             transcript: session.transcript.capture(),
@@ -42,24 +42,24 @@ impl Known {
 
 /// The observation of a trip that ended with `visit`, `transit` after the message was taken. Of the
 /// visits before only the time is told, as part of the transit.
-pub(super) fn concluded_with(
-    pop: &Account,
+pub(super) fn build_observation(
+    pop: &MailAccount,
     transit: Duration,
-    known: Known,
-    visit: Visit<'_>,
+    known: RoundTripState,
+    visit: MailboxPoll<'_>,
     outcome: Result<(), Failure>,
 ) -> Observation {
     let mut mail = visit.facts();
     mail.password_in_clear |= known.password_in_clear;
-    let mail = told(&visit.session.transcript, mail);
+    let mail = redact_facts(&visit.session.transcript, mail);
     let mut session = visit.session;
     if outcome.as_ref().is_err_and(|failure| failure.phase == Phase::Transit) {
         // All the time since the message was taken is in the transit already.
         session.trace.phases = Phases::default();
     }
-    let outcome = outcome.map_err(|failure| pop.advised(failure, &session.trace));
+    let outcome = outcome.map_err(|failure| pop.with_tls_hint(failure, &session.trace));
     let failed = outcome.is_err();
-    let mut seen = concluded(known.started, session, outcome);
+    let mut seen = session_observation(known.started, session, outcome);
     seen.phases.merge(&known.phases);
     seen.phases.add(Phase::Transit, transit);
     seen.facts.mail = mail.map(Box::new);
@@ -71,8 +71,8 @@ pub(super) fn concluded_with(
 }
 
 /// The failure of a message that never came.
-pub(super) fn missing(taken: &Taken, facts: &RoundTripFacts) -> Failure {
-    let (when, reply) = (taken.when, &taken.reply);
+pub(super) fn not_delivered_failure(taken: &AcceptedMessage, facts: &RoundTripFacts) -> Failure {
+    let (when, reply) = (taken.accepted_at, &taken.reply);
     let waited = taken.at.elapsed().as_secs_f64();
     let times = |count: u32| if count == 1 { "once".to_owned() } else { format!("{count} times") };
     let locked = match facts.mailbox_locked {
@@ -92,24 +92,24 @@ pub(super) fn missing(taken: &Taken, facts: &RoundTripFacts) -> Failure {
 
 /// `failure` before the SMTP server had taken the message. Phases such as `auth` are of both halves, so the
 /// text says which one it was.
-pub(super) fn while_sending(failure: Failure, smtp: &Account) -> Failure {
-    named(failure, format!("sending by SMTP through `{}` failed", smtp.host()))
+pub(super) fn sending_failure(failure: Failure, smtp: &MailAccount) -> Failure {
+    with_prefix(failure, format!("sending by SMTP through `{}` failed", smtp.host()))
 }
 
 /// `failure` of a visit to the mailbox. Once the message was fetched, what is left is to delete it.
-pub(super) fn while_fetching(failure: Failure, pop: &Account) -> Failure {
+pub(super) fn fetching_failure(failure: Failure, pop: &MailAccount) -> Failure {
     let doing = match failure.phase {
         Phase::Delete | Phase::Quit => "deleting by POP3 at",
         _ => "fetching by POP3 from",
     };
-    named(failure, format!("{doing} `{}` failed", pop.host()))
+    with_prefix(failure, format!("{doing} `{}` failed", pop.host()))
 }
 
-fn named(failure: Failure, half: String) -> Failure {
+fn with_prefix(failure: Failure, half: String) -> Failure {
     let detail = if failure.detail.is_empty() { half } else { format!("{half}: {}", failure.detail) };
     Failure { detail, ..failure }
 }
 
-pub(super) fn micros(time: Duration) -> Option<u64> {
+pub(super) fn to_micros(time: Duration) -> Option<u64> {
     u64::try_from(time.as_micros()).ok()
 }

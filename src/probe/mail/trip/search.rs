@@ -4,26 +4,26 @@ use std::collections::HashSet;
 
 use tokio::time::Instant;
 
-use super::token::{HEADER, Owner, Tokens};
+use super::token::{Owner, TOKEN_HEADER, TokenSigner};
 use crate::domain::{Failure, FailureKind, Phase, Timestamp};
 use crate::protocol::pop3::{Ending, Listed, Mailbox, Reading};
 
 /// How many messages are looked at, the newest first (behaviour.md 4).
-pub(super) const NEWEST: usize = 200;
+pub(super) const MAX_MESSAGES: usize = 200;
 /// Bytes of one head that are read. One's own has a few thousand, with all that servers add on the way.
-const HEAD: usize = 2 * 1024 * 1024;
+const MAX_HEAD_BYTES: usize = 2 * 1024 * 1024;
 /// Bytes of a whole message that are read, where the server knows no TOP, and of one's own.
-const WHOLE: usize = 1024 * 1024;
+const MAX_MESSAGE_BYTES: usize = 1024 * 1024;
 /// Bytes that are read in one session; the rest comes with the next one.
-const SESSION: usize = 16 * 1024 * 1024;
+const MAX_SESSION_BYTES: usize = 16 * 1024 * 1024;
 
 /// What is looked for, and what was looked at already.
 #[derive(Debug)]
-pub(super) struct Search<'a> {
-    tokens: &'a Tokens,
+pub(super) struct MessageSearch<'a> {
+    tokens: &'a TokenSigner,
     own: &'a str,
     now: Timestamp,
-    /// Messages of others, by number and unique-id. At most [`NEWEST`].
+    /// Messages of others, by number and unique-id. At most [`MAX_MESSAGES`].
     others: HashSet<Listed>,
     /// Whether the server has refused TOP.
     without_top: bool,
@@ -33,55 +33,55 @@ pub(super) struct Search<'a> {
 
 /// What one look found.
 #[derive(Debug, Default)]
-pub(super) struct Looked {
+pub(super) struct SearchOutcome {
     /// The message of this check, and where it stands among those that were looked at.
     pub(super) own: Option<(usize, Listed)>,
     /// Those of earlier checks, older than a day.
-    pub(super) forgotten: Vec<Listed>,
+    pub(super) stale: Vec<Listed>,
     /// Whether some are left that have not been looked at.
     pub(super) more: bool,
     /// Whether a message is still on its way that was too long, so that nothing can be asked any more.
     pub(super) broken: bool,
 }
 
-impl<'a> Search<'a> {
+impl<'a> MessageSearch<'a> {
     /// One for the message that carries the token `own`, sent at `now`.
-    pub(super) fn new(tokens: &'a Tokens, own: &'a str, now: Timestamp) -> Self {
+    pub(super) fn new(tokens: &'a TokenSigner, own: &'a str, now: Timestamp) -> Self {
         Self { tokens, own, now, others: HashSet::new(), without_top: false, own_only: false }
     }
 
     /// Forgets those that are in `listed` no more.
-    pub(super) fn keep_to(&mut self, listed: &[Listed]) {
+    pub(super) fn retain_listed(&mut self, listed: &[Listed]) {
         self.others.retain(|message| listed.contains(message));
     }
 
     /// Looks at `listed` until the own message is found, or `until` has passed.
-    pub(super) async fn look(
+    pub(super) async fn run(
         &mut self,
         mailbox: &mut Mailbox<'_, '_>,
         listed: &[Listed],
         until: Option<Instant>,
-    ) -> Result<Looked, Failure> {
-        let mut looked = Looked::default();
+    ) -> Result<SearchOutcome, Failure> {
+        let mut looked = SearchOutcome::default();
         let mut spent = 0;
         for (at, message) in listed.iter().enumerate() {
             if self.others.contains(message) {
                 continue;
             }
-            if spent > SESSION || until.is_some_and(|until| Instant::now() > until) {
+            if spent > MAX_SESSION_BYTES || until.is_some_and(|until| Instant::now() > until) {
                 looked.more = true;
                 return Ok(looked);
             }
-            let mut reading = Reading::new(HEADER);
-            let ending = self.read(mailbox, message, &mut reading).await?;
+            let mut reading = Reading::new(TOKEN_HEADER);
+            let ending = self.read_head(mailbox, message, &mut reading).await?;
             spent += reading.bytes();
             match self.owner(ending, &reading) {
                 Owner::Own => {
                     looked.own = Some((at, message.clone()));
                     return Ok(looked);
                 }
-                Owner::Forgotten => looked.forgotten.push(message.clone()),
-                Owner::Other => self.pass_over(message),
+                Owner::Stale => looked.stale.push(message.clone()),
+                Owner::Other => self.mark_seen(message),
             }
             if ending == Ending::TooLong {
                 (looked.more, looked.broken) = (true, true);
@@ -92,10 +92,14 @@ impl<'a> Search<'a> {
     }
 
     /// Reads `message` whole and makes sure that it is the own one, before anybody deletes it.
-    pub(super) async fn fetch(&self, mailbox: &mut Mailbox<'_, '_>, message: &Listed) -> Result<(), Failure> {
-        let mut reading = Reading::new(HEADER);
+    pub(super) async fn fetch_own(
+        &self,
+        mailbox: &mut Mailbox<'_, '_>,
+        message: &Listed,
+    ) -> Result<(), Failure> {
+        let mut reading = Reading::new(TOKEN_HEADER);
         let fail = |kind, detail: &str| Err(Failure::new(Phase::Fetch, kind, detail));
-        match mailbox.retrieve(message.number, &mut reading, WHOLE).await? {
+        match mailbox.retrieve(message.number, &mut reading, MAX_MESSAGE_BYTES).await? {
             Ending::Refused => {
                 fail(FailureKind::DialogueUnexpected, "it lists the message, but refuses RETR")
             }
@@ -111,32 +115,34 @@ impl<'a> Search<'a> {
 
     fn owner(&self, ending: Ending, reading: &Reading) -> Owner {
         let value = reading.only_value().filter(|_| ending == Ending::Whole);
-        value.map_or(Owner::Other, |value| self.tokens.owner(&value, self.own, self.now))
+        value.map_or(Owner::Other, |value| self.tokens.classify(&value, self.own, self.now))
     }
 
     /// Numbers alone say nothing in the next session.
-    fn pass_over(&mut self, message: &Listed) {
+    fn mark_seen(&mut self, message: &Listed) {
         if !message.uid.is_empty() {
             self.others.insert(message.clone());
         }
     }
 
     /// The head of `message`; all of it where the server knows no TOP, unless that is long.
-    async fn read(
+    async fn read_head(
         &mut self,
         mailbox: &mut Mailbox<'_, '_>,
         message: &Listed,
         reading: &mut Reading,
     ) -> Result<Ending, Failure> {
         if !self.without_top {
-            let ending = mailbox.top(message.number, reading, HEAD).await?;
+            let ending = mailbox.top(message.number, reading, MAX_HEAD_BYTES).await?;
             if ending != Ending::Refused {
                 return Ok(ending);
             }
             self.without_top = true;
         }
         match mailbox.size(message.number).await? {
-            Some(size) if size <= WHOLE as u64 => mailbox.retrieve(message.number, reading, WHOLE).await,
+            Some(size) if size <= MAX_MESSAGE_BYTES as u64 => {
+                mailbox.retrieve(message.number, reading, MAX_MESSAGE_BYTES).await
+            }
             _ => Ok(Ending::Refused),
         }
     }

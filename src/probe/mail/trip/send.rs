@@ -4,22 +4,22 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 
-use super::super::smtp::hello;
+use super::super::smtp::ehlo_name;
 use crate::clock::Clock;
 use crate::domain::{Failure, MailFacts, Phase, Timestamp};
-use crate::probe::mail::account::Account;
+use crate::probe::mail::account::MailAccount;
 use crate::protocol::smtp::{Message, Smtp, Wish};
 use crate::protocol::{Act, Core, Session};
 
 /// How long the answer to QUIT is waited for: the message is taken by then.
-const FAREWELL: Duration = Duration::from_secs(1);
+const QUIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A message that the server has taken.
 #[derive(Debug)]
-pub(super) struct Taken {
+pub(super) struct AcceptedMessage {
     pub(super) at: Instant,
     /// The same by the clock.
-    pub(super) when: Timestamp,
+    pub(super) accepted_at: Timestamp,
     /// What the server said to it; many tell where to look in their log.
     pub(super) reply: String,
 }
@@ -27,16 +27,16 @@ pub(super) struct Taken {
 /// Hands `message` over. The login is done where the server offers one, and needed where it says so
 /// (fields.md 3).
 pub(super) async fn send(
-    account: &Account,
+    account: &MailAccount,
     named: Option<&str>,
     session: &mut Session<'_>,
     message: Message,
     clock: &dyn Clock,
     facts: &mut MailFacts,
-) -> Result<Taken, Failure> {
-    account.open(session).await?;
+) -> Result<AcceptedMessage, Failure> {
+    account.connect(session).await?;
     let mut core = Smtp::new(Wish {
-        hello: hello(named, session),
+        hello: ehlo_name(named, session),
         implicit_tls: account.service.implicit_tls,
         require_tls: account.require_tls,
         credentials: account.credentials.clone(),
@@ -44,28 +44,28 @@ pub(super) async fn send(
         message: Some(message),
     })
     .with_optional_login();
-    let outcome = hand_over(account, session, &mut core, clock).await;
+    let outcome = deliver(account, session, &mut core, clock).await;
     *facts = core.facts();
     outcome
 }
 
 /// As [`Session::run`], but the message counts as taken when the server says so, not when it says farewell.
-async fn hand_over(
-    account: &Account,
+async fn deliver(
+    account: &MailAccount,
     session: &mut Session<'_>,
     core: &mut Smtp,
     clock: &dyn Clock,
-) -> Result<Taken, Failure> {
+) -> Result<AcceptedMessage, Failure> {
     loop {
         let (line, act) = session.turn(core, account.host(), &account.options).await?;
         if core.delivered {
             let reply = crate::domain::replace_control_chars(&session.transcript.masked(&line));
-            let taken = Taken { at: Instant::now(), when: clock.now(), reply };
+            let taken = AcceptedMessage { at: Instant::now(), accepted_at: clock.now(), reply };
             let phases = session.trace.phases;
             if let Act::Say(quit) = act
                 && session.say(&quit).await.is_ok()
             {
-                let _ = timeout(FAREWELL, session.hear(Phase::Quit)).await;
+                let _ = timeout(QUIT_TIMEOUT, session.hear(Phase::Quit)).await;
             }
             // The message is on its way meanwhile: that time is told as its transit.
             session.trace.phases = phases;

@@ -9,16 +9,16 @@ use crate::domain::{MonitorId, Timestamp};
 use crate::vault::{Keyring, SIGNATURE_BYTES};
 
 /// The header that carries it.
-pub(super) const HEADER: &str = "X-Vigie-Trip";
+pub(super) const TOKEN_HEADER: &str = "X-Vigie-Trip";
 /// What the signatures are for.
 const PURPOSE: &str = "vigie/mail-trip/1";
 /// After this a message of an earlier check counts as forgotten.
-const FORGOTTEN: Duration = Duration::from_hours(24);
+const STALE_AFTER: Duration = Duration::from_hours(24);
 
 /// Makes and recognises the tokens of one monitor (behaviour.md 4): the time in microseconds, a random
 /// number, and the signature of both and the monitor, in hexadecimal with points between.
 #[derive(Clone, Debug)]
-pub(super) struct Tokens {
+pub(super) struct TokenSigner {
     keyring: Arc<Keyring>,
     monitor: MonitorId,
 }
@@ -29,12 +29,12 @@ pub(super) enum Owner {
     /// This check.
     Own,
     /// An earlier check of this monitor, more than a day ago.
-    Forgotten,
+    Stale,
     /// Anybody else, another monitor or check included.
     Other,
 }
 
-impl Tokens {
+impl TokenSigner {
     /// Those of `monitor`. Without a keyring they are signed by a key of this process alone.
     pub(super) fn new(keyring: Option<&Arc<Keyring>>, monitor: MonitorId) -> Self {
         static OWN: OnceLock<Arc<Keyring>> = OnceLock::new();
@@ -54,12 +54,12 @@ impl Tokens {
     }
 
     /// Whose message has `value` in its header, seen at `now` by the check that sent `own`.
-    pub(super) fn owner(&self, value: &str, own: &str, now: Timestamp) -> Owner {
+    pub(super) fn classify(&self, value: &str, own: &str, now: Timestamp) -> Owner {
         let Some(sent_at) = self.sent_at(value) else { return Owner::Other };
         if crate::domain::constant_time_eq(value, own) {
             Owner::Own
-        } else if now.since(sent_at) > FORGOTTEN {
-            Owner::Forgotten
+        } else if now.since(sent_at) > STALE_AFTER {
+            Owner::Stale
         } else {
             Owner::Other
         }
@@ -108,8 +108,8 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_seconds(1_795_262_400);
 
-    fn tokens(keyring: &Arc<Keyring>, monitor: i64) -> Tokens {
-        Tokens::new(Some(keyring), MonitorId(monitor))
+    fn tokens(keyring: &Arc<Keyring>, monitor: i64) -> TokenSigner {
+        TokenSigner::new(Some(keyring), MonitorId(monitor))
     }
 
     #[test]
@@ -117,17 +117,17 @@ mod tests {
         let keyring = Arc::new(Keyring::ephemeral());
         let tokens = tokens(&keyring, 7);
         let own = tokens.issue(NOW);
-        assert_eq!(tokens.owner(&own, &own, NOW), Owner::Own);
+        assert_eq!(tokens.classify(&own, &own, NOW), Owner::Own);
         for (age, owner) in [
             (Duration::ZERO, Owner::Other),
             (Duration::from_hours(24), Owner::Other),
-            (Duration::from_secs(24 * 3600 + 1), Owner::Forgotten),
-            (Duration::from_hours(24 * 400), Owner::Forgotten),
+            (Duration::from_secs(24 * 3600 + 1), Owner::Stale),
+            (Duration::from_hours(24 * 400), Owner::Stale),
         ] {
-            assert_eq!(tokens.owner(&tokens.issue(NOW - age), &own, NOW), owner, "{age:?}");
+            assert_eq!(tokens.classify(&tokens.issue(NOW - age), &own, NOW), owner, "{age:?}");
         }
         let ahead = tokens.issue(NOW + Duration::from_hours(48));
-        assert_eq!(tokens.owner(&ahead, &own, NOW), Owner::Other, "the clock may have been set back");
+        assert_eq!(tokens.classify(&ahead, &own, NOW), Owner::Other, "the clock may have been set back");
     }
 
     #[test]
@@ -136,7 +136,7 @@ mod tests {
         let mine = tokens(&keyring, 7);
         let own = mine.issue(NOW);
         let old = NOW - Duration::from_hours(48);
-        let stranger = Tokens::new(Some(&Arc::new(Keyring::ephemeral())), MonitorId(7));
+        let stranger = TokenSigner::new(Some(&Arc::new(Keyring::ephemeral())), MonitorId(7));
         for (other, why) in [
             (tokens(&keyring, 8).issue(old), "of another monitor"),
             (stranger.issue(old), "of another installation"),
@@ -148,7 +148,7 @@ mod tests {
             ("..".to_owned(), "points"),
             ("1.2.é".to_owned(), "not ASCII"),
         ] {
-            assert_eq!(mine.owner(&other, &own, NOW), Owner::Other, "{why}: {other}");
+            assert_eq!(mine.classify(&other, &own, NOW), Owner::Other, "{why}: {other}");
         }
         assert_ne!(mine.issue(NOW), own, "two messages of one microsecond are the same");
     }
@@ -160,23 +160,23 @@ mod tests {
         let before = tokens.issue(NOW - Duration::from_hours(48));
         keyring.rotate().unwrap();
         let own = tokens.issue(NOW);
-        assert_eq!(tokens.owner(&before, &own, NOW), Owner::Forgotten);
-        assert_eq!(tokens.owner(&own, &own, NOW), Owner::Own);
+        assert_eq!(tokens.classify(&before, &own, NOW), Owner::Stale);
+        assert_eq!(tokens.classify(&own, &own, NOW), Owner::Own);
     }
 
     #[test]
     fn without_a_keyring_the_process_has_a_key_of_its_own() {
-        let (one, two) = (Tokens::new(None, MonitorId(0)), Tokens::new(None, MonitorId(0)));
+        let (one, two) = (TokenSigner::new(None, MonitorId(0)), TokenSigner::new(None, MonitorId(0)));
         let own = one.issue(NOW);
-        assert_eq!(two.owner(&own, &own, NOW), Owner::Own);
+        assert_eq!(two.classify(&own, &own, NOW), Owner::Own);
     }
 
     proptest! {
         /// Whatever stands in a header, it is nobody's unless it was signed; also when it is what was sent.
         #[test]
         fn any_value_that_was_not_signed_belongs_to_others(value in "[0-9a-f.]{0,120}|\\PC{0,80}") {
-            let tokens = Tokens::new(Some(&Arc::new(Keyring::ephemeral())), MonitorId(7));
-            prop_assert_eq!(tokens.owner(&value, &value, NOW), Owner::Other);
+            let tokens = TokenSigner::new(Some(&Arc::new(Keyring::ephemeral())), MonitorId(7));
+            prop_assert_eq!(tokens.classify(&value, &value, NOW), Owner::Other);
         }
     }
 }
