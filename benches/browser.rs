@@ -25,7 +25,7 @@ use vigie::clock::SystemClock;
 use vigie::domain::{MonitorType, Observation};
 use vigie::net::Deadline;
 use vigie::probe::{ProbeContext, ProbeSettings, build};
-use vigie::schema::Document;
+use vigie::schema::MonitorDocument;
 
 use driver::{Call, between, calls, recorder, replay};
 
@@ -103,7 +103,7 @@ async fn checked(at: SocketAddr, house: &Arc<House>) -> Observation {
     let fields =
         json!({ "url": format!("http://{at}/"), "browser_type": BrowserKind::Chrome.name(), "timeout": 30 });
     let serde_json::Value::Object(fields) = fields else { unreachable!() };
-    let document = Document::new(MonitorType::BrowserScript, fields).unwrap();
+    let document = MonitorDocument::new(MonitorType::BrowserScript, fields).unwrap();
     let settings = ProbeSettings { browser_pool: Arc::clone(house), ..ProbeSettings::default() };
     let (probe, _) = build(&document, &settings);
     let (net, cancel) = (cpu::net(), CancellationToken::new());

@@ -21,7 +21,7 @@ use vigie::pipeline::{
     Agent, AlarmSettings, Bell, IngestSettings, Ingestor, LookoutParts, PlanError, Planned, Planner,
 };
 use vigie::schedule::Slots;
-use vigie::schema::{Document, Monitor, Origin, Secrets};
+use vigie::schema::{Monitor, MonitorDocument, Origin, SecretMode};
 use vigie::store::{
     Commit, Ingest, MonitorStore, Pagination, ResultFilter, ResultStore, SqliteSettings, SqliteStore,
     Synchronous,
@@ -167,9 +167,9 @@ async fn watch(ingestor: &Ingestor, store: &Arc<SqliteStore>) {
     ingestor.watch(parts, AlarmSettings::default()).await.unwrap();
     let minutely = |id| {
         let monitor = monitor(id);
-        let mut values = monitor.document.stored(Secrets::Revealed);
+        let mut values = monitor.document.to_stored(SecretMode::Revealed);
         values.insert("interval".to_owned(), 1.into());
-        Monitor { document: Arc::new(Document::new(MonitorType::Website, values).unwrap()), ..monitor }
+        Monitor { document: Arc::new(MonitorDocument::new(MonitorType::Website, values).unwrap()), ..monitor }
     };
     ingestor.changed((1..=MONITORS).map(minutely).collect(), Vec::new()).await;
     // A monitor shows how it is as soon as it is watched.
@@ -286,8 +286,8 @@ fn monitor(id: i64) -> Monitor {
         origin: Origin::File { key: Arc::from(format!("shop-{id}")) },
         revision: Revision(1),
         modified_at: Timestamp::from_micros(START),
-        document: Arc::new(Document::new(MonitorType::Website, values).unwrap()),
-        trail: Arc::default(),
+        document: Arc::new(MonitorDocument::new(MonitorType::Website, values).unwrap()),
+        metadata: Arc::default(),
     }
 }
 

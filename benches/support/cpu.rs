@@ -12,7 +12,7 @@ use vigie::clock::SystemClock;
 use vigie::domain::{MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
 use vigie::probe::{Probe, ProbeContext, ProbeSettings, build};
-use vigie::schema::Document;
+use vigie::schema::MonitorDocument;
 
 /// CPU that `who` has used so far, user and system.
 pub fn cpu(who: UsageWho) -> Duration {
@@ -75,7 +75,7 @@ pub fn net() -> Net {
 /// The probe of a monitor with these fields.
 pub fn probe(kind: MonitorType, fields: Value) -> Arc<dyn Probe> {
     let Value::Object(fields) = fields else { unreachable!() };
-    build(&Document::new(kind, fields).unwrap(), &ProbeSettings::default()).0
+    build(&MonitorDocument::new(kind, fields).unwrap(), &ProbeSettings::default()).0
 }
 
 /// One attempt of it.

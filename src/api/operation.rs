@@ -7,7 +7,7 @@ use axum::http::Method;
 use axum::routing::MethodFilter;
 
 use crate::domain::Permission;
-use crate::schema::table::Table;
+use crate::schema::table::FieldTable;
 
 /// One call.
 #[derive(Clone, Debug)]
@@ -134,9 +134,9 @@ pub enum Body {
     /// Nothing.
     None,
     /// All required fields of this table.
-    Create(&'static Table),
+    Create(&'static FieldTable),
     /// Any fields of this table.
-    Patch(&'static Table),
+    Patch(&'static FieldTable),
     /// What this JSON schema describes.
     Schema(fn() -> serde_json::Value),
 }
@@ -145,13 +145,13 @@ pub enum Body {
 #[derive(Clone, Debug)]
 pub enum Answer {
     /// 200 `{"id":"…"}`, with warnings when there are any; further fields of this table when one is named.
-    Saved(Option<&'static Table>),
+    Saved(Option<&'static FieldTable>),
     /// 200 and an object of this table.
-    One(&'static Table),
+    One(&'static FieldTable),
     /// 200 and an object of one of these tables.
-    OneOf(Vec<&'static Table>),
+    OneOf(Vec<&'static FieldTable>),
     /// 200 and a list (behaviour.md 1 "Lists") of objects of one of these tables.
-    List(Vec<&'static Table>),
+    List(Vec<&'static FieldTable>),
     /// 200 and what this JSON schema describes. Each object in it that has a `title` becomes a component of
     /// that name.
     Schema(serde_json::Value),

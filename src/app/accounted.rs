@@ -28,7 +28,7 @@ pub(super) fn accounted(
         }
     }
     for (id, last) in &mut last {
-        let rested = enabled.get(id).and_then(|monitor| monitor.trail.paused_until);
+        let rested = enabled.get(id).and_then(|monitor| monitor.metadata.paused_until);
         *last = rested.map_or(*last, |until| until.max(*last));
     }
     last
@@ -43,7 +43,7 @@ mod tests {
 
     use super::*;
     use crate::domain::{CheckId, CustomerId, MonitorType, Outcome, Revision, Status};
-    use crate::schema::{Document, Origin};
+    use crate::schema::{MonitorDocument, Origin};
 
     fn at(minute: i64) -> Timestamp {
         Timestamp::from_seconds(1_767_225_600 + 60 * minute)
@@ -58,8 +58,8 @@ mod tests {
             origin: Origin::Api,
             revision: Revision(2),
             modified_at,
-            document: Arc::new(Document::new(MonitorType::Tcp, values).unwrap()),
-            trail: Arc::default(),
+            document: Arc::new(MonitorDocument::new(MonitorType::Tcp, values).unwrap()),
+            metadata: Arc::default(),
         }
     }
 
@@ -95,8 +95,11 @@ mod tests {
     #[test]
     fn a_rest_missed_nothing_over_a_restart() {
         let rested = |id: i64, until: Timestamp| {
-            let trail = crate::schema::Trail { paused_until: Some(until), ..crate::schema::Trail::default() };
-            Monitor { trail: Arc::new(trail), ..monitor(id, true, at(7)) }
+            let trail = crate::schema::MonitorMetadata {
+                paused_until: Some(until),
+                ..crate::schema::MonitorMetadata::default()
+            };
+            Monitor { metadata: Arc::new(trail), ..monitor(id, true, at(7)) }
         };
         let stored = [rested(1, at(200)), rested(2, at(50)), rested(3, at(60))];
         let last = accounted(&stored, &[state(1, 1), state(2, 1)], LocationId(1));

@@ -46,13 +46,13 @@ impl Demo {
         let label = "the authority of the demo".to_owned();
         settings.net.trust.authorities.push(Pem { label, text });
         if !settings.plans.is_empty() {
-            settings.plans.push(crate::schema::validation_context::Plan {
+            settings.plans.push(crate::schema::validation_context::BillingPlan {
                 code: "demo".to_owned(),
                 types: Vec::new(),
-                least_interval: 1,
-                most_monitors: None,
-                monitors: 0,
-                most_locations: None,
+                min_interval_minutes: 1,
+                max_monitors: None,
+                monitor_count: 0,
+                max_locations: None,
             });
         }
     }
@@ -113,7 +113,8 @@ mod tests {
         let mut settings = Settings::load(&SettingSources::default()).unwrap();
         demo.adorn(&mut settings);
         let monitors = read_monitors(&settings).unwrap();
-        let kinds: BTreeSet<_> = monitors.iter().map(|monitor| monitor.document.kind().name()).collect();
+        let kinds: BTreeSet<_> =
+            monitors.iter().map(|monitor| monitor.document.monitor_type().name()).collect();
         assert_eq!(
             kinds.into_iter().collect::<Vec<_>>(),
             ["name-server", "ping", "tcp", "website", "website-ssl"]

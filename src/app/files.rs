@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use super::surroundings::Known;
 use crate::domain::CustomerId;
-use crate::schema::intake::SecretAt;
-use crate::schema::monitor_file::{FileMonitor, Keys, load};
-use crate::schema::validation_context::Surroundings;
+use crate::schema::intake::SecretSource;
+use crate::schema::monitor_file::{FileMonitor, KeyPolicy, load};
+use crate::schema::validation_context::ValidationContext;
 use crate::service::DesiredMonitor;
 use crate::settings::{Settings, read_secret, read_text};
 use crate::syntax::source::Position;
@@ -85,16 +85,16 @@ pub(super) fn read_with_secrets(
     for (file, text) in texts {
         // Each file by itself, since the secrets that it names stand beside it.
         let folder = file.parent().unwrap_or(Path::new("")).to_owned();
-        let secrets = |at: SecretAt<'_>| {
-            if let SecretAt::File(path) = at {
+        let secrets = |at: SecretSource<'_>| {
+            if let SecretSource::File(path) = at {
                 secret_files.borrow_mut().insert(folder.join(path));
             }
             read_secret(&folder, at)
         };
         let named = [(file.display().to_string(), text)];
-        let found = load(&named, Keys::Required, &known.surroundings(), &secrets);
+        let found = load(&named, KeyPolicy::Required, &known.surroundings(), &secrets);
         monitors.extend(found.monitors);
-        faults.extend(found.faults);
+        faults.extend(found.errors);
     }
     faults.extend(taken_keys(&monitors));
     faults.extend(beyond_plans(settings, &monitors));
@@ -111,16 +111,16 @@ pub fn read_to_apply(place: &Path) -> Result<Vec<FileMonitor>, Vec<ValidationErr
     let mut monitors = Vec::new();
     for (file, text) in files.iter().filter_map(|file| read(file, &mut faults)).collect::<Vec<_>>() {
         let folder = file.parent().unwrap_or(Path::new("")).to_owned();
-        let secrets = |at: SecretAt<'_>| read_secret(&folder, at);
+        let secrets = |at: SecretSource<'_>| read_secret(&folder, at);
         let named = [(file.display().to_string(), text)];
-        let found = load(&named, Keys::Required, &Surroundings::default(), &secrets);
+        let found = load(&named, KeyPolicy::Required, &ValidationContext::default(), &secrets);
         monitors.extend(found.monitors);
-        faults.extend(found.faults);
+        faults.extend(found.errors);
     }
     faults.extend(taken_keys(&monitors));
     faults.extend(monitors.iter().filter(|monitor| monitor.customer != CustomerId(1)).map(|monitor| {
         let message = "`customer` is for files on the server; here the account is that of the token";
-        ValidationError::new(ValidationErrorKind::Conflict, "customer", monitor.place, message)
+        ValidationError::new(ValidationErrorKind::Conflict, "customer", monitor.position, message)
             .with_file(&monitor.file)
             .with_hint("remove it")
     }));
@@ -155,13 +155,13 @@ fn beyond_plans(settings: &Settings, monitors: &[FileMonitor]) -> Vec<Validation
         let code = monitor.document.billing_plancode();
         let count = counts.entry(code).or_default();
         *count += 1;
-        let most = settings.plans.iter().find(|plan| plan.code == code).and_then(|plan| plan.most_monitors);
+        let most = settings.plans.iter().find(|plan| plan.code == code).and_then(|plan| plan.max_monitors);
         if let Some(most) = most.filter(|most| *count > *most) {
             let message = format!("plan `{code}` is full with {most} monitors");
             let fault = ValidationError::new(
                 ValidationErrorKind::Conflict,
                 "billing_plancode",
-                monitor.place,
+                monitor.position,
                 message,
             );
             faults.push(fault.with_file(&monitor.file));
@@ -179,10 +179,11 @@ fn taken_keys(monitors: &[FileMonitor]) -> Vec<ValidationError> {
             seen.insert(&monitor.key, monitor);
             continue;
         };
-        let (key, file, place) = (&monitor.key, &first.file, first.place);
+        let (key, file, place) = (&monitor.key, &first.file, first.position);
         let message = format!("`key` `{key}` is taken by {file}:{}:{}", place.line, place.column);
-        let fault = ValidationError::new(ValidationErrorKind::DuplicateField, "key", monitor.place, message)
-            .with_value(key);
+        let fault =
+            ValidationError::new(ValidationErrorKind::DuplicateField, "key", monitor.position, message)
+                .with_value(key);
         faults.push(fault.with_file(&monitor.file).with_hint("keys are unique over all files"));
     }
     faults

@@ -188,7 +188,7 @@ impl LocalPlanner {
         if let Some(facts) = facts {
             return facts.pool(monitor).into_iter().map(LocationId).collect();
         }
-        let own = monitor.document.locations();
+        let own = monitor.document.location_ids();
         let first = || self.outposts.first().map(|outpost| outpost.location.id).into_iter().collect();
         if own.is_empty() { first() } else { own }
     }
@@ -216,7 +216,7 @@ impl LocalPlanner {
             customer: monitor.customer,
             revision: monitor.revision,
             name: monitor.name().into(),
-            kind: monitor.kind(),
+            kind: monitor.monitor_type(),
             interval: monitor.interval(),
             offset: monitor.offset(),
             part: LocationRotation::default(),

@@ -161,7 +161,7 @@ impl RunningSet {
     async fn provision(&self, found: Vec<FileMonitor>, stored: &[Monitor]) -> anyhow::Result<ProvisionPlan> {
         for monitor in &found {
             for warning in &monitor.warnings {
-                let fault = format!("{}:{}: {warning}", monitor.file, monitor.place.line);
+                let fault = format!("{}:{}: {warning}", monitor.file, monitor.position.line);
                 tracing::warn!(fault, "a monitor is taken with a warning");
             }
         }

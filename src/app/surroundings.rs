@@ -4,10 +4,10 @@ use crate::catalog::{Common, KnownCertificate};
 use crate::domain::MonitorType;
 use crate::net::TlsVersions;
 use crate::probe;
-use crate::schema::validation_context::{Plan, Surroundings};
+use crate::schema::validation_context::{BillingPlan, ValidationContext};
 use crate::settings::Settings;
 
-/// Owns what [`Surroundings`] points to.
+/// Owns what [`ValidationContext`] points to.
 #[derive(Clone, Debug)]
 pub struct Known {
     locations: Vec<i64>,
@@ -16,7 +16,7 @@ pub struct Known {
     proxies: Vec<i64>,
     profiles: Vec<i64>,
     dns_names: usize,
-    plans: Option<Vec<Plan>>,
+    plans: Option<Vec<BillingPlan>>,
     probed: Vec<MonitorType>,
     spoken_versions: Vec<&'static str>,
 }
@@ -47,21 +47,21 @@ impl Known {
 
     /// As the rules take it.
     #[must_use]
-    pub fn surroundings(&self) -> Surroundings<'_> {
-        Surroundings {
+    pub fn surroundings(&self) -> ValidationContext<'_> {
+        ValidationContext {
             locations: Some(&self.locations),
             // Files name their locations; those of the first account's defaults are not known here.
             default_locations: self.locations.get(..1).unwrap_or_default(),
-            certificates: Some(&self.certificates),
-            authorities: Some(&self.authorities),
+            client_certificates: Some(&self.certificates),
+            certificate_authorities: Some(&self.authorities),
             properties: None,
             proxies: Some(&self.proxies),
             profiles: Some(&self.profiles),
             dns_names: Some(self.dns_names),
             plans: self.plans.as_deref(),
-            probed: Some(&self.probed),
-            spoken_versions: Some(&self.spoken_versions),
-            no_admin: false,
+            supported_types: Some(&self.probed),
+            supported_tls_versions: Some(&self.spoken_versions),
+            author_is_not_admin: false,
         }
     }
 }

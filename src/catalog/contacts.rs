@@ -9,7 +9,8 @@ use crate::domain::{
 use crate::evaluate::settle::Quorum;
 use crate::schedule::{BlackoutTarget, BlackoutWindow};
 use crate::schema::typed::record::{
-    BlackoutKind, BlackoutSettings, GroupMonitorSettings, GroupSettings, RecipientSettings, Threshold,
+    BlackoutKind, BlackoutSettings, MultiPopThreshold, NotifierGroupMonitorSettings, NotifierGroupSettings,
+    RecipientSettings,
 };
 use crate::store::seal_context;
 use crate::vault::{Keyring, VaultError};
@@ -51,8 +52,8 @@ pub(crate) fn recipient_context(customer: CustomerId) -> String {
 
 /// The group that `record` keeps; `None` for one that cannot be used, which the log names.
 pub(super) fn group(record: &Record) -> Option<NotifierGroup> {
-    let settings: GroupSettings<'_> = listed(record)?;
-    let monitor = |monitor: &GroupMonitorSettings| GroupMonitor {
+    let settings: NotifierGroupSettings<'_> = listed(record)?;
+    let monitor = |monitor: &NotifierGroupMonitorSettings| GroupMonitor {
         id: monitor.id,
         step_number: monitor.step_number,
         content_view_id: monitor.content_view_id,
@@ -77,16 +78,16 @@ pub(crate) fn window(record: &Record) -> Option<BlackoutWindow> {
         BlackoutKind::Alert => BlackoutTarget::Alert(MonitorId(subject)),
         BlackoutKind::Notifier => BlackoutTarget::Notifier(RecipientId(subject)),
     };
-    Some(BlackoutWindow { id: record.id, target: rests, window: usable(record, settings.when())? })
+    Some(BlackoutWindow { id: record.id, target: rests, window: usable(record, settings.time_window())? })
 }
 
 /// What `multipop_threshold` of an account says.
-pub(super) const fn quorum(threshold: Threshold) -> Quorum {
+pub(super) const fn quorum(threshold: MultiPopThreshold) -> Quorum {
     match threshold {
-        Threshold::One => Quorum::AtLeast(1),
-        Threshold::Two => Quorum::AtLeast(2),
-        Threshold::Three => Quorum::AtLeast(3),
-        Threshold::All => Quorum::All,
+        MultiPopThreshold::One => Quorum::AtLeast(1),
+        MultiPopThreshold::Two => Quorum::AtLeast(2),
+        MultiPopThreshold::Three => Quorum::AtLeast(3),
+        MultiPopThreshold::All => Quorum::All,
     }
 }
 

@@ -17,8 +17,8 @@ use crate::schema::typed::record::{
     AccountSettings, CertificateKind, CertificateSettings, LocationSettings, PropertySettings,
     PropertyValueSettings,
 };
-pub use crate::schema::validation_context::KnownProperty;
-use crate::schema::validation_context::{Plan, Surroundings};
+pub use crate::schema::validation_context::PropertyDefinition;
+use crate::schema::validation_context::{BillingPlan, ValidationContext};
 use crate::store::{ConfigStore, Pagination, RecordFilter, StoreError};
 
 /// Name at the start of alerts of accounts that have not chosen one.
@@ -56,7 +56,7 @@ pub struct Common {
     /// How many names there are behind `name_to_resolve_id`.
     pub dns_names: usize,
     /// Billing plans; `None` when any code will do.
-    pub plans: Option<Vec<Plan>>,
+    pub plans: Option<Vec<BillingPlan>>,
     /// Types that this build can probe.
     pub probed: Vec<MonitorType>,
     /// Values of `use_ssl_version` that this build can speak.
@@ -81,7 +81,7 @@ pub struct AccountFacts {
     /// Certificates that its monitors may name, by id.
     pub certificates: BTreeMap<i64, KnownCertificate>,
     /// Its properties, by id.
-    pub properties: BTreeMap<i64, KnownProperty>,
+    pub properties: BTreeMap<i64, PropertyDefinition>,
     /// Days before a certificate's end at which `Expiring` warns.
     pub certificate_days: u32,
     /// Its name.
@@ -96,7 +96,7 @@ pub struct AccountFacts {
     pub calendar: Arc<BlackoutCalendar>,
     /// What all accounts have in common.
     pub common: Arc<Common>,
-    // Ids as `Surroundings` wants them.
+    // Ids as `ValidationContext` wants them.
     location_ids: Vec<i64>,
     client_ids: Vec<i64>,
     authority_ids: Vec<i64>,
@@ -106,20 +106,20 @@ pub struct AccountFacts {
 impl AccountFacts {
     /// What the rules on monitors have to know when a user of `role` writes one.
     #[must_use]
-    pub fn surroundings(&self, role: Role) -> Surroundings<'_> {
-        Surroundings {
+    pub fn surroundings(&self, role: Role) -> ValidationContext<'_> {
+        ValidationContext {
             locations: Some(&self.location_ids),
             default_locations: &self.default_locations,
-            certificates: Some(&self.client_ids),
-            authorities: Some(&self.authority_ids),
+            client_certificates: Some(&self.client_ids),
+            certificate_authorities: Some(&self.authority_ids),
             properties: Some(&self.properties),
             proxies: Some(&self.common.proxies),
             profiles: Some(&self.profile_ids),
             dns_names: Some(self.common.dns_names),
             plans: self.common.plans.as_deref(),
-            probed: Some(&self.common.probed),
-            spoken_versions: Some(&self.common.spoken_versions),
-            no_admin: !matches!(role, Role::Admin | Role::CoAdmin),
+            supported_types: Some(&self.common.probed),
+            supported_tls_versions: Some(&self.common.spoken_versions),
+            author_is_not_admin: !matches!(role, Role::Admin | Role::CoAdmin),
         }
     }
 }
@@ -287,7 +287,7 @@ impl AccountFacts {
     /// Where `monitor` runs: its own locations, or else those of the account.
     #[must_use]
     pub fn pool(&self, monitor: &Monitor) -> Vec<i64> {
-        let own = monitor.document.locations();
+        let own = monitor.document.location_ids();
         if own.is_empty() { self.default_locations.clone() } else { own.iter().map(|id| id.0).collect() }
     }
 
@@ -322,10 +322,10 @@ fn certificate(record: &Record) -> Option<(i64, KnownCertificate)> {
     Some((record.id, known))
 }
 
-fn property(record: &Record) -> Option<(i64, KnownProperty)> {
+fn property(record: &Record) -> Option<(i64, PropertyDefinition)> {
     let settings: PropertySettings<'_> = listed(record)?;
     let value = |value: &PropertyValueSettings<'_>| Some((value.id?, value.value.to_owned()));
-    let known = KnownProperty {
+    let known = PropertyDefinition {
         name: settings.name.to_owned(),
         values: settings.values.iter().filter_map(value).collect(),
     };

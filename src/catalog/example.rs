@@ -37,7 +37,7 @@ pub(crate) fn example(
         brand: facts.brand.clone(),
         monitor_id: monitor.map(|monitor| monitor.id),
         monitor_name: monitor.map_or("Example monitor", Monitor::name).to_owned(),
-        monitor_type: Some(monitor.map_or(MonitorType::Website, Monitor::kind)),
+        monitor_type: Some(monitor.map_or(MonitorType::Website, Monitor::monitor_type)),
         episode: failing.then(|| EpisodeId::new(id, now)),
         check_id: (kind != NotificationKind::Test && kind != NotificationKind::Digest)
             .then(|| CheckId::new(RunId::new(id, now), location)),

@@ -11,6 +11,6 @@ pub(crate) mod stored;
 pub(crate) mod subject;
 
 pub use contacts::recipient_password;
-pub use directory::{AccountFacts, Common, Directory, KnownCertificate, KnownProperty, Mobile};
+pub use directory::{AccountFacts, Common, Directory, KnownCertificate, Mobile, PropertyDefinition};
 pub use raised::Raised;
 pub use roster::Roster;

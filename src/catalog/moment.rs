@@ -30,7 +30,7 @@ fn instant(at: Timestamp) -> jiff::Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::typed::window::local_time;
+    use crate::schema::typed::window::parse_local_time;
 
     #[test]
     fn times_have_the_forms_of_version_3() {
@@ -39,9 +39,9 @@ mod tests {
         let paris = TimeZone::get("Europe/Paris").unwrap();
         assert_eq!(window(at, &paris), "2026-11-20 13:00:00");
         assert_eq!(
-            local_time("2026-11-20 13:00:00"),
+            parse_local_time("2026-11-20 13:00:00"),
             Some(local(Timestamp::from_seconds(1_795_176_000), &paris))
         );
-        assert_eq!(local_time("2026-11-20"), None);
+        assert_eq!(parse_local_time("2026-11-20"), None);
     }
 }

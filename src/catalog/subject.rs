@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use super::directory::AccountFacts;
 use crate::schema::typed::schedule::PropertyReference;
-use crate::schema::{Monitor, Secrets};
+use crate::schema::{Monitor, SecretMode};
 
 /// URL, host or host and port of `monitor`.
 pub(crate) fn target(monitor: &Monitor) -> String {
-    let shown = monitor.document.to_json(Secrets::Masked);
+    let shown = monitor.document.to_json(SecretMode::Masked);
     let text = |field: &str| shown.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
     if let Some(url) = text("url").or_else(|| first_step(&shown)) {
         // The place of a login shows that there is one.
@@ -45,7 +45,7 @@ mod tests {
 
     use super::*;
     use crate::domain::{CustomerId, MonitorId, MonitorType, Revision, Timestamp};
-    use crate::schema::{Document, Origin};
+    use crate::schema::{MonitorDocument, Origin};
 
     #[test]
     fn a_target_is_shown_without_its_login() {
@@ -68,8 +68,8 @@ mod tests {
                 origin: Origin::Api,
                 revision: Revision(1),
                 modified_at: Timestamp::from_seconds(0),
-                document: Arc::new(Document::new(kind, values).unwrap()),
-                trail: Arc::default(),
+                document: Arc::new(MonitorDocument::new(kind, values).unwrap()),
+                metadata: Arc::default(),
             };
             assert_eq!(target(&monitor), shown, "{fields}");
         }

@@ -12,7 +12,7 @@ use super::remote::ServerArgs;
 use super::style::Style;
 use crate::app::read_to_apply;
 use crate::domain::{Outcome, replace_control_chars};
-use crate::schema::Secrets;
+use crate::schema::SecretMode;
 use crate::schema::monitor_file::FileMonitor;
 use crate::syntax::truncate_value;
 
@@ -83,8 +83,8 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 fn sent(monitor: &FileMonitor) -> Value {
     let mut entry = Map::new();
     entry.insert("key".to_owned(), Value::from(monitor.key.as_str()));
-    entry.insert("type".to_owned(), Value::from(monitor.document.kind().name()));
-    entry.extend(monitor.document.stored(Secrets::Revealed));
+    entry.insert("type".to_owned(), Value::from(monitor.document.monitor_type().name()));
+    entry.extend(monitor.document.to_stored(SecretMode::Revealed));
     Value::Object(entry)
 }
 

@@ -82,7 +82,7 @@ fn listed(faults: &[ValidationError]) -> String {
 
 fn praise(monitors: &[FileMonitor]) -> String {
     let warned = |monitor: &FileMonitor| {
-        let at = format!("{}:{}:{}", monitor.file, monitor.place.line, monitor.place.column);
+        let at = format!("{}:{}:{}", monitor.file, monitor.position.line, monitor.position.column);
         monitor.warnings.iter().map(move |warning| format!("{at}: warning: {warning}\n")).collect::<Vec<_>>()
     };
     let warnings: Vec<String> = monitors.iter().flat_map(warned).collect();

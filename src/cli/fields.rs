@@ -9,9 +9,9 @@ use super::style::Style;
 use super::{output, table};
 use crate::domain::MonitorType;
 use crate::probe;
-use crate::schema::field::{Field, Kind, Preset};
+use crate::schema::field::{DefaultValue, Field, FieldType};
 use crate::schema::table as tables;
-use crate::schema::table::Table;
+use crate::schema::table::FieldTable;
 use crate::syntax::closest_match;
 
 /// Show the fields of a monitor type: name, rule, default, meaning
@@ -34,7 +34,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let style = Style::of_stdout();
     let text = match (args.kind, &args.field) {
         (None, _) => kinds(style),
-        (Some(kind), None) => fields(tables::of(kind), style),
+        (Some(kind), None) => fields(tables::for_type(kind), style),
         (Some(kind), Some(name)) => one(kind, name, style)?,
     };
     output::say(&text)?;
@@ -45,37 +45,37 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 fn kinds(style: Style) -> String {
     let rows = MonitorType::ALL.iter().map(|&kind| {
         let checked = if probe::descriptor(kind).is_some() { "checked" } else { "stored only" };
-        vec![Cell::new(kind), Cell::new(checked), Cell::new(tables::of(kind).about)]
+        vec![Cell::new(kind), Cell::new(checked), Cell::new(tables::for_type(kind).description)]
     });
     table::table(&["type", "this build", "what"], rows.collect(), style)
 }
 
 /// Every field of `of` that people may set, those that must be set first.
-fn fields(of: &Table, style: Style) -> String {
+fn fields(of: &FieldTable, style: Style) -> String {
     let mut settable: Vec<&Field> = of.fields().iter().copied().filter(|field| field.is_settable()).collect();
     settable.sort_by_key(|field| !field.required);
     let rows = settable.iter().map(|field| {
         vec![
             Cell::new(field.name),
-            Cell::new(rule(&field.kind)),
+            Cell::new(rule(&field.field_type)),
             Cell::new(default(field)),
-            Cell::new(field.about),
+            Cell::new(field.description),
         ]
     });
     format!(
         "{}\n\n{}",
-        of.about,
+        of.description,
         table::table(&["field", "rule", "default", "meaning"], rows.collect(), style)
     )
 }
 
 /// What a field takes, with its bounds.
-fn rule(kind: &Kind) -> String {
-    let wanted = kind.wanted();
+fn rule(kind: &FieldType) -> String {
+    let wanted = kind.expected();
     match kind {
-        Kind::Text { max, .. } => format!("{wanted}, at most {max} characters"),
-        Kind::List { min: 0, max, .. } => format!("{wanted} of at most {max}"),
-        Kind::List { min, max, .. } => format!("{wanted} of {min} to {max}"),
+        FieldType::Text { max, .. } => format!("{wanted}, at most {max} characters"),
+        FieldType::List { min: 0, max, .. } => format!("{wanted} of at most {max}"),
+        FieldType::List { min, max, .. } => format!("{wanted} of {min} to {max}"),
         _ => wanted,
     }
 }
@@ -83,7 +83,9 @@ fn rule(kind: &Kind) -> String {
 fn default(field: &Field) -> String {
     match (field.default_value(), field.default) {
         _ if field.required => "required".to_owned(),
-        (_, Preset::Object | Preset::EmptyList | Preset::Text("")) | (None, _) => String::new(),
+        (_, DefaultValue::Object | DefaultValue::EmptyList | DefaultValue::Text("")) | (None, _) => {
+            String::new()
+        }
         (Some(Value::String(text)), _) => format!("`{text}`"),
         (Some(value), _) => value.to_string(),
     }
@@ -91,11 +93,11 @@ fn default(field: &Field) -> String {
 
 /// One field with all that is known of it.
 fn one(kind: MonitorType, name: &str, style: Style) -> anyhow::Result<String> {
-    let of = tables::of(kind);
+    let of = tables::for_type(kind);
     let field = of.field(name).ok_or_else(|| unknown(kind, name))?;
     let mut lines = vec![
-        format!("{}: {}", style.bold(field.name), field.about),
-        format!("  rule     {}", rule(&field.kind)),
+        format!("{}: {}", style.bold(field.name), field.description),
+        format!("  rule     {}", rule(&field.field_type)),
     ];
     match default(field).as_str() {
         "" => {}
@@ -113,7 +115,7 @@ fn one(kind: MonitorType, name: &str, style: Style) -> anyhow::Result<String> {
         lines.push("  note     an extension beyond the interface of the hosted service".to_owned());
     }
     let mut text = lines.join("\n") + "\n";
-    if let Some(inner) = entries(&field.kind) {
+    if let Some(inner) = entries(&field.field_type) {
         text.push('\n');
         text.push_str(&fields(inner, style));
     }
@@ -121,17 +123,17 @@ fn one(kind: MonitorType, name: &str, style: Style) -> anyhow::Result<String> {
 }
 
 /// The fields of the map, or of each map in the list, that a field holds.
-fn entries(kind: &Kind) -> Option<&'static Table> {
+fn entries(kind: &FieldType) -> Option<&'static FieldTable> {
     match kind {
-        Kind::Object(table) => Some(table),
-        Kind::List { of, .. } => entries(of),
+        FieldType::Object(table) => Some(table),
+        FieldType::List { items: of, .. } => entries(of),
         _ => None,
     }
 }
 
 /// The words for a field that `kind` does not have.
 pub(super) fn unknown(kind: MonitorType, name: &str) -> anyhow::Error {
-    let known = tables::of(kind).fields().iter().map(|field| field.name);
+    let known = tables::for_type(kind).fields().iter().map(|field| field.name);
     let hint = closest_match(name, known).map_or_else(
         || format!("`vigie fields {kind}` lists them"),
         |near| format!("did you mean `{near}`?"),

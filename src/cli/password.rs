@@ -9,7 +9,7 @@ use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 
 use super::output::{Faults, WrongUse};
-use crate::schema::intake::SecretAt;
+use crate::schema::intake::SecretSource;
 use crate::service::validate_password;
 use crate::settings::read_secret;
 
@@ -62,7 +62,7 @@ fn from_file(file: &Path) -> anyhow::Result<Zeroizing<String>> {
         return first_line(std::io::stdin().lock());
     }
     let path = file.to_string_lossy();
-    let secret = read_secret(Path::new(""), SecretAt::File(&path));
+    let secret = read_secret(Path::new(""), SecretSource::File(&path));
     secret.map(Zeroizing::new).map_err(|why| anyhow::anyhow!("the password cannot be read: {why}"))
 }
 

@@ -51,10 +51,10 @@ impl From<&Monitor> for MonitorRow {
         Self {
             id: monitor.id,
             name: monitor.name().to_owned(),
-            kind: monitor.kind(),
+            kind: monitor.monitor_type(),
             interval: monitor.interval().as_secs() / 60,
             enabled: monitor.enabled(),
-            paused_until: monitor.rests_until(SystemClock.now()),
+            paused_until: monitor.paused_until(SystemClock.now()),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::settings::ProbeSettings;
 use crate::clock::Clock;
 use crate::domain::{MonitorType, Observation, Timestamp};
 use crate::net::{Deadline, Net};
-use crate::schema::Document;
+use crate::schema::MonitorDocument;
 
 /// The future of one attempt.
 pub type AttemptFuture<'a> = Pin<Box<dyn Future<Output = Observation> + Send + 'a>>;
@@ -80,7 +80,7 @@ pub trait Probe: Send + Sync + 'static {
 }
 
 /// Builds the probe of a validated document.
-pub type BuildProbe = fn(&Document, &ProbeSettings) -> Arc<dyn Probe>;
+pub type BuildProbe = fn(&MonitorDocument, &ProbeSettings) -> Arc<dyn Probe>;
 
 /// The types that share what a descriptor says.
 pub type MonitorTypes = &'static [MonitorType];

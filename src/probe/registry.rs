@@ -6,7 +6,7 @@ use super::contract::{AttemptFuture, BuildProbe, MonitorTypes, Probe, ProbeConte
 use super::settings::ProbeSettings;
 use super::{api_steps, browser, dns, ftp, http, mail, ping, tcp};
 use crate::domain::{Failure, FailureKind, MonitorType, Observation, Phase};
-use crate::schema::Document;
+use crate::schema::MonitorDocument;
 
 /// What the engine has to know of a kind before it runs one.
 #[derive(Clone, Copy)]
@@ -55,10 +55,10 @@ pub fn descriptor(kind: MonitorType) -> Option<&'static ProbeDescriptor> {
 /// The probe of `document`, with its weight. A kind without a probe in this build gets one whose
 /// checks say so: outcome unknown, status 95 (behaviour.md 4).
 #[must_use]
-pub fn build(document: &Document, settings: &ProbeSettings) -> (Arc<dyn Probe>, Weight) {
-    match descriptor(document.kind()) {
+pub fn build(document: &MonitorDocument, settings: &ProbeSettings) -> (Arc<dyn Probe>, Weight) {
+    match descriptor(document.monitor_type()) {
         Some(descriptor) => ((descriptor.build)(document, settings), descriptor.weight),
-        None => (Arc::new(UnsupportedProbe(document.kind())), Weight::Light),
+        None => (Arc::new(UnsupportedProbe(document.monitor_type())), Weight::Light),
     }
 }
 

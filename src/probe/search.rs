@@ -8,15 +8,15 @@ use crate::evaluate::keyword::KeywordRule;
 use crate::evaluate::{SearchBudget, charset};
 use crate::net::Deadline;
 use crate::schema::typed::keyword::KeywordSettings;
-use crate::schema::{Document, InvalidSettings};
+use crate::schema::{InvalidSettings, MonitorDocument};
 
 /// The rule of `keyword_string`, known to compile. Compiled anew for each page: a compiled one takes tens of
 /// kilobytes, too much to keep for every monitor between two runs.
 ///
 /// # Errors
 /// Why it does not compile.
-pub(super) fn keyword_rule(document: &Document) -> Result<Option<Box<KeywordRule>>, InvalidSettings> {
-    let settings: KeywordSettings<'_> = document.read()?;
+pub(super) fn keyword_rule(document: &MonitorDocument) -> Result<Option<Box<KeywordRule>>, InvalidSettings> {
+    let settings: KeywordSettings<'_> = document.to_typed()?;
     let Some(rule) = settings.rule() else { return Ok(None) };
     match rule.clone().compile() {
         Ok(_) => Ok(Some(Box::new(rule))),

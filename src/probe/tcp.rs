@@ -16,8 +16,8 @@ use crate::domain::{Failure, FailureKind, Observation, Phase};
 use crate::net::{Endpoint, TlsOptions, Trace, end_by_reset, read_more, write_all};
 use crate::protocol::starttls;
 use crate::protocol::starttls::Upgrade;
-use crate::schema::typed::tcp::{DialogueSettings, TcpSettings, TcpTls};
-use crate::schema::{Document, InvalidSettings};
+use crate::schema::typed::tcp::{DialogueStepSettings, TcpSettings, TcpTlsMode};
+use crate::schema::{InvalidSettings, MonitorDocument};
 
 /// Bytes that one step of a dialogue reads at most. All of them are searched again with every piece that
 /// comes, so that a peer that sends byte by byte decides how much work this is.
@@ -49,7 +49,7 @@ struct TcpProbe {
 }
 
 /// The probe of a checked `tcp` monitor.
-pub(super) fn build(document: &Document, _: &ProbeSettings) -> Arc<dyn Probe> {
+pub(super) fn build(document: &MonitorDocument, _: &ProbeSettings) -> Arc<dyn Probe> {
     match TcpProbe::new(document) {
         Ok(probe) => Arc::new(probe),
         Err(error) => Arc::new(InvalidProbe::from(error)),
@@ -57,11 +57,11 @@ pub(super) fn build(document: &Document, _: &ProbeSettings) -> Arc<dyn Probe> {
 }
 
 impl TcpProbe {
-    fn new(document: &Document) -> Result<Self, InvalidSettings> {
-        let settings: TcpSettings<'_> = document.read()?;
+    fn new(document: &MonitorDocument) -> Result<Self, InvalidSettings> {
+        let settings: TcpSettings<'_> = document.to_typed()?;
         let dialogue = settings.dialogue.iter().map(step).collect::<Result<_, _>>()?;
         Ok(Self {
-            target: endpoint(settings.hostname, settings.port.get(), &document.read()?),
+            target: endpoint(settings.hostname, settings.port.get(), &document.to_typed()?),
             encryption: encryption(settings.tls),
             options: trust_options(document)?,
             dialogue,
@@ -69,19 +69,19 @@ impl TcpProbe {
     }
 }
 
-const fn encryption(tls: TcpTls) -> Encryption {
+const fn encryption(tls: TcpTlsMode) -> Encryption {
     match tls {
-        TcpTls::None => Encryption::None,
-        TcpTls::Implicit => Encryption::Implicit,
-        TcpTls::StarttlsSmtp => Encryption::StartTls(Upgrade::Smtp),
-        TcpTls::StarttlsImap => Encryption::StartTls(Upgrade::Imap),
-        TcpTls::StarttlsPop3 => Encryption::StartTls(Upgrade::Pop3),
-        TcpTls::StarttlsFtp => Encryption::StartTls(Upgrade::Ftp),
-        TcpTls::StarttlsPostgres => Encryption::StartTls(Upgrade::Postgres),
+        TcpTlsMode::None => Encryption::None,
+        TcpTlsMode::Implicit => Encryption::Implicit,
+        TcpTlsMode::StarttlsSmtp => Encryption::StartTls(Upgrade::Smtp),
+        TcpTlsMode::StarttlsImap => Encryption::StartTls(Upgrade::Imap),
+        TcpTlsMode::StarttlsPop3 => Encryption::StartTls(Upgrade::Pop3),
+        TcpTlsMode::StarttlsFtp => Encryption::StartTls(Upgrade::Ftp),
+        TcpTlsMode::StarttlsPostgres => Encryption::StartTls(Upgrade::Postgres),
     }
 }
 
-fn step(line: &DialogueSettings<'_>) -> Result<DialogueStep, InvalidSettings> {
+fn step(line: &DialogueStepSettings<'_>) -> Result<DialogueStep, InvalidSettings> {
     let pattern = line.expect.filter(|text| !text.is_empty());
     let unusable = |error: regex::Error| InvalidSettings::new("dialogue", pattern, &error.to_string());
     let expect = pattern.map(Regex::new).transpose().map_err(unusable)?;

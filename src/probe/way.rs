@@ -2,28 +2,29 @@
 
 use crate::net::{Family, TlsOptions, TlsVersions};
 use crate::schema::typed::connection::{
-    AddressFamilySettings, ClientCertificateSettings, Ipv6, ProxySettings, TlsVersionSettings, TrustSettings,
+    AddressFamilySettings, ClientCertificateSettings, Ipv6Mode, ProxySettings, TlsVersionSettings,
+    TrustSettings,
 };
-use crate::schema::{Document, InvalidSettings};
+use crate::schema::{InvalidSettings, MonitorDocument};
 
 /// The families of `ipv6_enabled` (fields.md 3).
-pub(super) fn address_family(document: &Document) -> Result<Family, InvalidSettings> {
-    let settings: AddressFamilySettings = document.read()?;
+pub(super) fn address_family(document: &MonitorDocument) -> Result<Family, InvalidSettings> {
+    let settings: AddressFamilySettings = document.to_typed()?;
     Ok(match settings.ipv6_enabled {
-        Ipv6::Disabled => Family::V4Only,
-        Ipv6::Preferred => Family::V6Preferred,
-        Ipv6::Enforced => Family::V6Only,
+        Ipv6Mode::Disabled => Family::V4Only,
+        Ipv6Mode::Preferred => Family::V6Preferred,
+        Ipv6Mode::Enforced => Family::V6Only,
     })
 }
 
 /// The proxy of the settings to go through.
-pub(super) fn proxy_id(document: &Document) -> Result<Option<i64>, InvalidSettings> {
-    Ok(document.read::<ProxySettings>()?.id())
+pub(super) fn proxy_id(document: &MonitorDocument) -> Result<Option<i64>, InvalidSettings> {
+    Ok(document.to_typed::<ProxySettings>()?.id())
 }
 
 /// Versions, trust and client certificate; ALPN follows from the request.
-pub(super) fn tls_options(document: &Document) -> Result<TlsOptions, InvalidSettings> {
-    let version: TlsVersionSettings = document.read()?;
+pub(super) fn tls_options(document: &MonitorDocument) -> Result<TlsOptions, InvalidSettings> {
+    let version: TlsVersionSettings = document.to_typed()?;
     Ok(TlsOptions {
         versions: TlsVersions::of_field(version.use_ssl_version.as_str()),
         ..default_tls_options(document)?
@@ -31,14 +32,14 @@ pub(super) fn tls_options(document: &Document) -> Result<TlsOptions, InvalidSett
 }
 
 /// Trust and client certificate, with the best version: of types that have no choice of versions.
-pub(super) fn default_tls_options(document: &Document) -> Result<TlsOptions, InvalidSettings> {
-    let client: ClientCertificateSettings = document.read()?;
-    Ok(TlsOptions { client_certificate: client.shown(), ..trust_options(document)? })
+pub(super) fn default_tls_options(document: &MonitorDocument) -> Result<TlsOptions, InvalidSettings> {
+    let client: ClientCertificateSettings = document.to_typed()?;
+    Ok(TlsOptions { client_certificate: client.certificate_id(), ..trust_options(document)? })
 }
 
 /// Trust alone.
-pub(super) fn trust_options(document: &Document) -> Result<TlsOptions, InvalidSettings> {
-    let trust: TrustSettings = document.read()?;
+pub(super) fn trust_options(document: &MonitorDocument) -> Result<TlsOptions, InvalidSettings> {
+    let trust: TrustSettings = document.to_typed()?;
     let ca = trust.ca_cert_id.filter(|&id| id != 0);
     Ok(TlsOptions { verify: trust.verify_certificate, ca, ..TlsOptions::default() })
 }

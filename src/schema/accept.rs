@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::document::Document;
-use super::document_secrets::Secrets;
-use super::field::{Field, Table};
-use super::intake::{Form, Intake, SecretReader, no_secrets};
+use super::document::MonitorDocument;
+use super::document_secrets::SecretMode;
+use super::field::{Field, FieldTable};
+use super::intake::{FieldReader, InputFormat, SecretReader, reject_secret_sources};
 use super::table;
-use super::validation_context::Surroundings;
+use super::validation_context::ValidationContext;
 use super::{legacy, rules, url_login};
 use crate::domain::MonitorType;
 use crate::script;
@@ -18,9 +18,9 @@ use crate::syntax::{MASK, ValidationError, ValidationErrorKind, display_value};
 
 /// A document that was accepted.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Accepted {
+pub struct ValidatedDocument {
     /// The fields.
-    pub document: Document,
+    pub document: MonitorDocument,
     /// What its author should know, one sentence each.
     pub warnings: Vec<String>,
 }
@@ -28,58 +28,63 @@ pub struct Accepted {
 /// Makes the document of a new monitor of `kind` out of `body`, or says all that is wrong with it.
 pub fn create(
     kind: MonitorType,
-    form: Form,
+    form: InputFormat,
     body: &Node,
-    around: &Surroundings<'_>,
-) -> Result<Accepted, Vec<ValidationError>> {
-    create_with(kind, form, body, around, &no_secrets, &["type"])
+    around: &ValidationContext<'_>,
+) -> Result<ValidatedDocument, Vec<ValidationError>> {
+    create_with(kind, form, body, around, &reject_secret_sources, &["type"])
 }
 
 /// As [`create`], for files: secrets may stand elsewhere, and `skipped` fields at the top are not the
 /// monitor's.
 pub fn create_with(
     kind: MonitorType,
-    form: Form,
+    form: InputFormat,
     body: &Node,
-    around: &Surroundings<'_>,
+    around: &ValidationContext<'_>,
     secrets: SecretReader<'_>,
     skipped: &[&str],
-) -> Result<Accepted, Vec<ValidationError>> {
-    Acceptance { kind, form, body, around, old: None }.run(secrets, skipped)
+) -> Result<ValidatedDocument, Vec<ValidationError>> {
+    DocumentValidator { kind, form, body, context: around, old: None }.run(secrets, skipped)
 }
 
 /// Applies `body` to `old`: fields that it does not name stay, arrays replace, null unsets.
 pub fn patch(
-    old: &Document,
-    form: Form,
+    old: &MonitorDocument,
+    form: InputFormat,
     body: &Node,
-    around: &Surroundings<'_>,
-) -> Result<Accepted, Vec<ValidationError>> {
-    Acceptance { kind: old.kind(), form, body, around, old: Some(old) }.run(&no_secrets, &["type"])
+    around: &ValidationContext<'_>,
+) -> Result<ValidatedDocument, Vec<ValidationError>> {
+    DocumentValidator { kind: old.monitor_type(), form, body, context: around, old: Some(old) }
+        .run(&reject_secret_sources, &["type"])
 }
 
-struct Acceptance<'a> {
+struct DocumentValidator<'a> {
     kind: MonitorType,
-    form: Form,
+    form: InputFormat,
     body: &'a Node,
-    around: &'a Surroundings<'a>,
-    old: Option<&'a Document>,
+    context: &'a ValidationContext<'a>,
+    old: Option<&'a MonitorDocument>,
 }
 
-impl Acceptance<'_> {
-    fn run(&self, secrets: SecretReader<'_>, skipped: &[&str]) -> Result<Accepted, Vec<ValidationError>> {
-        let table = table::of(self.kind);
-        let skipped = if self.form == Form::Legacy { &["site_type"] } else { skipped };
-        let mut intake = Intake::new(self.form, secrets);
-        let mut read = intake.fields(table, self.body, skipped, self.old.is_none());
-        let mut faults = intake.faults;
-        faults.extend(self.other_type());
-        let old = self.old.map(|old| old.stored(Secrets::Revealed)).unwrap_or_default();
-        self.unmask(&mut read, &old, &mut faults);
-        if self.form == Form::Legacy {
-            legacy::rotation(&mut read, &old, self.around.default_locations);
+impl DocumentValidator<'_> {
+    fn run(
+        &self,
+        secrets: SecretReader<'_>,
+        skipped: &[&str],
+    ) -> Result<ValidatedDocument, Vec<ValidationError>> {
+        let table = table::for_type(self.kind);
+        let skipped = if self.form == InputFormat::Legacy { &["site_type"] } else { skipped };
+        let mut intake = FieldReader::new(self.form, secrets);
+        let mut read = intake.read_fields(table, self.body, skipped, self.old.is_none());
+        let mut faults = intake.errors;
+        faults.extend(self.check_type_unchanged());
+        let old = self.old.map(|old| old.to_stored(SecretMode::Revealed)).unwrap_or_default();
+        self.restore_masked(&mut read, &old, &mut faults);
+        if self.form == InputFormat::Legacy {
+            legacy::set_rotate_locations(&mut read, &old, self.context.default_locations);
         }
-        let document = match Document::new(self.kind, overlaid(old, read)) {
+        let document = match MonitorDocument::new(self.kind, merge_patch(old, read)) {
             Ok(document) => document,
             Err(error) => {
                 let place = self.body.position_of(&error.field);
@@ -87,27 +92,29 @@ impl Acceptance<'_> {
                 return Err(faults);
             }
         };
-        let judged = rules::Judged {
+        let judged = rules::RuleInput {
             document: &document,
             old: self.old,
             body: self.body,
-            form: self.form,
-            around: self.around,
+            format: self.form,
+            context: self.context,
         };
         rules::check(&judged, &mut faults);
         if faults.is_empty() {
-            return Ok(Accepted { warnings: rules::warnings(&judged), document });
+            return Ok(ValidatedDocument { warnings: rules::warnings(&judged), document });
         }
         faults.sort_by_key(|fault| (fault.position, fault.kind != ValidationErrorKind::MissingField));
         Err(faults)
     }
 
     /// A body whose `type` is another one: a type never changes (fields.md 1).
-    fn other_type(&self) -> Option<ValidationError> {
-        let name = if self.form == Form::Legacy { "site_type" } else { "type" };
+    fn check_type_unchanged(&self) -> Option<ValidationError> {
+        let name = if self.form == InputFormat::Legacy { "site_type" } else { "type" };
         let node = self.body.get(name)?;
         let same = match node.as_text() {
-            Some(text) if self.form == Form::Legacy => legacy::type_of(text) == Some(self.kind),
+            Some(text) if self.form == InputFormat::Legacy => {
+                legacy::parse_site_type(text) == Some(self.kind)
+            }
             Some(text) => text == self.kind.name(),
             None => false,
         };
@@ -119,20 +126,20 @@ impl Acceptance<'_> {
     }
 
     /// Puts the values that are there now in the place of masks.
-    fn unmask(
+    fn restore_masked(
         &self,
         read: &mut Map<String, Value>,
         old: &Map<String, Value>,
         faults: &mut Vec<ValidationError>,
     ) {
         for (name, value) in read {
-            unmask(value, old.get(name));
-            let script = table::of(self.kind).field(name).is_some_and(Field::is_script);
+            restore_masked(value, old.get(name));
+            let script = table::for_type(self.kind).field(name).is_some_and(Field::is_script);
             if let (true, Value::String(text)) = (script, &mut *value) {
-                self.unmask_script(name, text, old.get(name).and_then(Value::as_str), faults);
+                self.restore_masked_script(name, text, old.get(name).and_then(Value::as_str), faults);
             }
             let mut masked = Vec::new();
-            masks_in(table::of(self.kind), name, value, &mut masked);
+            find_masked_secrets(table::for_type(self.kind), name, value, &mut masked);
             for path in masked {
                 let message = format!("`{path}` is masked, and there is no value that it could stand for");
                 let place = self.body.position_of(&path);
@@ -144,9 +151,9 @@ impl Acceptance<'_> {
     }
 }
 
-impl Acceptance<'_> {
+impl DocumentValidator<'_> {
     /// Puts the protected values that are there now in the place of their masks.
-    fn unmask_script(
+    fn restore_masked_script(
         &self,
         name: &str,
         text: &mut String,
@@ -170,7 +177,7 @@ impl Acceptance<'_> {
 
 /// Entries of lists are the same when their `step_number` or `id` is, else by their position; those that have a
 /// name and neither, as headers do, by that alone: a secret does not go to another header.
-fn unmask(new: &mut Value, old: Option<&Value>) {
+fn restore_masked(new: &mut Value, old: Option<&Value>) {
     match (new, old) {
         (Value::String(text), Some(old)) if text == MASK => {
             if let Some(old) = old.as_str() {
@@ -178,13 +185,13 @@ fn unmask(new: &mut Value, old: Option<&Value>) {
             }
         }
         (Value::String(text), Some(Value::String(old))) => {
-            if let Some(whole) = url_login::restored(text, old) {
+            if let Some(whole) = url_login::restore(text, old) {
                 *text = whole;
             }
         }
         (Value::Object(new), Some(Value::Object(old))) => {
             for (name, value) in new {
-                unmask(value, old.get(name));
+                restore_masked(value, old.get(name));
             }
         }
         (Value::Array(new), Some(Value::Array(old))) => {
@@ -204,7 +211,7 @@ fn unmask(new: &mut Value, old: Option<&Value>) {
                     }
                     _ => same.or_else(|| old.get(index)),
                 };
-                unmask(value, alike);
+                restore_masked(value, alike);
             }
         }
         _ => {}
@@ -212,7 +219,7 @@ fn unmask(new: &mut Value, old: Option<&Value>) {
 }
 
 /// Paths of the secrets in `value` that are still masked.
-fn masks_in(table: &'static Table, path: &str, value: &Value, masked: &mut Vec<String>) {
+fn find_masked_secrets(table: &'static FieldTable, path: &str, value: &Value, masked: &mut Vec<String>) {
     let name = path.rsplit('.').next().unwrap_or_default();
     let Some(field) = table.field(name) else { return };
     let is_masked = |text| if field.is_url() { url_login::is_masked(text) } else { text == MASK };
@@ -222,14 +229,17 @@ fn masks_in(table: &'static Table, path: &str, value: &Value, masked: &mut Vec<S
         }
         return;
     }
-    match (field.kind, value) {
-        (super::field::Kind::Object(inner), Value::Object(entries)) => {
-            masks_in_object(inner, path, entries, masked);
+    match (field.field_type, value) {
+        (super::field::FieldType::Object(inner), Value::Object(entries)) => {
+            find_masked_secrets_in_object(inner, path, entries, masked);
         }
-        (super::field::Kind::List { of: super::field::Kind::Object(inner), .. }, Value::Array(items)) => {
+        (
+            super::field::FieldType::List { items: super::field::FieldType::Object(inner), .. },
+            Value::Array(items),
+        ) => {
             for (index, item) in items.iter().enumerate() {
                 if let Value::Object(entries) = item {
-                    masks_in_object(inner, &format!("{path}[{index}]"), entries, masked);
+                    find_masked_secrets_in_object(inner, &format!("{path}[{index}]"), entries, masked);
                 }
             }
         }
@@ -237,32 +247,32 @@ fn masks_in(table: &'static Table, path: &str, value: &Value, masked: &mut Vec<S
     }
 }
 
-fn masks_in_object(
-    table: &'static Table,
+fn find_masked_secrets_in_object(
+    table: &'static FieldTable,
     path: &str,
     entries: &Map<String, Value>,
     masked: &mut Vec<String>,
 ) {
-    let lets_in = table::parts::lets_in(table, entries);
+    let lets_in = table::parts::is_secret_header(table, entries);
     for (name, value) in entries {
         let path = format!("{path}.{name}");
         if lets_in && name == "value" && value.as_str() == Some(MASK) {
             masked.push(path);
         } else {
-            masks_in(table, &path, value, masked);
+            find_masked_secrets(table, &path, value, masked);
         }
     }
 }
 
 /// `old` with what `new` says: null unsets, objects merge, all else replaces.
-fn overlaid(mut old: Map<String, Value>, new: Map<String, Value>) -> Map<String, Value> {
+fn merge_patch(mut old: Map<String, Value>, new: Map<String, Value>) -> Map<String, Value> {
     for (name, value) in new {
         match (old.get_mut(&name), value) {
             (_, Value::Null) => {
                 old.shift_remove(&name);
             }
             (Some(Value::Object(old)), Value::Object(new)) => {
-                *old = overlaid(std::mem::take(old), new);
+                *old = merge_patch(std::mem::take(old), new);
             }
             (_, value) => {
                 old.insert(name, value);

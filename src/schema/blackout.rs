@@ -2,23 +2,23 @@
 
 use serde_json::{Map, Value};
 
-use super::intake::{Form, Intake, no_secrets};
+use super::intake::{FieldReader, InputFormat, reject_secret_sources};
 use super::table::account::{BLACKOUT, BLACKOUT_BULK_EDIT};
 use crate::syntax::source::{Node, Position};
 use crate::syntax::{ValidationError, ValidationErrorKind, display_value};
 
 /// Minutes that a one-time blackout may have begun ago when it is made: "mute now".
-const BEGUN: i64 = 5;
+const MAX_START_AGE_MINUTES: i64 = 5;
 
-const DATES: [&str; 2] = ["from_date", "thru_date"];
-const WINDOW: [&str; 4] = ["start_day", "start_time", "end_day", "end_time"];
+const ONE_TIME_FIELDS: [&str; 2] = ["from_date", "thru_date"];
+const WEEKLY_FIELDS: [&str; 4] = ["start_day", "start_time", "end_day", "end_time"];
 
 /// Reads a new blackout; `now` is the time in the account's time zone.
 pub fn create(body: &Node, now: jiff::civil::DateTime) -> Result<Map<String, Value>, Vec<ValidationError>> {
-    let mut intake = Intake::new(Form::V3, &no_secrets);
-    let mut values = intake.fields(&BLACKOUT, body, &[], true);
+    let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
+    let mut values = intake.read_fields(&BLACKOUT, body, &[], true);
     values.retain(|_, value| !value.is_null());
-    let mut faults = intake.faults;
+    let mut faults = intake.errors;
     if faults.is_empty() {
         check(&values, body, now, &mut faults);
     }
@@ -27,14 +27,14 @@ pub fn create(body: &Node, now: jiff::civil::DateTime) -> Result<Map<String, Val
 
 /// Applies `body` to `old`, a blackout that comes back each week: fields that it does not name stay.
 pub fn patch(old: &Map<String, Value>, body: &Node) -> Result<Map<String, Value>, Vec<ValidationError>> {
-    let mut intake = Intake::new(Form::V3, &no_secrets);
-    let read = intake.fields(&BLACKOUT, body, &[], false);
-    let mut faults = intake.faults;
+    let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
+    let read = intake.read_fields(&BLACKOUT, body, &[], false);
+    let mut faults = intake.errors;
     let mut values = old.clone();
     for (name, value) in read {
         match (name.as_str(), value) {
             // Its week, and that it comes back, cannot be unset.
-            (_, Value::Null) if WINDOW.contains(&name.as_str()) => {
+            (_, Value::Null) if WEEKLY_FIELDS.contains(&name.as_str()) => {
                 let message = format!("`{name}` is required when `persistent` is true");
                 faults.push(ValidationError::new(
                     ValidationErrorKind::MissingField,
@@ -45,7 +45,7 @@ pub fn patch(old: &Map<String, Value>, body: &Node) -> Result<Map<String, Value>
             }
             ("persistent", Value::Null | Value::Bool(false)) => {
                 let message = "`persistent` stays `true`; remove the blackout and make one that comes once";
-                faults.push(conflict(body, "persistent", message.to_owned()));
+                faults.push(conflict_error(body, "persistent", message.to_owned()));
             }
             (_, Value::Null) => drop(values.shift_remove(&name)),
             (_, value) => drop(values.insert(name, value)),
@@ -63,10 +63,10 @@ pub fn bulk_edit(
     body: &Node,
     now: jiff::civil::DateTime,
 ) -> Result<Map<String, Value>, Vec<ValidationError>> {
-    let mut intake = Intake::new(Form::V3, &no_secrets);
-    let mut values = intake.fields(&BLACKOUT_BULK_EDIT, body, &[], true);
+    let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
+    let mut values = intake.read_fields(&BLACKOUT_BULK_EDIT, body, &[], true);
     values.retain(|_, value| !value.is_null());
-    let mut faults = intake.faults;
+    let mut faults = intake.errors;
     for (switch, action) in
         [("update_one_time", "update_one_time_action"), ("update_persistent", "update_persistent_action")]
     {
@@ -84,7 +84,7 @@ pub fn bulk_edit(
     let blackouts = values.get("one_time_blackouts").and_then(Value::as_array);
     for (index, blackout) in blackouts.into_iter().flatten().enumerate() {
         if let Value::Object(blackout) = blackout {
-            dates(blackout, body, &format!("one_time_blackouts[{index}]."), now, &mut faults);
+            check_dates(blackout, body, &format!("one_time_blackouts[{index}]."), now, &mut faults);
         }
     }
     if faults.is_empty() { Ok(values) } else { Err(faults) }
@@ -97,24 +97,25 @@ fn check(
     faults: &mut Vec<ValidationError>,
 ) {
     let weekly = values.get("persistent") == Some(&Value::Bool(true));
-    let (needed, other): (&[&str], &[&str]) = if weekly { (&WINDOW, &DATES) } else { (&DATES, &WINDOW) };
+    let (needed, other): (&[&str], &[&str]) =
+        if weekly { (&WEEKLY_FIELDS, &ONE_TIME_FIELDS) } else { (&ONE_TIME_FIELDS, &WEEKLY_FIELDS) };
     for field in needed.iter().filter(|field| !values.contains_key(**field)) {
         let message = format!("`{field}` is required when `persistent` is {weekly}");
         faults.push(ValidationError::new(ValidationErrorKind::MissingField, *field, body.position, message));
     }
     for field in other.iter().filter(|field| values.contains_key(**field)) {
-        faults.push(conflict(body, field, format!("`{field}` does not go with `persistent` {weekly}")));
+        faults.push(conflict_error(body, field, format!("`{field}` does not go with `persistent` {weekly}")));
     }
     if values.get("type").and_then(Value::as_str) == Some("Notifier") && values.contains_key("note") {
-        faults.push(conflict(body, "note", "`note` does not go with `type` Notifier".to_owned()));
+        faults.push(conflict_error(body, "note", "`note` does not go with `type` Notifier".to_owned()));
     }
     if !weekly {
-        dates(values, body, "", now, faults);
+        check_dates(values, body, "", now, faults);
     }
 }
 
-/// From before thru, thru to come, from at most [`BEGUN`] minutes ago.
-fn dates(
+/// From before thru, thru to come, from at most [`MAX_START_AGE_MINUTES`] minutes ago.
+fn check_dates(
     values: &Map<String, Value>,
     body: &Node,
     prefix: &str,
@@ -129,18 +130,18 @@ fn dates(
     let (from_path, thru_path) = (format!("{prefix}from_date"), format!("{prefix}thru_date"));
     if from >= thru {
         let message = format!("`{thru_path}` must be after `from_date`");
-        faults.push(conflict(body, &thru_path, message));
+        faults.push(conflict_error(body, &thru_path, message));
     } else if thru <= now {
-        faults.push(conflict(body, &thru_path, format!("`{thru_path}` is past")));
+        faults.push(conflict_error(body, &thru_path, format!("`{thru_path}` is past")));
     }
-    let earliest = now.saturating_sub(jiff::SignedDuration::from_mins(BEGUN));
+    let earliest = now.saturating_sub(jiff::SignedDuration::from_mins(MAX_START_AGE_MINUTES));
     if from < earliest {
-        let message = format!("`{from_path}` is more than {BEGUN} minutes ago");
-        faults.push(conflict(body, &from_path, message));
+        let message = format!("`{from_path}` is more than {MAX_START_AGE_MINUTES} minutes ago");
+        faults.push(conflict_error(body, &from_path, message));
     }
 }
 
-fn conflict(body: &Node, path: &str, message: String) -> ValidationError {
+fn conflict_error(body: &Node, path: &str, message: String) -> ValidationError {
     let place: Position = body.position_of(path);
     let fault = ValidationError::new(ValidationErrorKind::Conflict, path, place, message);
     match body.get(path) {

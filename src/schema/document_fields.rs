@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use super::document::Document;
+use super::document::MonitorDocument;
 use super::typed::schedule::PropertyReference;
 use crate::domain::{LocationId, MonitorType};
 use crate::script::ScriptSummary;
 
-impl Document {
+impl MonitorDocument {
     /// The name; empty without one.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -47,7 +47,7 @@ impl Document {
     /// The port that is checked, where one is set.
     #[must_use]
     pub fn port(&self) -> Option<i64> {
-        self.id("port")
+        self.int("port")
     }
 
     /// The script, of types that have one.
@@ -58,7 +58,7 @@ impl Document {
 
     /// Bytes of its texts that may be long: script, environment and data.
     #[must_use]
-    pub fn long_bytes(&self) -> usize {
+    pub fn large_text_bytes(&self) -> usize {
         ["script", "environment", "data"].iter().filter_map(|field| self.text(field)).map(str::len).sum()
     }
 
@@ -71,7 +71,7 @@ impl Document {
     /// The emulation profile of a browser script; 0 is none.
     #[must_use]
     pub fn subtype(&self) -> i64 {
-        self.id("subtype").unwrap_or_default()
+        self.int("subtype").unwrap_or_default()
     }
 
     /// The application that the profile of a browser script stands for.
@@ -88,40 +88,40 @@ impl Document {
 
     /// The client certificate that it names.
     #[must_use]
-    pub fn client_certificate(&self) -> Option<i64> {
-        self.id("ssl_cert_id")
+    pub fn client_certificate_id(&self) -> Option<i64> {
+        self.int("ssl_cert_id")
     }
 
     /// The private authority that it names.
     #[must_use]
-    pub fn authority(&self) -> Option<i64> {
-        self.id("ca_cert_id")
+    pub fn certificate_authority_id(&self) -> Option<i64> {
+        self.int("ca_cert_id")
     }
 
     /// Its own pool of locations; empty is that of the account.
     #[must_use]
-    pub fn locations(&self) -> Vec<LocationId> {
-        self.list("locations").iter().filter_map(id_of).map(LocationId).collect()
+    pub fn location_ids(&self) -> Vec<LocationId> {
+        self.list("locations").iter().filter_map(entry_id).map(LocationId).collect()
     }
 
     /// The values that it has of custom properties.
     pub fn custom_properties(&self) -> impl Iterator<Item = PropertyReference> + '_ {
         self.list("custom_properties").iter().filter_map(|entry| {
-            Some(PropertyReference { id: id_of(entry)?, value_id: entry.get("value_id")?.as_i64()? })
+            Some(PropertyReference { id: entry_id(entry)?, value_id: entry.get("value_id")?.as_i64()? })
         })
     }
 
     /// The ids of its content views.
     #[must_use]
-    pub fn content_views(&self) -> Vec<i64> {
-        self.list("content_views").iter().filter_map(id_of).collect()
+    pub fn content_view_ids(&self) -> Vec<i64> {
+        self.list("content_views").iter().filter_map(entry_id).collect()
     }
 
     /// What the APIs show of its script, or of the one step that opens its `url`. `None` for types without scripts of a
     /// browser, and for scripts that cannot be read.
     #[must_use]
-    pub fn script_facts(&self) -> Option<ScriptSummary> {
-        if self.kind() != MonitorType::BrowserScript {
+    pub fn script_summary(&self) -> Option<ScriptSummary> {
+        if self.monitor_type() != MonitorType::BrowserScript {
             return None;
         }
         match self.script() {
@@ -130,11 +130,11 @@ impl Document {
         }
     }
 
-    fn id(&self, field: &str) -> Option<i64> {
+    fn int(&self, field: &str) -> Option<i64> {
         self.value(field).and_then(Value::as_i64)
     }
 }
 
-fn id_of(entry: &Value) -> Option<i64> {
+fn entry_id(entry: &Value) -> Option<i64> {
     entry.get("id")?.as_i64()
 }

@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value};
 
-use super::field::{Field, Kind};
+use super::field::{Field, FieldType};
 use super::table::parts;
 use super::url_login;
 use crate::syntax::MASK;
 
 /// What happens to secrets in what is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Secrets {
+pub enum SecretMode {
     /// They show as `********`: for everything that leaves the process.
     Masked,
     /// They are left out: for the store, where they stay with their source.
@@ -19,47 +19,51 @@ pub enum Secrets {
 }
 
 /// `value` with its secrets treated as `secrets` says; `None` when nothing of it is left.
-pub(in crate::schema) fn covered(field: &Field, value: Value, secrets: Secrets) -> Option<Value> {
-    if secrets == Secrets::Revealed {
+pub(in crate::schema) fn apply_secret_mode(
+    field: &Field,
+    value: Value,
+    secrets: SecretMode,
+) -> Option<Value> {
+    if secrets == SecretMode::Revealed {
         return Some(value);
     }
-    if field.is_script() && secrets == Secrets::Masked {
+    if field.is_script() && secrets == SecretMode::Masked {
         let shown = value.as_str().map(crate::script::mask);
         return Some(shown.map_or(Value::Null, |shown| Value::from(shown.as_ref())));
     }
-    if let Some(shown) = without_login(field, &value) {
+    if let Some(shown) = mask_url_credentials(field, &value) {
         return Some(Value::from(shown));
     }
-    if field.hides(&value) {
-        return masked(value, secrets);
+    if field.is_secret_value(&value) {
+        return mask_value(value, secrets);
     }
-    Some(covered_inside(&field.kind, value, secrets))
+    Some(apply_secret_mode_nested(&field.field_type, value, secrets))
 }
 
 /// What stands for a secret.
-fn masked(value: Value, secrets: Secrets) -> Option<Value> {
+fn mask_value(value: Value, secrets: SecretMode) -> Option<Value> {
     let set = value.as_str().is_none_or(|text| !text.is_empty());
     match secrets {
-        Secrets::Masked if set => Some(Value::from(MASK)),
-        Secrets::Revealed | Secrets::Masked => Some(value),
-        Secrets::Omitted => None,
+        SecretMode::Masked if set => Some(Value::from(MASK)),
+        SecretMode::Revealed | SecretMode::Masked => Some(value),
+        SecretMode::Omitted => None,
     }
 }
 
-fn covered_inside(kind: &Kind, value: Value, secrets: Secrets) -> Value {
+fn apply_secret_mode_nested(kind: &FieldType, value: Value, secrets: SecretMode) -> Value {
     match (kind, value) {
-        (Kind::List { of, .. }, Value::Array(items)) if matches!(of, Kind::Object(_)) => {
-            items.into_iter().map(|item| covered_inside(of, item, secrets)).collect()
+        (FieldType::List { items: of, .. }, Value::Array(items)) if matches!(of, FieldType::Object(_)) => {
+            items.into_iter().map(|item| apply_secret_mode_nested(of, item, secrets)).collect()
         }
-        (Kind::Object(table), Value::Object(entries)) => {
-            let lets_in = parts::lets_in(table, &entries);
+        (FieldType::Object(table), Value::Object(entries)) => {
+            let lets_in = parts::is_secret_header(table, &entries);
             entries
                 .into_iter()
                 .filter_map(|(name, value)| match table.field(&name) {
                     Some(_) if lets_in && name == "value" => {
-                        masked(value, secrets).map(|value| (name, value))
+                        mask_value(value, secrets).map(|value| (name, value))
                     }
-                    Some(field) => covered(field, value, secrets).map(|value| (name, value)),
+                    Some(field) => apply_secret_mode(field, value, secrets).map(|value| (name, value)),
                     None => Some((name, value)),
                 })
                 .collect()
@@ -68,30 +72,30 @@ fn covered_inside(kind: &Kind, value: Value, secrets: Secrets) -> Value {
     }
 }
 
-/// What [`Secrets::Omitted`] leaves out of `value`.
-pub(super) fn hidden(field: &Field, value: &Value) -> Option<Value> {
-    let whole = field.secret || without_login(field, value).is_some();
-    if whole { Some(value.clone()) } else { hidden_inside(&field.kind, value) }
+/// What [`SecretMode::Omitted`] leaves out of `value`.
+pub(super) fn extract_secrets(field: &Field, value: &Value) -> Option<Value> {
+    let whole = field.secret || mask_url_credentials(field, value).is_some();
+    if whole { Some(value.clone()) } else { extract_nested_secrets(&field.field_type, value) }
 }
 
 /// A URL with a mask in the place of its login; `None` for what has none. The mask goes into the store as
 /// well, and the whole URL among the secrets.
-fn without_login(field: &Field, value: &Value) -> Option<String> {
-    value.as_str().filter(|_| field.is_url()).and_then(url_login::masked)
+fn mask_url_credentials(field: &Field, value: &Value) -> Option<String> {
+    value.as_str().filter(|_| field.is_url()).and_then(url_login::mask)
 }
 
-fn hidden_inside(kind: &Kind, value: &Value) -> Option<Value> {
+fn extract_nested_secrets(kind: &FieldType, value: &Value) -> Option<Value> {
     match (kind, value) {
-        (Kind::List { of, .. }, Value::Array(items)) if matches!(of, Kind::Object(_)) => {
-            let items: Vec<_> = items.iter().map(|item| hidden_inside(of, item)).collect();
+        (FieldType::List { items: of, .. }, Value::Array(items)) if matches!(of, FieldType::Object(_)) => {
+            let items: Vec<_> = items.iter().map(|item| extract_nested_secrets(of, item)).collect();
             let any = items.iter().any(Option::is_some);
             any.then(|| items.into_iter().map(Option::unwrap_or_default).collect())
         }
-        (Kind::Object(table), Value::Object(entries)) => {
-            let lets_in = parts::lets_in(table, entries);
+        (FieldType::Object(table), Value::Object(entries)) => {
+            let lets_in = parts::is_secret_header(table, entries);
             let secret = |name: &str, value: &Value| match table.field(name)? {
                 _ if lets_in && name == "value" => Some(value.clone()),
-                field => hidden(field, value),
+                field => extract_secrets(field, value),
             };
             let hidden: Map<String, Value> = entries
                 .iter()
@@ -104,19 +108,19 @@ fn hidden_inside(kind: &Kind, value: &Value) -> Option<Value> {
 }
 
 /// Puts `secrets` into their places in `value`.
-pub(super) fn join(value: &mut Value, secrets: Value) {
+pub(super) fn insert_secrets(value: &mut Value, secrets: Value) {
     match (value, secrets) {
         (Value::Object(entries), Value::Object(secrets)) => {
             for (name, secret) in secrets {
                 match entries.get_mut(&name) {
-                    Some(entry) => join(entry, secret),
+                    Some(entry) => insert_secrets(entry, secret),
                     None => drop(entries.insert(name, secret)),
                 }
             }
         }
         (Value::Array(items), Value::Array(secrets)) => {
             for (item, secret) in items.iter_mut().zip(secrets).filter(|(_, secret)| !secret.is_null()) {
-                join(item, secret);
+                insert_secrets(item, secret);
             }
         }
         (value, secret) => *value = secret,

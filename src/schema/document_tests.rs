@@ -15,35 +15,35 @@ impl Dice {
         (self.0 >> 33) % sides
     }
 
-    fn value(&mut self, kind: &Kind) -> Value {
+    fn value(&mut self, kind: &FieldType) -> Value {
         match kind {
-            Kind::Flag | Kind::Any => Value::from(self.roll(2) == 0),
-            Kind::Int { .. } | Kind::Number { .. } => Value::from(self.roll(3)),
-            Kind::IntOf(choices) => Value::from(choices[self.roll(choices.len() as u64) as usize]),
-            Kind::TextOf(choices) => Value::from(choices[self.roll(choices.len() as u64) as usize]),
-            Kind::Text { .. } => Value::from(match self.roll(3) {
+            FieldType::Bool | FieldType::Any => Value::from(self.roll(2) == 0),
+            FieldType::Int { .. } | FieldType::Float { .. } => Value::from(self.roll(3)),
+            FieldType::IntEnum(choices) => Value::from(choices[self.roll(choices.len() as u64) as usize]),
+            FieldType::TextEnum(choices) => Value::from(choices[self.roll(choices.len() as u64) as usize]),
+            FieldType::Text { .. } => Value::from(match self.roll(3) {
                 0 => "",
                 1 => "word",
                 _ => "hunter2",
             }),
-            Kind::List { of, .. } => (0..self.roll(4)).map(|_| self.value(of)).collect(),
-            Kind::Object(table) => Value::Object(self.object(table)),
+            FieldType::List { items: of, .. } => (0..self.roll(4)).map(|_| self.value(of)).collect(),
+            FieldType::Object(table) => Value::Object(self.object(table)),
         }
     }
 
-    fn object(&mut self, table: &'static Table) -> Map<String, Value> {
+    fn object(&mut self, table: &'static FieldTable) -> Map<String, Value> {
         let fields = table.fields().iter().filter(|_| self.roll(3) > 0).collect::<Vec<_>>();
-        fields.into_iter().map(|field| (field.name.to_owned(), self.value(&field.kind))).collect()
+        fields.into_iter().map(|field| (field.name.to_owned(), self.value(&field.field_type))).collect()
     }
 }
 
 /// Whether a secret of `kind` stands anywhere in `value`.
-fn shows(kind: &Kind, value: &Value) -> bool {
+fn shows(kind: &FieldType, value: &Value) -> bool {
     match (kind, value) {
-        (Kind::List { of, .. }, Value::Array(items)) => items.iter().any(|item| shows(of, item)),
-        (Kind::Object(table), Value::Object(entries)) => table.fields().iter().any(|field| {
+        (FieldType::List { items: of, .. }, Value::Array(items)) => items.iter().any(|item| shows(of, item)),
+        (FieldType::Object(table), Value::Object(entries)) => table.fields().iter().any(|field| {
             let value = entries.get(field.name);
-            value.is_some_and(|value| field.secret || shows(&field.kind, value))
+            value.is_some_and(|value| field.secret || shows(&field.field_type, value))
         }),
         _ => false,
     }
@@ -53,18 +53,18 @@ proptest! {
     #[test]
     fn secrets_taken_out_and_put_back_change_nothing(kind in 0..MonitorType::ALL.len(), seed: u64) {
         let kind = MonitorType::ALL[kind];
-        let document = Document::new(kind, Dice(seed).object(table::of(kind))).unwrap();
-        let whole = Kind::Object(table::of(kind));
-        let open = document.stored(Secrets::Omitted);
+        let document = MonitorDocument::new(kind, Dice(seed).object(table::for_type(kind))).unwrap();
+        let whole = FieldType::Object(table::for_type(kind));
+        let open = document.to_stored(SecretMode::Omitted);
         prop_assert!(!shows(&whole, &Value::Object(open.clone())));
         let Some(secrets) = document.secrets() else {
-            prop_assert!(!shows(&whole, &Value::Object(document.stored(Secrets::Revealed))));
+            prop_assert!(!shows(&whole, &Value::Object(document.to_stored(SecretMode::Revealed))));
             return Ok(());
         };
         // As it comes back from the store: as text, and what equals a default left out.
-        let open = Document::new(kind, open).unwrap().stored(Secrets::Omitted);
+        let open = MonitorDocument::new(kind, open).unwrap().to_stored(SecretMode::Omitted);
         let secrets = serde_json::from_str(&secrets.to_string()).unwrap();
-        prop_assert_eq!(Document::with_secrets(kind, open, secrets).unwrap(), document);
+        prop_assert_eq!(MonitorDocument::with_secrets(kind, open, secrets).unwrap(), document);
     }
 }
 
@@ -73,10 +73,10 @@ proptest! {
 fn what_an_object_leaves_open_is_the_default_of_its_table() {
     for (given, level) in [(json!({}), "Error Only"), (json!({"level": "All Events"}), "All Events")] {
         let fields = Map::from_iter([("capture".to_owned(), given)]);
-        let document = Document::new(MonitorType::BrowserScript, fields).unwrap();
+        let document = MonitorDocument::new(MonitorType::BrowserScript, fields).unwrap();
         assert_eq!(document.is_set("capture"), level != "Error Only");
         let shown = json!({"level": level, "mimetype": "image/jpeg", "headers": true, "images": true, "sources": true});
-        assert_eq!(document.to_json(Secrets::Revealed)["capture"], shown);
+        assert_eq!(document.to_json(SecretMode::Revealed)["capture"], shown);
     }
 }
 
@@ -84,9 +84,9 @@ fn what_an_object_leaves_open_is_the_default_of_its_table() {
 fn every_type_with_secrets_gives_them_out_alone() {
     let mut with_secrets = Vec::new();
     for &kind in MonitorType::ALL {
-        let whole = Kind::Object(table::of(kind));
+        let whole = FieldType::Object(table::for_type(kind));
         let found = (0..50).find_map(|seed| {
-            Document::new(kind, Dice(seed).object(table::of(kind)))
+            MonitorDocument::new(kind, Dice(seed).object(table::for_type(kind)))
                 .unwrap()
                 .secrets()
                 .filter(|s| shows(&whole, s))
@@ -113,13 +113,13 @@ fn secrets_of_steps_keep_their_places() {
     ]}) else {
         unreachable!()
     };
-    let document = Document::new(MonitorType::WebsiteApi, values).unwrap();
+    let document = MonitorDocument::new(MonitorType::WebsiteApi, values).unwrap();
     let secrets = document.secrets().unwrap();
     let expected = json!({"api_steps": [
         null, {"head": {"http_basic_auth_password": "hunter2"}}, {"head": {"bearer_token": "abc"}},
     ]});
     assert_eq!(secrets, expected);
-    let open = document.stored(Secrets::Omitted);
+    let open = document.to_stored(SecretMode::Omitted);
     assert!(!Value::Object(open.clone()).to_string().contains("hunter2"));
-    assert_eq!(Document::with_secrets(MonitorType::WebsiteApi, open, secrets).unwrap(), document);
+    assert_eq!(MonitorDocument::with_secrets(MonitorType::WebsiteApi, open, secrets).unwrap(), document);
 }

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::document::Document;
-use super::document_secrets::Secrets;
-use super::field::{Field, Kind, Legacy, Table};
+use super::document::MonitorDocument;
+use super::document_secrets::SecretMode;
+use super::field::{Field, FieldTable, FieldType, LegacyEncoding};
 use super::table::{self, mobile};
 use crate::domain::MonitorType;
 use crate::syntax::source::Node;
@@ -12,7 +12,7 @@ use crate::syntax::source::Node;
 /// The type that `site_type` names; `transaction` and `transaction-ssl` are further names of those with
 /// steps (fields.md 1).
 #[must_use]
-pub fn type_of(site_type: &str) -> Option<MonitorType> {
+pub fn parse_site_type(site_type: &str) -> Option<MonitorType> {
     match site_type {
         "apiproject" => Some(MonitorType::Api),
         "transaction" => Some(MonitorType::WebsiteApi),
@@ -24,7 +24,7 @@ pub fn type_of(site_type: &str) -> Option<MonitorType> {
 
 /// The `site_type` of `kind`.
 #[must_use]
-pub fn type_name(kind: MonitorType) -> &'static str {
+pub fn site_type(kind: MonitorType) -> &'static str {
     match kind {
         MonitorType::Api => "apiproject",
         kind => kind.name(),
@@ -45,44 +45,47 @@ pub fn type_to_create(body: &Node) -> Result<MonitorType, (u16, String)> {
     if name.is_empty() && named.as_text().is_some() {
         return Err(missing());
     }
-    let kind = type_of(name).ok_or_else(|| (66, "Invalid site_type".to_owned()))?;
+    let kind = parse_site_type(name).ok_or_else(|| (66, "Invalid site_type".to_owned()))?;
     if can_create(kind) { Ok(kind) } else { Err((65, "Invalid device.".to_owned())) }
 }
 
 /// The legacy record of `document`: every value a text. Id and audit fields are the caller's to add.
 #[must_use]
-pub fn record(document: &Document, secrets: Secrets) -> Map<String, Value> {
-    let table = table::of(document.kind());
+pub fn record_from_document(document: &MonitorDocument, secrets: SecretMode) -> Map<String, Value> {
+    let table = table::for_type(document.monitor_type());
     let values = document.to_json(secrets);
     let mut record = Map::new();
-    record.insert("site_type".to_owned(), Value::from(type_name(document.kind())));
+    record.insert("site_type".to_owned(), Value::from(site_type(document.monitor_type())));
     for field in table.fields().iter().filter(|field| field.is_settable()) {
-        write(field, values.get(field.name), &mut record);
+        write_field(field, values.get(field.name), &mut record);
     }
     if document.flag("rotate_locations") && record.contains_key("monitor_location_count") {
-        let count = rotated(document.number("monitor_location_count"), document.text("mode"));
+        let count = rotation_location_count(document.number("monitor_location_count"), document.text("mode"));
         record.insert("monitor_location_count".to_owned(), Value::from(count.to_string()));
     }
     record
 }
 
 /// Fields of interface.md 2.8 of records of websites that no website has; other types do.
-const OF_OTHERS: [&str; 2] = ["smtp_hostname", "pop3_hostname"];
+const FOREIGN_FIELDS: [&str; 2] = ["smtp_hostname", "pop3_hostname"];
 
 /// The legacy record of the version 3 object of a monitor of `kind`, fields that Vigie sets included: every
 /// value a text, `""` where there is none (interface.md 2.8).
 #[must_use]
-pub fn shown(kind: MonitorType, object: &Map<String, Value>) -> Map<String, Value> {
+pub fn record_from_v3(kind: MonitorType, object: &Map<String, Value>) -> Map<String, Value> {
     let mut record = Map::new();
-    record.insert("id".to_owned(), object.get("id").map_or(Value::Null, |id| plain(&Kind::Flag, id)));
-    record.insert("site_type".to_owned(), Value::from(type_name(kind)));
-    for field in table::of(kind).fields().iter().filter(|field| field.name != "id") {
-        write(field, object.get(field.name).filter(|value| !value.is_null()), &mut record);
+    record.insert(
+        "id".to_owned(),
+        object.get("id").map_or(Value::Null, |id| encode_value(&FieldType::Bool, id)),
+    );
+    record.insert("site_type".to_owned(), Value::from(site_type(kind)));
+    for field in table::for_type(kind).fields().iter().filter(|field| field.name != "id") {
+        write_field(field, object.get(field.name).filter(|value| !value.is_null()), &mut record);
     }
     let set = |name: &str| object.get(name).unwrap_or(&Value::Null);
     if set("rotate_locations") == &Value::Bool(true) && record.contains_key("monitor_location_count") {
         let count = set("monitor_location_count").as_i64().unwrap_or_default();
-        let count = rotated(count, set("mode").as_str());
+        let count = rotation_location_count(count, set("mode").as_str());
         record.insert("monitor_location_count".to_owned(), Value::from(count.to_string()));
     }
     for location in record.get_mut("locations").and_then(Value::as_array_mut).into_iter().flatten() {
@@ -91,7 +94,7 @@ pub fn shown(kind: MonitorType, object: &Map<String, Value>) -> Map<String, Valu
         }
     }
     if matches!(kind, MonitorType::Website | MonitorType::WebsiteSsl) {
-        for name in OF_OTHERS {
+        for name in FOREIGN_FIELDS {
             record.insert(name.to_owned(), Value::from(""));
         }
     }
@@ -101,7 +104,7 @@ pub fn shown(kind: MonitorType, object: &Map<String, Value>) -> Map<String, Valu
 /// The fields that a body has to have to create a monitor of `kind`, in the order of interface.md 4.1, rules 3
 /// to 5; other types need what the field table says. `site_type` comes before all.
 #[must_use]
-pub fn minimal(kind: MonitorType) -> &'static [&'static str] {
+pub fn required_fields(kind: MonitorType) -> &'static [&'static str] {
     match kind {
         MonitorType::Website | MonitorType::WebsiteSsl => {
             &["billing_plancode", "name", "url", "interval", "enabled"]
@@ -116,35 +119,35 @@ pub fn minimal(kind: MonitorType) -> &'static [&'static str] {
     }
 }
 
-/// The first field of [`minimal`] that `body` lacks: absent, null or empty.
+/// The first field of [`required_fields`] that `body` lacks: absent, null or empty.
 #[must_use]
-pub fn missing(kind: MonitorType, body: &Node) -> Option<&'static str> {
+pub fn first_missing_field(kind: MonitorType, body: &Node) -> Option<&'static str> {
     let lacks = |name: &&&str| {
         body.get(name).is_none_or(|node| node.is_null() || node.as_text().is_some_and(str::is_empty))
     };
-    minimal(kind).iter().find(lacks).copied()
+    required_fields(kind).iter().find(lacks).copied()
 }
 
 /// Whether the legacy API knows of monitors of `kind` (fields.md 1).
 #[must_use]
-pub fn is_listed(kind: MonitorType) -> bool {
+pub fn is_visible(kind: MonitorType) -> bool {
     kind != MonitorType::CollectionApi
 }
 
 /// Whether a monitor goes by `site_type` in a filter: `transaction` and `transaction-ssl` are those with two
 /// or more steps (fields.md 1). A word that is no type fits none.
 #[must_use]
-pub fn fits(site_type: &str, document: &Document) -> bool {
-    let named = type_of(site_type) == Some(document.kind());
+pub fn matches_site_type(site_type: &str, document: &MonitorDocument) -> bool {
+    let named = parse_site_type(site_type) == Some(document.monitor_type());
     let several = || document.list("api_steps").len() > 1;
     named && (!matches!(site_type, "transaction" | "transaction-ssl") || several())
 }
 
 /// Locations of one run of a rotation (behaviour.md 1, `monitor_location_count`). Devices of a provider are not
 /// counted: the value is always 0 (interface.md 2.2).
-fn rotated(count: i64, mode: Option<&str>) -> i64 {
+fn rotation_location_count(count: i64, mode: Option<&str>) -> i64 {
     match (count, mode) {
-        (0, Some(mode)) if mobile::MODES.contains(&mode) => 0,
+        (0, Some(mode)) if mobile::HANDSET_MODES.contains(&mode) => 0,
         (0, Some("Round Robin" | "SLA (MultiPOP)")) => 2,
         (0, _) => 1,
         (count, _) => count,
@@ -152,7 +155,11 @@ fn rotated(count: i64, mode: Option<&str>) -> i64 {
 }
 
 /// Sets `rotate_locations`: a count between 1 and the pool less one means rotation (fields.md 3).
-pub(super) fn rotation(read: &mut Map<String, Value>, old: &Map<String, Value>, defaults: &[i64]) {
+pub(super) fn set_rotate_locations(
+    read: &mut Map<String, Value>,
+    old: &Map<String, Value>,
+    defaults: &[i64],
+) {
     let Some(count) = read.get("monitor_location_count") else { return };
     let count = count.as_i64().unwrap_or_default();
     let own = read.get("locations").or_else(|| old.get("locations")).and_then(Value::as_array);
@@ -161,11 +168,11 @@ pub(super) fn rotation(read: &mut Map<String, Value>, old: &Map<String, Value>, 
     read.insert("rotate_locations".to_owned(), Value::Bool(rotates));
 }
 
-fn write(field: &Field, value: Option<&Value>, record: &mut Map<String, Value>) {
-    let text = value.map_or_else(|| Value::from(""), |value| written(field, value));
+fn write_field(field: &Field, value: Option<&Value>, record: &mut Map<String, Value>) {
+    let text = value.map_or_else(|| Value::from(""), |value| encode_field(field, value));
     match (field.legacy, value) {
-        (Legacy::Hidden, _) => {}
-        (Legacy::Indexed { name, field: inner }, Some(value)) => {
+        (LegacyEncoding::Hidden, _) => {}
+        (LegacyEncoding::Indexed { name, choice_field: inner }, Some(value)) => {
             let index = choice_index(field, inner, value);
             record.insert(name.to_owned(), Value::from(index.map(|at| at.to_string()).unwrap_or_default()));
             record.insert(field.name.to_owned(), text);
@@ -177,39 +184,43 @@ fn write(field: &Field, value: Option<&Value>, record: &mut Map<String, Value>) 
 }
 
 fn choice_index(field: &Field, inner: &str, value: &Value) -> Option<usize> {
-    let Kind::Object(part) = field.kind else { return None };
-    let Kind::TextOf(choices) = part.field(inner)?.kind else { return None };
+    let FieldType::Object(part) = field.field_type else { return None };
+    let FieldType::TextEnum(choices) = part.field(inner)?.field_type else { return None };
     let word = value.get(inner)?.as_str()?;
     choices.iter().position(|choice| *choice == word)
 }
 
-fn written(field: &Field, value: &Value) -> Value {
+fn encode_field(field: &Field, value: &Value) -> Value {
     match (field.legacy, value) {
-        (Legacy::Coded(codes), Value::String(word)) => {
+        (LegacyEncoding::Coded(codes), Value::String(word)) => {
             let code = codes.iter().find(|(_, known)| known == word);
             Value::from(code.map_or(word.as_str(), |(code, _)| code))
         }
-        (Legacy::Enabled, Value::Bool(flag)) => Value::from(if *flag { "Enabled" } else { "Disabled" }),
-        _ => plain(&field.kind, value),
+        (LegacyEncoding::EnabledDisabled, Value::Bool(flag)) => {
+            Value::from(if *flag { "Enabled" } else { "Disabled" })
+        }
+        _ => encode_value(&field.field_type, value),
     }
 }
 
-fn plain(kind: &Kind, value: &Value) -> Value {
+fn encode_value(kind: &FieldType, value: &Value) -> Value {
     match (kind, value) {
         (_, Value::Null) => Value::from(""),
         (_, Value::Bool(flag)) => Value::from(if *flag { "y" } else { "n" }),
         (_, Value::Number(number)) => Value::from(number.to_string()),
-        (Kind::Object(table), Value::Object(entries)) => Value::Object(inner_record(table, entries)),
-        (Kind::List { of, .. }, Value::Array(items)) => items.iter().map(|item| plain(of, item)).collect(),
+        (FieldType::Object(table), Value::Object(entries)) => Value::Object(encode_object(table, entries)),
+        (FieldType::List { items: of, .. }, Value::Array(items)) => {
+            items.iter().map(|item| encode_value(of, item)).collect()
+        }
         (_, value) => value.clone(),
     }
 }
 
-fn inner_record(table: &'static Table, entries: &Map<String, Value>) -> Map<String, Value> {
+fn encode_object(table: &'static FieldTable, entries: &Map<String, Value>) -> Map<String, Value> {
     entries
         .iter()
         .map(|(name, value)| match table.field(name) {
-            Some(field) => (field.legacy_name().to_owned(), written(field, value)),
+            Some(field) => (field.legacy_name().to_owned(), encode_field(field, value)),
             None => (name.clone(), value.clone()),
         })
         .collect()

@@ -18,7 +18,7 @@ pub mod typed;
 mod url_login;
 pub mod validation_context;
 
-pub use document::Document;
-pub use document_secrets::Secrets;
-pub use monitor::{Monitor, Origin, Trail};
+pub use document::MonitorDocument;
+pub use document_secrets::SecretMode;
+pub use monitor::{Monitor, MonitorMetadata, Origin};
 pub use typed::InvalidSettings;

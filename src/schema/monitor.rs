@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::document::Document;
+use super::document::MonitorDocument;
 use crate::domain::{CustomerId, MonitorId, MonitorType, Revision, Timestamp};
 use crate::script::dialect::Script;
 
@@ -29,7 +29,7 @@ pub enum Origin {
 /// Who changed a monitor when, and for how long it rests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Trail {
+pub struct MonitorMetadata {
     /// When it was made; `None` for monitors from files of an earlier version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Timestamp>,
@@ -67,16 +67,16 @@ pub struct Monitor {
     /// When this version was accepted.
     pub modified_at: Timestamp,
     /// Its fields.
-    pub document: Arc<Document>,
+    pub document: Arc<MonitorDocument>,
     /// Who changed it when.
-    pub trail: Arc<Trail>,
+    pub metadata: Arc<MonitorMetadata>,
 }
 
 impl Monitor {
     /// Its type.
     #[must_use]
-    pub fn kind(&self) -> MonitorType {
-        self.document.kind()
+    pub fn monitor_type(&self) -> MonitorType {
+        self.document.monitor_type()
     }
 
     /// Its name (interface.md 2.1).
@@ -88,7 +88,7 @@ impl Monitor {
     /// Whether it has the content view of this id (fields.md 3).
     #[must_use]
     pub fn has_content_view(&self, id: i64) -> bool {
-        self.kind() == MonitorType::BrowserScript && self.document.content_views().contains(&id)
+        self.monitor_type() == MonitorType::BrowserScript && self.document.content_view_ids().contains(&id)
     }
 
     /// Whether it is planned at all.
@@ -100,13 +100,13 @@ impl Monitor {
     /// Whether its runs are planned at `now`: it is enabled and does not rest.
     #[must_use]
     pub fn is_planned(&self, now: Timestamp) -> bool {
-        self.enabled() && self.rests_until(now).is_none()
+        self.enabled() && self.paused_until(now).is_none()
     }
 
     /// The end of its rest, when it rests at `now`.
     #[must_use]
-    pub fn rests_until(&self, now: Timestamp) -> Option<Timestamp> {
-        self.trail.paused_until.filter(|until| *until > now)
+    pub fn paused_until(&self, now: Timestamp) -> Option<Timestamp> {
+        self.metadata.paused_until.filter(|until| *until > now)
     }
 
     /// Time between two planned runs; interface.md counts it in minutes.
@@ -129,23 +129,23 @@ impl Monitor {
 
     /// What is around a playback of a script: room for a browser, its start and end, and captures. The probe of
     /// browsers holds its own bounds against it.
-    pub const AROUND: Duration = Duration::from_mins(6);
+    pub const BROWSER_OVERHEAD: Duration = Duration::from_mins(6);
 
     /// The longest that one attempt may take as a whole: its timeout, but for scripts in a browser, whose timeout is
     /// that of one page load. What is around a playback counts too: room for the browser, its start and end,
     /// and what is kept of the pages.
     #[must_use]
-    pub fn longest_attempt(&self) -> Duration {
-        if self.kind() != MonitorType::BrowserScript {
+    pub fn max_attempt_duration(&self) -> Duration {
+        if self.monitor_type() != MonitorType::BrowserScript {
             return self.timeout();
         }
         // One that cannot be played fails at once.
-        self.longest_playback().map_or(self.timeout(), |playing| playing + Self::AROUND)
+        self.max_script_duration().map_or(self.timeout(), |playing| playing + Self::BROWSER_OVERHEAD)
     }
 
     /// The longest that a playback may take, after fields.md 3 (`step_timeout`): as [`ScriptOutline::max_duration`]. `None` without
     /// a script that can be played.
-    fn longest_playback(&self) -> Option<Duration> {
+    fn max_script_duration(&self) -> Option<Duration> {
         let step = self.document.settings().step_timeout;
         let text = self.document.script().filter(|text| !text.is_empty());
         let read = |text| Script::parse(text).ok();

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::accept::create_with;
-use super::document::Document;
-use super::document_secrets::Secrets;
-use super::intake::{Form, SecretReader};
-use super::validation_context::Surroundings;
+use super::document::MonitorDocument;
+use super::document_secrets::SecretMode;
+use super::intake::{InputFormat, SecretReader};
+use super::validation_context::ValidationContext;
 use crate::domain::{CustomerId, MonitorType};
 use crate::syntax::source::{Node, NodeValue, Position};
 use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, display_value};
@@ -19,7 +19,7 @@ use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, display
 const MAX_KEY: usize = 255;
 
 /// Fields at the top of an entry that are not the monitor's.
-const OUTER: &[&str] = &["key", "customer", "type"];
+const ENVELOPE_FIELDS: &[&str] = &["key", "customer", "type"];
 
 /// One monitor of a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,27 +29,27 @@ pub struct FileMonitor {
     /// The account that owns it; 1 when the file says nothing.
     pub customer: CustomerId,
     /// Its fields.
-    pub document: Document,
+    pub document: MonitorDocument,
     /// What its author should know.
     pub warnings: Vec<String>,
     /// The file.
     pub file: Arc<str>,
     /// Where it starts there.
-    pub place: Position,
+    pub position: Position,
 }
 
 /// What came of reading files.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct MonitorFiles {
+pub struct LoadedMonitorFiles {
     /// Those without a fault, in order.
     pub monitors: Vec<FileMonitor>,
     /// All that is wrong, in order.
-    pub faults: Vec<ValidationError>,
+    pub errors: Vec<ValidationError>,
 }
 
 /// Whether entries have to have a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keys {
+pub enum KeyPolicy {
     /// Each one, unique over all files: for monitors that are kept.
     Required,
     /// They may: for `vigie check --file`, which keeps nothing.
@@ -60,94 +60,101 @@ pub enum Keys {
 #[must_use]
 pub fn load(
     files: &[(String, String)],
-    keys: Keys,
-    around: &Surroundings<'_>,
+    keys: KeyPolicy,
+    around: &ValidationContext<'_>,
     secrets: SecretReader<'_>,
-) -> MonitorFiles {
-    let mut reading = Reading { keys, around, secrets, seen: HashMap::new(), found: MonitorFiles::default() };
+) -> LoadedMonitorFiles {
+    let mut reading = FileReader {
+        keys,
+        context: around,
+        secrets,
+        seen: HashMap::new(),
+        loaded: LoadedMonitorFiles::default(),
+    };
     for (name, text) in files {
-        reading.file(&Arc::from(name.as_str()), text);
+        reading.read_file(&Arc::from(name.as_str()), text);
     }
-    reading.found
+    reading.loaded
 }
 
 /// All that is wrong with `files`.
 #[must_use]
-pub fn check_files(
+pub fn validate_files(
     files: &[(String, String)],
-    around: &Surroundings<'_>,
+    around: &ValidationContext<'_>,
     secrets: SecretReader<'_>,
 ) -> Vec<ValidationError> {
-    load(files, Keys::Required, around, secrets).faults
+    load(files, KeyPolicy::Required, around, secrets).errors
 }
 
 /// A monitor as an entry of a file: what differs from the defaults, secrets masked.
 #[must_use]
-pub fn entry(key: &str, customer: CustomerId, document: &Document) -> Map<String, Value> {
+pub fn to_file_entry(key: &str, customer: CustomerId, document: &MonitorDocument) -> Map<String, Value> {
     let mut entry = Map::new();
     entry.insert("key".to_owned(), Value::from(key));
     if customer != CustomerId(1) {
         entry.insert("customer".to_owned(), Value::from(customer.0));
     }
-    entry.insert("type".to_owned(), Value::from(document.kind().name()));
-    entry.extend(document.stored(Secrets::Masked));
+    entry.insert("type".to_owned(), Value::from(document.monitor_type().name()));
+    entry.extend(document.to_stored(SecretMode::Masked));
     entry
 }
 
-struct Reading<'a> {
-    keys: Keys,
-    around: &'a Surroundings<'a>,
+struct FileReader<'a> {
+    keys: KeyPolicy,
+    context: &'a ValidationContext<'a>,
     secrets: SecretReader<'a>,
     /// Keys and where they stand.
     seen: HashMap<String, (Arc<str>, Position)>,
-    found: MonitorFiles,
+    loaded: LoadedMonitorFiles,
 }
 
-impl Reading<'_> {
-    fn file(&mut self, file: &Arc<str>, text: &str) {
+impl FileReader<'_> {
+    fn read_file(&mut self, file: &Arc<str>, text: &str) {
         let node = match Node::from_yaml(text) {
             Ok(node) => node,
-            Err(error) => return self.found.faults.push(ValidationError::from(error).with_file(file)),
+            Err(error) => return self.loaded.errors.push(ValidationError::from(error).with_file(file)),
         };
         match &node.value {
             NodeValue::Null => {}
-            NodeValue::List(items) => items.iter().for_each(|item| self.monitor(file, item)),
-            NodeValue::Map(_) => self.monitor(file, &node),
+            NodeValue::List(items) => items.iter().for_each(|item| self.read_monitor(file, item)),
+            NodeValue::Map(_) => self.read_monitor(file, &node),
             _ => {
                 let message =
                     format!("a monitor file holds a list of monitors, not `{}`", display_value(&node));
                 let fault = ValidationError::new(ValidationErrorKind::Type, "", node.position, message);
-                self.found.faults.push(fault.with_file(file).with_hint("start each one with `- key: …`"));
+                self.loaded.errors.push(fault.with_file(file).with_hint("start each one with `- key: …`"));
             }
         }
     }
 
-    fn monitor(&mut self, file: &Arc<str>, node: &Node) {
+    fn read_monitor(&mut self, file: &Arc<str>, node: &Node) {
         let mut faults = Vec::new();
         if !matches!(node.value, NodeValue::Map(_)) {
             let message = format!("a monitor must be a map of fields, not `{}`", display_value(node));
             let fault = ValidationError::new(ValidationErrorKind::Type, "", node.position, message);
-            return self.found.faults.push(fault.with_file(file));
+            return self.loaded.errors.push(fault.with_file(file));
         }
-        let key = self.key(file, node, &mut faults);
-        let customer = customer(node, &mut faults);
-        let accepted = kind(node, &mut faults).and_then(|kind| {
-            let accepted = create_with(kind, Form::File, node, self.around, self.secrets, OUTER);
+        let key = self.read_key(file, node, &mut faults);
+        let customer = read_customer(node, &mut faults);
+        let accepted = read_type(node, &mut faults).and_then(|kind| {
+            let accepted =
+                create_with(kind, InputFormat::File, node, self.context, self.secrets, ENVELOPE_FIELDS);
             accepted.map_err(|more| faults.extend(more)).ok()
         });
         if let (Some(accepted), true) = (accepted, faults.is_empty()) {
             let (document, warnings) = (accepted.document, accepted.warnings);
             let file = Arc::clone(file);
-            let monitor = FileMonitor { key, customer, document, warnings, file, place: node.position };
-            self.found.monitors.push(monitor);
+            let monitor = FileMonitor { key, customer, document, warnings, file, position: node.position };
+            self.loaded.monitors.push(monitor);
         }
         faults.sort_by_key(|fault| fault.position);
-        self.found.faults.extend(faults.into_iter().map(|fault| fault.with_file(file)));
+        self.loaded.errors.extend(faults.into_iter().map(|fault| fault.with_file(file)));
     }
 
-    fn key(&mut self, file: &Arc<str>, node: &Node, faults: &mut Vec<ValidationError>) -> String {
+    fn read_key(&mut self, file: &Arc<str>, node: &Node, faults: &mut Vec<ValidationError>) -> String {
         let Some(given) = node.get("key") else {
-            if self.keys == Keys::Required {
+            if self.keys == KeyPolicy::Required {
                 let fault = ValidationError::new(
                     ValidationErrorKind::MissingField,
                     "key",
@@ -189,7 +196,7 @@ impl Reading<'_> {
     }
 }
 
-fn customer(node: &Node, faults: &mut Vec<ValidationError>) -> CustomerId {
+fn read_customer(node: &Node, faults: &mut Vec<ValidationError>) -> CustomerId {
     let Some(given) = node.get("customer") else { return CustomerId(1) };
     if let NodeValue::Int(number @ 1..) = given.value {
         return CustomerId(number);
@@ -202,7 +209,7 @@ fn customer(node: &Node, faults: &mut Vec<ValidationError>) -> CustomerId {
     CustomerId(1)
 }
 
-fn kind(node: &Node, faults: &mut Vec<ValidationError>) -> Option<MonitorType> {
+fn read_type(node: &Node, faults: &mut Vec<ValidationError>) -> Option<MonitorType> {
     let Some(given) = node.get("type") else {
         faults.push(ValidationError::new(
             ValidationErrorKind::MissingField,

@@ -9,13 +9,13 @@ impl Monitor {
     #[must_use]
     pub fn run_plan(&self, pool: &[LocationId]) -> RunPlan {
         let settings = self.document.settings();
-        let (schedule, mode) = (settings.schedule, settings.mode);
+        let (schedule, mode) = (settings.schedule, settings.location_mode);
         let rotates = schedule.rotate_locations && mode != LocationMode::Primary;
         let mut pool = pool.to_vec();
         pool.sort_by_key(|location| Some(*location) != schedule.home_location);
         let per_run = match usize::from(schedule.monitor_location_count) {
             // Each location would send a message of its own through the same mailbox (behaviour.md 4).
-            _ if self.kind() == MonitorType::EmailRoundTrip => 1,
+            _ if self.monitor_type() == MonitorType::EmailRoundTrip => 1,
             0 => mode.default_location_count(pool.len(), rotates),
             count => count.min(pool.len()),
         };
@@ -26,7 +26,7 @@ impl Monitor {
             locations_per_run: per_run.max(1),
             rotates,
             staggered: mode == LocationMode::RoundRobin,
-            max_check_duration: self.longest_attempt() * attempts,
+            max_check_duration: self.max_attempt_duration() * attempts,
         }
     }
 }

@@ -4,44 +4,44 @@
 use crate::syntax::MASK;
 
 /// `url` with a mask in the place of its login; `None` when it has none.
-pub(super) fn masked(url: &str) -> Option<String> {
-    let (before, _, behind) = parts(url)?;
+pub(super) fn mask(url: &str) -> Option<String> {
+    let (before, _, behind) = split_credentials(url)?;
     Some([before, MASK, behind].concat())
 }
 
 /// Whether a mask stands in the place of its login.
 pub(super) fn is_masked(url: &str) -> bool {
-    parts(url).is_some_and(|(_, login, _)| login == MASK)
+    split_credentials(url).is_some_and(|(_, login, _)| login == MASK)
 }
 
 /// `new` with the login of `old` where a mask stands for it. Only for the same scheme, host and port: a login
 /// goes to nobody else by a mask.
-pub(super) fn restored(new: &str, old: &str) -> Option<String> {
-    let (before, login, behind) = parts(new)?;
-    let (old_before, old_login, old_behind) = parts(old)?;
+pub(super) fn restore(new: &str, old: &str) -> Option<String> {
+    let (before, login, behind) = split_credentials(new)?;
+    let (old_before, old_login, old_behind) = split_credentials(old)?;
     let same = before == old_before && host(behind) == host(old_behind);
     (login == MASK && same).then(|| [before, old_login, behind].concat())
 }
 
 /// What stands before the login, the login, and what follows from the `@` on.
-fn parts(url: &str) -> Option<(&str, &str, &str)> {
+fn split_credentials(url: &str) -> Option<(&str, &str, &str)> {
     // As lenient as browsers: any number of slashes, either way round (WHATWG URL, "authority state").
     let scheme = url.find(':')? + 1;
     let start = scheme + url[scheme..].find(|c| !is_slash(c) && !c.is_ascii_control())?;
-    let end = url[start..].find(ends_authority).map_or(url.len(), |length| start + length);
+    let end = url[start..].find(is_authority_end).map_or(url.len(), |length| start + length);
     let at = start + url[start..end].rfind('@')?;
     (at > start).then(|| (&url[..start], &url[start..at], &url[at..]))
 }
 
 fn host(behind: &str) -> &str {
-    behind.split(ends_authority).next().unwrap_or_default()
+    behind.split(is_authority_end).next().unwrap_or_default()
 }
 
 fn is_slash(c: char) -> bool {
     matches!(c, '/' | '\\')
 }
 
-fn ends_authority(c: char) -> bool {
+fn is_authority_end(c: char) -> bool {
     is_slash(c) || matches!(c, '?' | '#')
 }
 
@@ -65,7 +65,7 @@ mod tests {
             ("{{base}}/a@b", None),
             ("", None),
         ] {
-            assert_eq!(masked(url).as_deref(), shown, "{url}");
+            assert_eq!(mask(url).as_deref(), shown, "{url}");
             // What the client of a check takes for a login is one here too.
             let has = url::Url::parse(url).is_ok_and(|url| !url.username().is_empty());
             assert!(!has || shown.is_some(), "{url}");
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn a_mask_stands_for_the_login_of_the_same_host_alone() {
         let old = "https://anna:hunter2@shop.test:444/a";
-        let now = |new: &str| restored(new, old);
+        let now = |new: &str| restore(new, old);
         assert_eq!(
             now("https://********@shop.test:444/b").as_deref(),
             Some("https://anna:hunter2@shop.test:444/b")
@@ -92,6 +92,6 @@ mod tests {
         assert!(
             is_masked("http://********@a/") && !is_masked("http://********:x@a/") && !is_masked("http://a/")
         );
-        assert_eq!(restored("http://********@a/", "http://a/"), None);
+        assert_eq!(restore("http://********@a/", "http://a/"), None);
     }
 }

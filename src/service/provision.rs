@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::provisioned::ProvisionAudit;
 use crate::domain::{CustomerId, MonitorId, MonitorType, Revision, Timestamp};
-use crate::schema::{Document, Monitor, Origin, Secrets, Trail};
+use crate::schema::{Monitor, MonitorDocument, MonitorMetadata, Origin, SecretMode};
 use crate::store::{MonitorStore, StoreError};
 
 /// A monitor as its file says.
@@ -18,7 +18,7 @@ pub struct DesiredMonitor {
     /// Whose it is.
     pub customer: CustomerId,
     /// Its fields, secrets included.
-    pub document: Arc<Document>,
+    pub document: Arc<MonitorDocument>,
 }
 
 /// What a set of files makes of the monitors.
@@ -64,7 +64,7 @@ pub fn plan_provision(
             revision,
             modified_at,
             document: wanted.document,
-            trail,
+            metadata: trail,
         });
     }
     let from_files = stored.values().filter(|monitor| matches!(monitor.origin, Origin::File { .. }));
@@ -74,13 +74,18 @@ pub fn plan_provision(
 }
 
 /// The trail of a file's monitor goes on from version to version: it may rest, and its script has a history.
-fn next_authorship(old: Option<&Monitor>, document: &Document, now: Timestamp, same: bool) -> Arc<Trail> {
+fn next_authorship(
+    old: Option<&Monitor>,
+    document: &MonitorDocument,
+    now: Timestamp,
+    same: bool,
+) -> Arc<MonitorMetadata> {
     if let Some(old) = old.filter(|_| same) {
-        return Arc::clone(&old.trail);
+        return Arc::clone(&old.metadata);
     }
     let mut trail = match old {
-        Some(old) => Trail { modified_by: String::new(), ..(*old.trail).clone() },
-        None => Trail { created_at: Some(now), ..Trail::default() },
+        Some(old) => MonitorMetadata { modified_by: String::new(), ..(*old.metadata).clone() },
+        None => MonitorMetadata { created_at: Some(now), ..MonitorMetadata::default() },
     };
     let script = document.script();
     if script.is_some() && old.and_then(|old| old.document.script()) != script {
@@ -93,8 +98,9 @@ fn next_authorship(old: Option<&Monitor>, document: &Document, now: Timestamp, s
 
 /// Whether `old`, out of the store, is what `wanted` would be there.
 fn is_unchanged(old: &Monitor, wanted: &DesiredMonitor) -> bool {
-    let comparable =
-        |document: &Document| -> (MonitorType, _) { (document.kind(), document.stored(Secrets::Omitted)) };
+    let comparable = |document: &MonitorDocument| -> (MonitorType, _) {
+        (document.monitor_type(), document.to_stored(SecretMode::Omitted))
+    };
     old.customer == wanted.customer
         && (old.document == wanted.document || comparable(&old.document) == comparable(&wanted.document))
 }

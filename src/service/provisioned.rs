@@ -98,9 +98,9 @@ impl ProvisionedChange {
 /// As of any change; a file may also give its key to a monitor of another type.
 fn changed_fields(old: &Monitor, new: &Monitor) -> (Map<String, Value>, Map<String, Value>) {
     let (mut before, mut after) = changed_document_fields(&old.document, &new.document);
-    if old.kind() != new.kind() {
-        before.insert("type".to_owned(), json!(old.kind().name()));
-        after.insert("type".to_owned(), json!(new.kind().name()));
+    if old.monitor_type() != new.monitor_type() {
+        before.insert("type".to_owned(), json!(old.monitor_type().name()));
+        after.insert("type".to_owned(), json!(new.monitor_type().name()));
     }
     (before, after)
 }

@@ -56,7 +56,7 @@ impl OverallHealth {
     fn new(monitor: &Monitor, health: Health, now: Timestamp) -> Self {
         match () {
             () if !monitor.enabled() => Self::Disabled,
-            () if monitor.rests_until(now).is_some() => Self::Paused,
+            () if monitor.paused_until(now).is_some() => Self::Paused,
             () => Self::Active(health),
         }
     }

@@ -221,7 +221,7 @@ impl StatusQueries {
         let text = query.text.to_lowercase();
         let matching = board.rows.iter().filter(|row| {
             query.standing.is_none_or(|standing| row.status == standing)
-                && query.kind.is_none_or(|kind| row.monitor.kind() == kind)
+                && query.kind.is_none_or(|kind| row.monitor.monitor_type() == kind)
                 && (text.is_empty() || row.monitor.name().to_lowercase().contains(&text))
         });
         let count = matching.clone().count();
@@ -293,7 +293,7 @@ fn build_board(monitors: &[Monitor], states: Vec<MonitorState>, now: Timestamp) 
         let state = worst.remove(&monitor.id);
         let standing = match &state {
             _ if !monitor.enabled() => MonitorStatus::Disabled,
-            _ if monitor.rests_until(now).is_some() => MonitorStatus::Paused,
+            _ if monitor.paused_until(now).is_some() => MonitorStatus::Paused,
             Some(state) => MonitorStatus::LastOutcome(state.outcome),
             None => MonitorStatus::NoResultYet,
         };

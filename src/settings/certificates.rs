@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::reader::{PemCheck, SettingsReader};
 use crate::net::{Pem, Trust};
-use crate::schema::intake::SecretAt;
+use crate::schema::intake::SecretSource;
 use crate::service::open_pkcs12;
 use crate::syntax::ValidationErrorKind;
 use crate::syntax::source::Node;
@@ -79,7 +79,7 @@ fn read_pkcs12(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Opt
     let password = match entry.get("password_file") {
         None => String::new(),
         Some(node) => {
-            let read = super::secrets::read_secret(Path::new(""), SecretAt::File(node.as_text()?));
+            let read = super::secrets::read_secret(Path::new(""), SecretSource::File(node.as_text()?));
             let inner = format!("{path}.password_file");
             let fault = |reason| {
                 reader.add_error(

@@ -17,7 +17,7 @@ use crate::catalog::Mobile;
 use crate::domain::Location;
 use crate::net::{Endpoint, NetConfig, Proxy};
 use crate::probe::ProbeSettings;
-use crate::schema::validation_context::Plan;
+use crate::schema::validation_context::BillingPlan;
 use crate::telemetry::LogOptions;
 
 /// Settings of the process, checked.
@@ -36,7 +36,7 @@ pub struct Settings {
     /// Whether somebody named others than the default, so that a missing one is a fault.
     pub monitor_paths_are_set: bool,
     /// Billing plans; none means that any code goes.
-    pub plans: Vec<Plan>,
+    pub plans: Vec<BillingPlan>,
     /// Logs.
     pub log: LogOptions,
     /// Checks at once: total, light, heavy, per target, waiting.

@@ -2,11 +2,11 @@
 
 use super::reader::SettingsReader;
 use crate::domain::MonitorType;
-use crate::schema::validation_context::Plan;
+use crate::schema::validation_context::BillingPlan;
 use crate::syntax::source::Node;
 use crate::syntax::{ValidationErrorKind, closest_match};
 
-pub(super) fn read_plans(reader: &mut SettingsReader<'_>) -> Vec<Plan> {
+pub(super) fn read_plans(reader: &mut SettingsReader<'_>) -> Vec<BillingPlan> {
     let mut plans = Vec::new();
     for (at, entry) in reader.entries("plans") {
         let number = |name: &str| entry.get(name).and_then(|node| node.to_json().as_i64());
@@ -28,13 +28,13 @@ pub(super) fn read_plans(reader: &mut SettingsReader<'_>) -> Vec<Plan> {
             );
         }
         let most = |name: &str| number(name).and_then(|most| usize::try_from(most).ok());
-        plans.push(Plan {
+        plans.push(BillingPlan {
             code: entry.get("code").and_then(Node::as_text).unwrap_or_default().to_owned(),
             types,
-            least_interval: number("least_interval").unwrap_or(1),
-            most_monitors: most("monitors"),
-            monitors: 0,
-            most_locations: most("locations"),
+            min_interval_minutes: number("least_interval").unwrap_or(1),
+            max_monitors: most("monitors"),
+            monitor_count: 0,
+            max_locations: most("locations"),
         });
     }
     plans

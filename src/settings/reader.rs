@@ -10,7 +10,7 @@ use super::read::SettingValues;
 use super::table::SETTINGS;
 use crate::net::{NetError, Pem};
 use crate::notify::Secret;
-use crate::schema::intake::SecretAt;
+use crate::schema::intake::SecretSource;
 use crate::syntax::source::{Node, Position};
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
@@ -126,7 +126,7 @@ impl SettingsReader<'_> {
     /// What the file holds that `node` at `path` names; empty without one.
     pub(super) fn read_secret_file(&mut self, path: &str, node: &Node) -> Secret {
         let Some(file) = node.as_text() else { return Secret::default() };
-        match super::secrets::read_secret(Path::new(""), SecretAt::File(file)) {
+        match super::secrets::read_secret(Path::new(""), SecretSource::File(file)) {
             Ok(secret) => Secret(secret),
             Err(reason) => {
                 self.add_error(

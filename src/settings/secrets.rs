@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::schema::intake::SecretAt;
+use crate::schema::intake::SecretSource;
 
 /// Bytes of one secret.
 const MAX_SECRET_BYTES: u64 = 64 * 1024;
@@ -12,10 +12,10 @@ const MAX_SECRET_BYTES: u64 = 64 * 1024;
 /// Reads a secret of a file or variable; the line break at the end of a file is not part of it, and a
 /// relative path starts in `folder`. Why it cannot be read is said without a full stop, and without the
 /// secret.
-pub fn read_secret(folder: &Path, at: SecretAt<'_>) -> Result<String, String> {
+pub fn read_secret(folder: &Path, at: SecretSource<'_>) -> Result<String, String> {
     let secret = match at {
-        SecretAt::File(path) => read_secret_file(&folder.join(path))?,
-        SecretAt::Env(name) => std::env::var(name)
+        SecretSource::File(path) => read_secret_file(&folder.join(path))?,
+        SecretSource::Env(name) => std::env::var(name)
             .map_err(|_| format!("the environment variable `{name}` is not set, or no text"))?,
     };
     if secret.is_empty() { Err("it is empty".to_owned()) } else { Ok(secret) }
@@ -48,19 +48,21 @@ mod tests {
             [("s3cret\n", "s3cret"), ("s3cret\r\n", "s3cret"), (" two\nlines\n\n", " two\nlines\n")]
         {
             std::fs::write(&path, content).unwrap();
-            assert_eq!(read_secret(folder.path(), SecretAt::File(at)).unwrap(), secret);
+            assert_eq!(read_secret(folder.path(), SecretSource::File(at)).unwrap(), secret);
         }
         std::fs::write(&path, "\n").unwrap();
-        assert_eq!(read_secret(folder.path(), SecretAt::File(at)).unwrap_err(), "it is empty");
+        assert_eq!(read_secret(folder.path(), SecretSource::File(at)).unwrap_err(), "it is empty");
         std::fs::write(&path, "x".repeat(70_000)).unwrap();
-        assert!(read_secret(folder.path(), SecretAt::File(at)).unwrap_err().contains("larger than 64 KiB"));
         assert!(
-            read_secret(folder.path(), SecretAt::File("/nonexistent"))
+            read_secret(folder.path(), SecretSource::File(at)).unwrap_err().contains("larger than 64 KiB")
+        );
+        assert!(
+            read_secret(folder.path(), SecretSource::File("/nonexistent"))
                 .unwrap_err()
                 .contains("`/nonexistent` cannot be read")
         );
         assert!(
-            read_secret(folder.path(), SecretAt::Env("VIGIE_TEST_UNSET"))
+            read_secret(folder.path(), SecretSource::Env("VIGIE_TEST_UNSET"))
                 .unwrap_err()
                 .contains("`VIGIE_TEST_UNSET` is not set")
         );

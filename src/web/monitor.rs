@@ -60,13 +60,13 @@ fn facts(monitor: &Monitor, site: &Site) -> String {
     let pairs = [
         ("Id", monitor.id.to_string()),
         ("Key", key),
-        ("Type", monitor.kind().to_string()),
+        ("Type", monitor.monitor_type().to_string()),
         ("Target", target(monitor)),
         ("Every", format!("{} min", monitor.interval().as_secs() / 60)),
         ("Timeout", format!("{} s, {retry}", monitor.timeout().as_secs())),
         ("State", site.view.overall_health(monitor, now).as_str().replace('_', " ")),
         ("Enabled", if monitor.enabled() { "yes" } else { "no" }.to_owned()),
-        ("Paused", monitor.rests_until(now).map(rest).unwrap_or_default()),
+        ("Paused", monitor.paused_until(now).map(rest).unwrap_or_default()),
         ("Version", format!("{} of {} UTC", monitor.revision, time(monitor.modified_at))),
         ("Note", monitor.document.note().to_owned()),
     ];
@@ -121,7 +121,7 @@ impl<'a> Columns<'a> {
     fn of(page: &PaginatedResults, monitor: &Monitor, locations: &'a [Location]) -> Self {
         let first = page.results.first().map(|result| result.location_id);
         let several = page.results.iter().any(|result| Some(result.location_id) != first);
-        let turns = monitor.document.settings().mode == LocationMode::RoundRobin;
+        let turns = monitor.document.settings().location_mode == LocationMode::RoundRobin;
         Self { locations: several.then_some(locations), late: !turns }
     }
 

@@ -166,7 +166,7 @@ fn table(
 }
 
 fn line(row: &StatusRow, situation: OverallHealth, now: Timestamp) -> String {
-    let (id, name, kind) = (row.monitor.id, escape(row.monitor.name()), row.monitor.kind());
+    let (id, name, kind) = (row.monitor.id, escape(row.monitor.name()), row.monitor.monitor_type());
     let word = row.status.as_str();
     let news = if situation.is_failing() {
         format!(" <small>{}</small>", situation.as_str())
@@ -176,7 +176,7 @@ fn line(row: &StatusRow, situation: OverallHealth, now: Timestamp) -> String {
     let mut out = format!(
         r#"<tr><td><span class="pill s-{word}">{word}</span>{news}</td><td><a href="/monitors/{id}">{name}</a></td><td>{kind}</td>"#
     );
-    let rest = row.monitor.rests_until(now).filter(|_| row.status == MonitorStatus::Paused);
+    let rest = row.monitor.paused_until(now).filter(|_| row.status == MonitorStatus::Paused);
     let rest = rest.map(|until| format!("until {} UTC, {} from now", time(until), span(until.since(now))));
     if let Some(state) = &row.state {
         let total = if state.total_us > 0 { duration(state.total_us) } else { String::new() };

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 use vigie::clock::FakeClock;
 use vigie::domain::{CustomerId, MonitorType, Record, RecordKind, Role, Timestamp, UserId};
-use vigie::schema::{Document, Origin, Secrets};
+use vigie::schema::{MonitorDocument, Origin, SecretMode};
 use vigie::service::{AccountService, Caller, EntryPoint};
 use vigie::store::{
     AuditEntry, AuditFilter, ConfigChange, ConfigStore, NewMonitor, Pagination, SqliteSettings, SqliteStore,
@@ -93,14 +93,14 @@ pub fn sealed_monitor(ring: &Keyring, password: &str) -> ConfigChange {
         "name": "shop", "url": "http://127.0.0.1/", "interval": 5, "realm_userid": "anna", "realm_password": password,
     });
     let Value::Object(values) = values else { unreachable!() };
-    let document = Document::new(MonitorType::Website, values).unwrap();
-    assert_eq!(document.stored(Secrets::Omitted).get("realm_password"), None);
+    let document = MonitorDocument::new(MonitorType::Website, values).unwrap();
+    assert_eq!(document.to_stored(SecretMode::Omitted).get("realm_password"), None);
     let secrets = document.secrets().unwrap().to_string();
     ConfigChange::CreateMonitor(NewMonitor {
         customer: ONE,
         origin: Origin::Api,
         modified_at: Timestamp::from_seconds(START),
-        authorship: vigie::schema::Trail::default(),
+        authorship: vigie::schema::MonitorMetadata::default(),
         document: Arc::new(document),
         sealed: Some(ring.seal(&seal_context("monitor", ONE), secrets.as_bytes())),
     })

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use vigie::alerting::Health;
 use vigie::domain::{NotificationKind, Outcome, RecordKind, Status};
-use vigie::schema::Trail;
+use vigie::schema::MonitorMetadata;
 use vigie::store::AlertStore;
 
 use crate::alarms::world::{World, result, run, slot, until, watches};
@@ -85,15 +85,15 @@ async fn a_monitor_that_is_removed_disabled_or_paused_in_an_outage_gets_no_clear
     world.ingestor.changed(Vec::new(), vec![removed]).await;
     let off = crate::alarms::world::monitor(disabled, &[1], json!({"enabled": false})).document;
     world.change(disabled, |monitor| monitor.document = off).await;
-    let rest = Trail { paused_until: Some(run(60)), ..Trail::default() };
-    world.change(paused, |monitor| monitor.trail = Arc::new(rest)).await;
+    let rest = MonitorMetadata { paused_until: Some(run(60)), ..MonitorMetadata::default() };
+    world.change(paused, |monitor| monitor.metadata = Arc::new(rest)).await;
     until("all outages ended", async || world.episodes().await.iter().all(|e| e.ended_at.is_some())).await;
     assert_eq!(world.episodes().await[0].body["end"]["recovered"], false);
     for monitor in [removed, disabled, paused] {
         world.at_home(monitor, 2, Outcome::Ok).await;
     }
     // It comes back and is well.
-    world.change(paused, |monitor| monitor.trail = Arc::default()).await;
+    world.change(paused, |monitor| monitor.metadata = Arc::default()).await;
     world.at_home(paused, 61, Outcome::Ok).await;
     assert_eq!(world.messages().await.len(), 3, "the errors alone");
     assert_eq!(watches(&world).await, 0);

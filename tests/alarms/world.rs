@@ -18,7 +18,7 @@ use vigie::pipeline::{
     Agent, AlarmSettings, Bell, IngestSettings, Ingestor, LookoutParts, PlanError, Planned, Planner,
 };
 use vigie::schedule::Slots;
-use vigie::schema::{Document, Monitor, Origin, Trail};
+use vigie::schema::{Monitor, MonitorDocument, MonitorMetadata, Origin};
 use vigie::store::{
     AlertStore, ConfigChange, ConfigStore, EpisodeFilter, NewRecord, NotificationFilter, Outbox, Pagination,
     ResultFilter, ResultStore, SqliteSettings, SqliteStore, StoredEpisode,
@@ -298,8 +298,8 @@ pub fn monitor(id: MonitorId, locations: &[i64], fields: Value) -> Monitor {
         origin: Origin::Api,
         revision: Revision(1),
         modified_at: run(0),
-        document: Arc::new(Document::new(kind, all.as_object().unwrap().clone()).unwrap()),
-        trail: Arc::new(Trail::default()),
+        document: Arc::new(MonitorDocument::new(kind, all.as_object().unwrap().clone()).unwrap()),
+        metadata: Arc::new(MonitorMetadata::default()),
     }
 }
 

@@ -3,8 +3,8 @@
 
 use serde_json::{Map, Value, json};
 use vigie::domain::MonitorType as T;
-use vigie::schema::field::{Access, Field, Kind, Legacy};
-use vigie::schema::table::Table;
+use vigie::schema::field::{Access, Field, FieldType, LegacyEncoding};
+use vigie::schema::table::FieldTable;
 
 use crate::api_fields::good::{MUCH, long, of_length};
 use crate::api_fields::parts::{COMPARISONS, PAIRS, open, short};
@@ -47,7 +47,7 @@ impl Bad {
 
 /// The values that `field` refuses.
 pub fn of(world: &World, field: &'static Field) -> Vec<Bad> {
-    let mut bad = values(field, &field.kind);
+    let mut bad = values(field, &field.field_type);
     if field.required {
         bad.push(Bad::missing(Value::Null));
     }
@@ -55,18 +55,20 @@ pub fn of(world: &World, field: &'static Field) -> Vec<Bad> {
     for bad in &mut bad {
         match (field.access, field.legacy) {
             (Access::ReadOnlyInV3, _) => bad.in_v3 = false,
-            (_, Legacy::Hidden) => bad.in_legacy = false,
+            (_, LegacyEncoding::Hidden) => bad.in_legacy = false,
             _ => {}
         }
     }
     bad
 }
 
-fn values(field: &'static Field, kind: &Kind) -> Vec<Bad> {
+fn values(field: &'static Field, kind: &FieldType) -> Vec<Bad> {
     let (text, flag, list, map) = (json!("x"), json!(true), json!([]), json!({"a": 1}));
     match *kind {
-        Kind::Flag => [json!("yes"), json!("true"), json!(1), json!("1"), list, map].map(Bad::both).to_vec(),
-        Kind::Int { min, max } => {
+        FieldType::Bool => {
+            [json!("yes"), json!("true"), json!(1), json!("1"), list, map].map(Bad::both).to_vec()
+        }
+        FieldType::Int { min, max } => {
             let mut bad = [text, flag, list, map, json!(1.5), json!(1e19)].map(Bad::both).to_vec();
             for number in [min.checked_sub(1), max.checked_add(1)].into_iter().flatten() {
                 bad.extend([Bad::both(json!(number)), Bad::both(json!(number.to_string()))]);
@@ -74,15 +76,15 @@ fn values(field: &'static Field, kind: &Kind) -> Vec<Bad> {
             bad.extend([Bad::v3(json!(min.to_string())), Bad::legacy(json!("1.5"))]);
             bad
         }
-        Kind::IntOf(choices) => {
+        FieldType::IntEnum(choices) => {
             let (least, most) = (choices.iter().min().unwrap(), choices.iter().max().unwrap());
             let others = (*least - 1..=most + 1).filter(|number| !choices.contains(number)).take(4);
             let others = others.chain([most + 1]).map(|number| Bad::both(json!(number)));
             let wrong = [text, flag, list, map, json!(1.5), json!((most + 1).to_string())].map(Bad::both);
             others.chain(wrong).chain([Bad::v3(json!(least.to_string()))]).collect()
         }
-        Kind::Number { .. } => [text, flag, list, map].map(Bad::both).to_vec(),
-        Kind::Text { min, max, format } => {
+        FieldType::Float { .. } => [text, flag, list, map].map(Bad::both).to_vec(),
+        FieldType::Text { min, max, format } => {
             let mut bad = [flag, list, map].map(Bad::both).to_vec();
             bad.push(Bad::v3(json!(5)));
             if max <= MUCH {
@@ -95,11 +97,11 @@ fn values(field: &'static Field, kind: &Kind) -> Vec<Bad> {
             }
             bad
         }
-        Kind::TextOf(choices) => {
+        FieldType::TextEnum(choices) => {
             let mut bad = [flag, list, map, json!("no such word"), json!(5)].map(Bad::both).to_vec();
             let other =
                 choices.iter().map(|word| word.to_lowercase()).find(|word| !choices.contains(&&**word));
-            let coded = matches!(field.legacy, Legacy::Coded(codes) if codes.iter().any(|(code, _)| {
+            let coded = matches!(field.legacy, LegacyEncoding::Coded(codes) if codes.iter().any(|(code, _)| {
                 other.as_ref().is_some_and(|other| other.eq_ignore_ascii_case(code))
             }));
             bad.extend(other.map(|word| if coded { Bad::v3(json!(word)) } else { Bad::both(json!(word)) }));
@@ -108,16 +110,16 @@ fn values(field: &'static Field, kind: &Kind) -> Vec<Bad> {
             }
             bad
         }
-        Kind::List { of, min, max } => lists(field, of, min, max),
-        Kind::Object(table) => {
+        FieldType::List { items: of, min, max } => lists(field, of, min, max),
+        FieldType::Object(table) => {
             let whole = short(table, 1);
             [text, list, flag].map(Bad::both).into_iter().chain(parts(table, &whole, "")).collect()
         }
-        Kind::Any => Vec::new(),
+        FieldType::Any => Vec::new(),
     }
 }
 
-fn lists(field: &'static Field, of: &'static Kind, min: usize, max: usize) -> Vec<Bad> {
+fn lists(field: &'static Field, of: &'static FieldType, min: usize, max: usize) -> Vec<Bad> {
     let mut bad = [json!("x"), json!({}), json!(5), json!(true)].map(Bad::both).to_vec();
     let full: Vec<Value> = (0..=max).map(|at| entry(of, at)).collect();
     bad.push(Bad::both(json!(full)));
@@ -127,7 +129,7 @@ fn lists(field: &'static Field, of: &'static Kind, min: usize, max: usize) -> Ve
     bad.push(Bad::both(json!([null])).at("[0]"));
     bad.push(Bad::both(json!([entry(of, 1), []])).at("[1]"));
     let inner = match of {
-        Kind::Object(table) => parts(table, &short(table, 1), "[0]"),
+        FieldType::Object(table) => parts(table, &short(table, 1), "[0]"),
         of => {
             // What is empty in a list is missing in it.
             let inner = values(field, of).into_iter().filter(|bad| bad.value != "");
@@ -143,19 +145,19 @@ fn lists(field: &'static Field, of: &'static Kind, min: usize, max: usize) -> Ve
     bad
 }
 
-fn entry(of: &'static Kind, at: usize) -> Value {
+fn entry(of: &'static FieldType, at: usize) -> Value {
     match of {
-        Kind::Object(table) => short(table, at),
+        FieldType::Object(table) => short(table, at),
         of => sample(of),
     }
 }
 
 /// `whole` with a fault in each of its fields.
-fn parts(table: &'static Table, whole: &Value, path: &str) -> Vec<Bad> {
+fn parts(table: &'static FieldTable, whole: &Value, path: &str) -> Vec<Bad> {
     let mut all = vec![Bad::v3(with(whole, "no_such_field", json!(1))).at(&format!("{path}.no_such_field"))];
     for field in open(table) {
         let inner = format!("{path}.{}", field.name);
-        for bad in values(field, &field.kind) {
+        for bad in values(field, &field.field_type) {
             let path = format!("{inner}{}", bad.path);
             all.push(Bad { value: with(whole, field.name, bad.value.clone()), path, ..bad });
         }
@@ -230,10 +232,10 @@ fn named(world: &World, field: &Field) -> Vec<Bad> {
 /// Codes that the legacy API has by itself.
 pub fn codes(field: &Field) -> Vec<(&'static str, Value)> {
     match field.legacy {
-        Legacy::Indexed { name, .. } => {
+        LegacyEncoding::Indexed { name, .. } => {
             [json!(6), json!(-1), json!("6"), json!("x"), json!([])].map(|value| (name, value)).to_vec()
         }
-        Legacy::Enabled => vec![(field.name, json!("Sometimes"))],
+        LegacyEncoding::EnabledDisabled => vec![(field.name, json!("Sometimes"))],
         _ => Vec::new(),
     }
 }

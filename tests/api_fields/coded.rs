@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use vigie::domain::MonitorType as T;
-use vigie::schema::field::{Field, Legacy};
+use vigie::schema::field::{Field, LegacyEncoding};
 
 use crate::api_fields::world::World;
 
@@ -18,12 +18,12 @@ impl World {
         for field in self.fields() {
             let value = &shown[field.name];
             let text = match field.legacy {
-                Legacy::Hidden => continue,
-                Legacy::Coded(codes) => json!(code(codes, value)),
-                Legacy::Enabled => json!(if value == true { "Enabled" } else { "Disabled" }),
+                LegacyEncoding::Hidden => continue,
+                LegacyEncoding::Coded(codes) => json!(code(codes, value)),
+                LegacyEncoding::EnabledDisabled => json!(if value == true { "Enabled" } else { "Disabled" }),
                 _ => as_text(value),
             };
-            if let Legacy::Indexed { name, field } = field.legacy {
+            if let LegacyEncoding::Indexed { name, choice_field: field } = field.legacy {
                 let level = LEVELS.iter().position(|level| value[field] == *level).unwrap();
                 record.insert(name.to_owned(), json!(level.to_string()));
             }
@@ -53,20 +53,22 @@ impl World {
         for field in self.settable() {
             let value = &sent[field.name];
             let written = match field.legacy {
-                Legacy::Hidden => continue,
+                LegacyEncoding::Hidden => continue,
                 // An empty text is a value where there is a default for it.
                 _ if value.is_null() && texts && !is_text_with_default(field) => json!(""),
                 _ if value.is_null() => Value::Null,
-                Legacy::Coded(codes) => json!(code(codes, value)),
-                Legacy::Alias(others) if texts => {
+                LegacyEncoding::Coded(codes) => json!(code(codes, value)),
+                LegacyEncoding::Alias(others) if texts => {
                     let other = others.iter().find(|(_, word)| value == *word);
                     other.map_or_else(|| value.clone(), |(other, _)| json!(other))
                 }
-                Legacy::Enabled => json!(if value == true { "Enabled" } else { "Disabled" }),
+                LegacyEncoding::EnabledDisabled => json!(if value == true { "Enabled" } else { "Disabled" }),
                 _ if texts => as_text(value),
                 _ => value.clone(),
             };
-            if let (Legacy::Indexed { name, field }, Value::Object(_)) = (field.legacy, value) {
+            if let (LegacyEncoding::Indexed { name, choice_field: field }, Value::Object(_)) =
+                (field.legacy, value)
+            {
                 let level = LEVELS.iter().position(|level| value[field] == *level).unwrap_or(1);
                 body.insert(name.to_owned(), if texts { json!(level.to_string()) } else { json!(level) });
             }
@@ -81,7 +83,7 @@ impl World {
 
 pub fn name(field: &Field) -> &'static str {
     match field.legacy {
-        Legacy::Named(name) => name,
+        LegacyEncoding::Renamed(name) => name,
         _ => field.name,
     }
 }

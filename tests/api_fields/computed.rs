@@ -81,7 +81,7 @@ async fn every_field_that_vigie_sets_follows_the_act_that_changes_it() {
     follows_its_rest(&mut watched).await;
     assert_ne!(watched.world.shown(id).await["id"], watched.world.client);
     watched.changed.insert("id");
-    let read_only = MonitorType::ALL.iter().flat_map(|kind| table::of(*kind).fields());
+    let read_only = MonitorType::ALL.iter().flat_map(|kind| table::for_type(*kind).fields());
     let read_only: BTreeSet<_> =
         read_only.filter(|field| field.access == Access::ReadOnly).map(|field| field.name).collect();
     let known = |name: &&str| resting(name).is_some() || watched.changed.contains(name);

@@ -2,7 +2,7 @@
 //! of as many as there may be.
 
 use serde_json::{Value, json};
-use vigie::schema::field::{Field, Kind};
+use vigie::schema::field::{Field, FieldType};
 use vigie::syntax::format::TextFormat;
 
 use crate::api_fields::parts;
@@ -81,28 +81,30 @@ fn texts(min: usize, max: usize, format: TextFormat) -> Vec<String> {
 }
 
 /// The values of `kind`, the shortest first.
-pub fn values(kind: &Kind) -> Vec<Value> {
+pub fn values(kind: &FieldType) -> Vec<Value> {
     match *kind {
-        Kind::Flag => vec![json!(true), json!(false)],
-        Kind::Int { min, max } => vec![json!(min), json!(max)],
-        Kind::IntOf(choices) => choices.iter().map(|choice| json!(choice)).collect(),
-        Kind::Number { .. } => vec![json!(0), json!(-1.5), json!(1e300), json!(4.5)],
-        Kind::Text { min, max, format } => texts(min, max, format).into_iter().map(Value::from).collect(),
-        Kind::TextOf(choices) => choices.iter().map(|choice| json!(choice)).collect(),
-        Kind::Any => vec![json!({})],
-        Kind::List { of, min, max } => lists(of, min, max),
-        Kind::Object(table) => parts::objects(table, 0),
+        FieldType::Bool => vec![json!(true), json!(false)],
+        FieldType::Int { min, max } => vec![json!(min), json!(max)],
+        FieldType::IntEnum(choices) => choices.iter().map(|choice| json!(choice)).collect(),
+        FieldType::Float { .. } => vec![json!(0), json!(-1.5), json!(1e300), json!(4.5)],
+        FieldType::Text { min, max, format } => {
+            texts(min, max, format).into_iter().map(Value::from).collect()
+        }
+        FieldType::TextEnum(choices) => choices.iter().map(|choice| json!(choice)).collect(),
+        FieldType::Any => vec![json!({})],
+        FieldType::List { items: of, min, max } => lists(of, min, max),
+        FieldType::Object(table) => parts::objects(table, 0),
     }
 }
 
 /// The empty list, one entry, all values of an entry, and as many entries as there may be.
-fn lists(of: &'static Kind, min: usize, max: usize) -> Vec<Value> {
+fn lists(of: &'static FieldType, min: usize, max: usize) -> Vec<Value> {
     let entries = match of {
-        Kind::Object(table) => parts::objects(table, 0),
+        FieldType::Object(table) => parts::objects(table, 0),
         of => values(of).into_iter().filter(|value| value != "").collect(),
     };
     let short = |at: usize| match of {
-        Kind::Object(table) => parts::short(table, at),
+        FieldType::Object(table) => parts::short(table, at),
         _ => entries[0].clone(),
     };
     let none = (min == 0).then(|| json!([]));
@@ -114,7 +116,7 @@ fn lists(of: &'static Kind, min: usize, max: usize) -> Vec<Value> {
 
 /// The values of `field`; null, which stands for its default, comes last.
 pub fn of(field: &Field) -> Vec<Value> {
-    let mut values = values(&field.kind);
+    let mut values = values(&field.field_type);
     if !field.required {
         values.push(Value::Null);
     }

@@ -54,7 +54,7 @@ where
 #[track_caller]
 fn all_are_walked(counts: &BTreeMap<&str, usize>) {
     for kind in MonitorType::ALL {
-        assert_eq!(counts[kind.name()], table::of(*kind).fields().len(), "fields of {kind}");
+        assert_eq!(counts[kind.name()], table::for_type(*kind).fields().len(), "fields of {kind}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use vigie::schema::field::{Access, Field};
-use vigie::schema::table::Table;
+use vigie::schema::table::FieldTable;
 
 use crate::api_fields::good::{long, values};
 
@@ -53,13 +53,13 @@ pub const COMPARISONS: &[&str] = &[
 ];
 
 /// The fields of a part that an author sets.
-pub fn open(table: &'static Table) -> impl Iterator<Item = &'static Field> {
-    table.fields().iter().copied().filter(|field| field.access == Access::Open)
+pub fn open(table: &'static FieldTable) -> impl Iterator<Item = &'static Field> {
+    table.fields().iter().copied().filter(|field| field.access == Access::ReadWrite)
 }
 
 /// Objects of `table` that have every value of every field among them; `place` is that of the first in its
 /// list, for what has to be unique.
-pub fn objects(table: &'static Table, place: usize) -> Vec<Value> {
+pub fn objects(table: &'static FieldTable, place: usize) -> Vec<Value> {
     match table.name {
         "Assertion" => return assertions(),
         "Variable" => return variables(place),
@@ -70,7 +70,7 @@ pub fn objects(table: &'static Table, place: usize) -> Vec<Value> {
             let plain = |value: &Value| value != "" || field.default_value().is_some();
             let inner = match field.name {
                 "variables" => vec![json!([])],
-                _ => values(&field.kind).into_iter().filter(plain).collect(),
+                _ => values(&field.field_type).into_iter().filter(plain).collect(),
             };
             (field, inner)
         })
@@ -88,17 +88,17 @@ pub fn objects(table: &'static Table, place: usize) -> Vec<Value> {
 }
 
 /// The shortest object of `table`, for the place `at` of a list.
-pub fn short(table: &'static Table, at: usize) -> Value {
+pub fn short(table: &'static FieldTable, at: usize) -> Value {
     if table.name == "Variable" {
         return json!({"name": format!("v{at}"), "property": "$.a"});
     }
     let required = open(table).filter(|field| field.required);
-    let set = required.map(|field| (field.name.to_owned(), values(&field.kind)[0].clone()));
+    let set = required.map(|field| (field.name.to_owned(), values(&field.field_type)[0].clone()));
     mended(table, set.collect(), at)
 }
 
 /// Ties between the fields of one object.
-fn mended(table: &'static Table, mut object: Map<String, Value>, at: usize) -> Value {
+fn mended(table: &'static FieldTable, mut object: Map<String, Value>, at: usize) -> Value {
     match table.name {
         "ContentView" => {
             object.insert("id".to_owned(), json!(if at == 0 { i64::MAX.unsigned_abs() } else { at as u64 }));

@@ -47,7 +47,7 @@ pub async fn walk(world: &mut World) {
 fn state(world: &World, target: i64) -> (u64, i64, Map<String, Value>) {
     let roster = world.app.state.monitors.monitors();
     let monitor = roster.get(MonitorId(target)).unwrap();
-    let document = monitor.document.stored(vigie::schema::Secrets::Revealed);
+    let document = monitor.document.to_stored(vigie::schema::SecretMode::Revealed);
     (roster.count(0, |_| true).0, monitor.revision.0, document)
 }
 

@@ -1,7 +1,7 @@
 //! What version 3 has to show of what was sent.
 
 use serde_json::{Map, Value, json};
-use vigie::schema::field::{Access, Field, Kind};
+use vigie::schema::field::{Access, Field, FieldType};
 
 use crate::api_fields::parts::open;
 use crate::api_fields::ties::pool;
@@ -52,43 +52,46 @@ impl World {
 
 /// The value with its defaults; `None` for none. An empty text without a default is none.
 fn kept(field: &Field, given: &Value) -> Option<Value> {
-    let empty = given == "" && matches!(field.kind, Kind::Text { .. }) && field.default_value().is_none();
+    let empty =
+        given == "" && matches!(field.field_type, FieldType::Text { .. }) && field.default_value().is_none();
     match given {
         Value::Null => field.default_value(),
         _ if empty => None,
-        given => Some(whole(&field.kind, given)),
+        given => Some(whole(&field.field_type, given)),
     }
 }
 
 /// Sub-objects have all of their fields that have a value.
-fn whole(kind: &Kind, given: &Value) -> Value {
+fn whole(kind: &FieldType, given: &Value) -> Value {
     match (kind, given) {
-        (Kind::Object(table), Value::Object(given)) => {
+        (FieldType::Object(table), Value::Object(given)) => {
             let inner = |field: &Field| {
                 let value = kept(field, given.get(field.name).unwrap_or(&Value::Null))?;
                 Some((field.name.to_owned(), value))
             };
             Value::Object(open(table).filter_map(inner).collect())
         }
-        (Kind::List { of, .. }, Value::Array(items)) => items.iter().map(|item| whole(of, item)).collect(),
+        (FieldType::List { items: of, .. }, Value::Array(items)) => {
+            items.iter().map(|item| whole(of, item)).collect()
+        }
         (_, given) => given.clone(),
     }
 }
 
 fn masked(field: &Field, value: Value) -> Value {
-    if field.secret && value != "" { json!(MASK) } else { masked_inside(&field.kind, value) }
+    if field.secret && value != "" { json!(MASK) } else { masked_inside(&field.field_type, value) }
 }
 
-fn masked_inside(kind: &Kind, value: Value) -> Value {
+fn masked_inside(kind: &FieldType, value: Value) -> Value {
     match (kind, value) {
-        (Kind::Object(table), Value::Object(entries)) => {
+        (FieldType::Object(table), Value::Object(entries)) => {
             let inner = |(name, value): (String, Value)| {
                 let value = masked(table.field(&name).unwrap(), value);
                 (name, value)
             };
             Value::Object(entries.into_iter().map(inner).collect())
         }
-        (Kind::List { of, .. }, Value::Array(items)) => {
+        (FieldType::List { items: of, .. }, Value::Array(items)) => {
             items.into_iter().map(|item| masked_inside(of, item)).collect()
         }
         (_, value) => value,
@@ -98,11 +101,11 @@ fn masked_inside(kind: &Kind, value: Value) -> Value {
 /// A value of another kind than `field` has, or of its kind and not its own: what is read-only takes both.
 pub fn nonsense(field: &Field, odd: bool) -> Value {
     assert_eq!(field.access, Access::ReadOnly);
-    match field.kind {
+    match field.field_type {
         _ if odd => json!({"not": ["a value"]}),
-        Kind::Flag => json!(true),
-        Kind::Int { .. } | Kind::IntOf(_) | Kind::Number { .. } => json!(77),
-        Kind::List { .. } => json!([]),
+        FieldType::Bool => json!(true),
+        FieldType::Int { .. } | FieldType::IntEnum(_) | FieldType::Float { .. } => json!(77),
+        FieldType::List { .. } => json!([]),
         _ => json!("View"),
     }
 }

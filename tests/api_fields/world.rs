@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use serde_json::{Map, Value, json};
 use vigie::domain::{CustomerId, MonitorId, MonitorType, Role};
 use vigie::schema::field::{Access, Field};
-use vigie::schema::{Document, table};
+use vigie::schema::{MonitorDocument, table};
 
 use crate::legacy::support::{Someone, outcome, someone};
 use crate::support::app::{App, Client, example};
@@ -71,7 +71,7 @@ impl World {
     }
 
     pub fn fields(&self) -> Vec<&'static Field> {
-        table::of(self.kind).fields().to_vec()
+        table::for_type(self.kind).fields().to_vec()
     }
 
     /// The fields that somebody may set in one of the APIs.
@@ -117,7 +117,7 @@ impl World {
         format!("/monitors/{}", self.kind)
     }
 
-    pub fn document(&self, id: i64) -> Document {
+    pub fn document(&self, id: i64) -> MonitorDocument {
         (*self.app.state.monitors.monitors().get(MonitorId(id)).unwrap().document).clone()
     }
 

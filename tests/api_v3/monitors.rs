@@ -169,7 +169,7 @@ async fn a_rest_ends_by_its_time_or_at_once() {
     }
     user.post(&path, json!({"until": "2026-11-20 12:30:00"})).await.expect(200);
     let monitor = app.state.monitors.monitors().get(MonitorId(id)).unwrap();
-    assert_eq!(monitor.trail.paused_until.unwrap().to_string(), "2026-11-20T12:30:00Z");
+    assert_eq!(monitor.metadata.paused_until.unwrap().to_string(), "2026-11-20T12:30:00Z");
     let shown = async || {
         let object = user.get(&format!("/monitors/{id}")).await.expect(200);
         let report = user.get("/report-sitestatus").await.expect(200);

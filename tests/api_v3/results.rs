@@ -47,7 +47,7 @@ async fn run(app: &App, id: i64, second: i64) {
         customer: monitor.customer,
         revision: monitor.revision,
         name: monitor.name().into(),
-        kind: monitor.kind(),
+        kind: monitor.monitor_type(),
         interval: monitor.interval(),
         offset: None,
         part: LocationRotation::default(),

@@ -15,9 +15,9 @@ use std::sync::LazyLock;
 use modules::{Files, Modules};
 use vigie::domain::MonitorType;
 use vigie::probe::REGISTRY;
-use vigie::schema::intake::SecretAt;
-use vigie::schema::monitor_file::{Keys, load};
-use vigie::schema::validation_context::Surroundings;
+use vigie::schema::intake::SecretSource;
+use vigie::schema::monitor_file::{KeyPolicy, load};
+use vigie::schema::validation_context::ValidationContext;
 
 /// Crates and calls that only some modules may name.
 const ONLY_IN: &[(&str, &[&str])] = &[
@@ -176,10 +176,12 @@ fn every_type_has_an_example_that_loads_and_is_not_enabled() {
     for kind in MonitorType::ALL {
         let path = root().join(format!("config/monitors/{kind}.yaml"));
         let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        let secrets = |_: SecretAt<'_>| Ok("secret".to_owned());
-        let found = load(&[(kind.to_string(), text)], Keys::Required, &Surroundings::default(), &secrets);
-        assert!(found.faults.is_empty(), "{kind}: {:?}", found.faults);
-        let own: Vec<_> = found.monitors.iter().filter(|monitor| monitor.document.kind() == *kind).collect();
+        let secrets = |_: SecretSource<'_>| Ok("secret".to_owned());
+        let found =
+            load(&[(kind.to_string(), text)], KeyPolicy::Required, &ValidationContext::default(), &secrets);
+        assert!(found.errors.is_empty(), "{kind}: {:?}", found.errors);
+        let own: Vec<_> =
+            found.monitors.iter().filter(|monitor| monitor.document.monitor_type() == *kind).collect();
         assert!(!own.is_empty(), "{} has no monitor of its type", path.display());
         assert!(own.iter().all(|monitor| !monitor.document.settings().schedule.enabled), "{kind} is enabled");
     }

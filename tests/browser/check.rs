@@ -15,7 +15,7 @@ use vigie::clock::SystemClock;
 use vigie::domain::{MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Proxy};
 use vigie::probe::{ProbeContext, ProbeSettings};
-use vigie::schema::Document;
+use vigie::schema::MonitorDocument;
 
 use crate::support::lacking;
 use crate::support::processes::{processes_of, profiles_in};
@@ -122,7 +122,7 @@ impl Check {
 
     pub async fn run(&self) -> Observation {
         let _room = room().await;
-        let document = Document::new(MonitorType::BrowserScript, self.fields.clone()).unwrap();
+        let document = MonitorDocument::new(MonitorType::BrowserScript, self.fields.clone()).unwrap();
         let settings = ProbeSettings {
             browser_pool: Arc::clone(&self.house),
             devices: Arc::new(self.devices.clone()),

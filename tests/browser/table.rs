@@ -129,7 +129,7 @@ fn read(file: &str) -> String {
 
 #[test]
 fn every_field_of_the_type_is_flipped_somewhere() {
-    let fields = table::of(MonitorType::BrowserScript).fields();
+    let fields = table::for_type(MonitorType::BrowserScript).fields();
     let mut flipped = BTreeSet::new();
     for (file, words, names) in PLAYED.iter().chain(COMMON) {
         let text = read(file);

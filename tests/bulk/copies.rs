@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use vigie::domain::{MonitorId, MonitorType as T, Revision, Role, Timestamp};
-use vigie::schema::{Origin, Secrets};
+use vigie::schema::{Origin, SecretMode};
 use vigie::service::ServiceError;
 use vigie::service::monitors;
 use vigie::syntax::source::Node;
@@ -27,11 +27,11 @@ async fn a_copy_has_all_but_its_own_name_and_past() {
         .unwrap();
     let new = copied(&kit, old, json!({"name": "Twin"})).await.unwrap();
     let (old, twin) = (kit.monitor(old), kit.monitor(new));
-    let mut wanted = old.document.stored(Secrets::Revealed);
+    let mut wanted = old.document.to_stored(SecretMode::Revealed);
     wanted.insert("name".to_owned(), json!("Twin"));
-    assert_eq!(Value::Object(twin.document.stored(Secrets::Revealed)), Value::Object(wanted));
+    assert_eq!(Value::Object(twin.document.to_stored(SecretMode::Revealed)), Value::Object(wanted));
     assert_eq!(
-        (twin.revision, twin.origin.clone(), twin.trail.paused_until),
+        (twin.revision, twin.origin.clone(), twin.metadata.paused_until),
         (Revision(1), Origin::Api, None)
     );
     assert_eq!(kit.notes.planned().get(&new), Some(&Revision(1)), "it does not rest");

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use vigie::domain::{MonitorId, MonitorType as T, Revision, Role};
-use vigie::schema::intake::Form;
+use vigie::schema::intake::InputFormat;
 use vigie::service::ServiceError;
 use vigie::service::monitors;
 use vigie::syntax::source::Node;
@@ -27,7 +27,7 @@ async fn all_get_what_the_body_says_and_keep_the_rest() {
         assert_eq!(monitor.revision, Revision(2), "a number that stands twice counts once");
         assert_eq!((document.number("interval"), document.number("timeout")), (10, 20));
         assert_eq!((document.text("note"), document.flag("enabled")), (Some("ours"), true));
-        assert_eq!(monitor.trail.modified_by, "anna");
+        assert_eq!(monitor.metadata.modified_by, "anna");
     }
     assert_eq!(kit.monitor(one).document.text("alert_note"), Some("call"), "what the body has not stays");
     assert_eq!(kit.monitor(one).document.text("realm_password"), Some("hush"));
@@ -124,7 +124,8 @@ async fn ids_that_are_not_the_callers_are_refused_by_name() {
     let one = kit.made(json!({})).await;
     let body = website(json!({}));
     let stranger = caller(2, Role::Admin);
-    let foreign = monitors::create(&kit.monitors, &stranger, T::Website, Form::V3, &body).await.unwrap();
+    let foreign =
+        monitors::create(&kit.monitors, &stranger, T::Website, InputFormat::V3, &body).await.unwrap();
     let foreign = MonitorId(foreign.id);
     let filed = of_file(&kit, 77).await;
     let before = whole(&kit).await;

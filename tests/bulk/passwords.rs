@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use vigie::domain::MonitorType as T;
-use vigie::schema::Secrets;
+use vigie::schema::SecretMode;
 use vigie::service::monitors;
 use vigie::syntax::MASK;
 
@@ -31,7 +31,7 @@ async fn every_secret_that_is_the_current_value_becomes_the_new_one() {
     monitors::bulk_edit_passwords(&kit.monitors, &admin(), &exchange(&all, "old", "n\u{e9}w \""))
         .await
         .unwrap();
-    let values = |id| Value::Object(kit.monitor(id).document.stored(Secrets::Revealed));
+    let values = |id| Value::Object(kit.monitor(id).document.to_stored(SecretMode::Revealed));
     let new = json!("n\u{e9}w \"");
     assert_eq!((&values(web)["realm_password"], &values(web)["note"]), (&new, &json!("old")));
     assert_eq!(values(web)["realm_userid"], new, "it is a secret as well");

@@ -33,7 +33,7 @@ async fn every_occurrence_is_replaced_and_nothing_else() {
     );
     assert_eq!(found.len(), 1, "the value of a protected variable is not looked into: {found:?}");
     let monitor = kit.monitor(played);
-    assert_eq!(monitor.trail.script_modified_by, "anna");
+    assert_eq!(monitor.metadata.script_modified_by, "anna");
     let audit = format!("{:?}", kit.audit().await);
     assert!(audit.contains("bulk-edit-scripts") && !audit.contains("value='shop.example'"), "{audit}");
 }

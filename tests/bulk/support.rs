@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use vigie::domain::{MonitorId, MonitorType, Revision};
-use vigie::schema::intake::Form;
-use vigie::schema::{Monitor, Origin, Secrets};
+use vigie::schema::intake::InputFormat;
+use vigie::schema::{Monitor, Origin, SecretMode};
 use vigie::service::ServiceError;
 use vigie::service::monitors;
 use vigie::store::{ConfigStore, MonitorStore};
@@ -40,7 +40,7 @@ pub fn exchange(ids: &[MonitorId], current: &str, new: &str) -> Node {
 /// Makes a monitor of any type.
 pub async fn made(kit: &Kit, kind: MonitorType, values: Value) -> MonitorId {
     let body = with(json!({"billing_plancode": "large", "name": "n"}), values);
-    let saved = monitors::create(&kit.monitors, &admin(), kind, Form::V3, &Node::from(body)).await;
+    let saved = monitors::create(&kit.monitors, &admin(), kind, InputFormat::V3, &Node::from(body)).await;
     MonitorId(saved.unwrap().id)
 }
 
@@ -65,7 +65,7 @@ pub struct Whole {
 
 pub async fn whole(kit: &Kit) -> Whole {
     let monitors = kit.monitors.monitors().all();
-    let document = |monitor: &Monitor| Value::Object(monitor.document.stored(Secrets::Revealed));
+    let document = |monitor: &Monitor| Value::Object(monitor.document.to_stored(SecretMode::Revealed));
     let kept = kit.ledger.inner.stored_monitors().await.unwrap();
     Whole {
         monitors: monitors.iter().map(|m| (m.id, m.revision, document(m), m.origin.clone())).collect(),

@@ -16,7 +16,7 @@ async fn the_status_page_shows_counts_and_puts_what_needs_a_look_first() {
     let results = vec![result(1, 100, Outcome::Ok), result(2, 100, Outcome::Error)];
     let mut off = monitor(4, "d off");
     off.document = std::sync::Arc::new(
-        vigie::schema::Document::new(
+        vigie::schema::MonitorDocument::new(
             vigie::domain::MonitorType::Tcp,
             serde_json::from_value(json!({"name": "d off", "enabled": false})).unwrap(),
         )
@@ -57,7 +57,8 @@ async fn a_monitor_at_rest_is_told_with_the_end_of_its_rest() {
     let at_rest = |id, name, until| {
         let mut resting = monitor(id, name);
         let paused_until = Some(vigie::domain::Timestamp::from_seconds(until));
-        resting.trail = std::sync::Arc::new(vigie::schema::Trail { paused_until, ..Default::default() });
+        resting.metadata =
+            std::sync::Arc::new(vigie::schema::MonitorMetadata { paused_until, ..Default::default() });
         resting
     };
     // The clock of the pages stands at 2026-01-01T02:00:00Z.

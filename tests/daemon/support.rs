@@ -19,7 +19,7 @@ use vigie::domain::{
     MissedReason, MissedRuns, MonitorId, MonitorType, Outcome, Phase, Phases, Revision, RunId, Status,
     Timestamp,
 };
-use vigie::schema::{Document, Monitor, Origin};
+use vigie::schema::{Monitor, MonitorDocument, Origin};
 use vigie::service::StatusQueries;
 use vigie::store::{
     MonitorState, PaginatedResults, Pagination, ResultFilter, ResultStore, Rollup, RollupSpan, StoreError,
@@ -199,8 +199,8 @@ pub fn monitor(id: i64, name: &str) -> Monitor {
         origin: Origin::File { key: Arc::from(format!("key-{id}")) },
         revision: Revision(1),
         modified_at: Timestamp::from_seconds(1_767_225_600),
-        document: Arc::new(Document::new(MonitorType::Website, values).unwrap()),
-        trail: Arc::default(),
+        document: Arc::new(MonitorDocument::new(MonitorType::Website, values).unwrap()),
+        metadata: Arc::default(),
     }
 }
 

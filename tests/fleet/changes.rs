@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use vigie::domain::{MonitorId, MonitorType, Revision, Role, Timestamp};
-use vigie::schema::intake::Form;
+use vigie::schema::intake::InputFormat;
 use vigie::schema::{Monitor, Origin};
 use vigie::service::ServiceError;
 use vigie::service::monitors;
@@ -20,8 +20,11 @@ async fn a_new_monitor_is_kept_planned_and_told() {
     let monitor = kit.monitor(id);
     assert_eq!(monitor.origin, Origin::Api);
     assert_eq!(monitor.document.text("realm_password"), Some("hunter2"));
-    assert_eq!(monitor.trail.created_at, Some(Timestamp::from_seconds(NOON)));
-    assert_eq!((monitor.trail.created_by.as_str(), monitor.trail.modified_by.as_str()), ("anna", "anna"));
+    assert_eq!(monitor.metadata.created_at, Some(Timestamp::from_seconds(NOON)));
+    assert_eq!(
+        (monitor.metadata.created_by.as_str(), monitor.metadata.modified_by.as_str()),
+        ("anna", "anna")
+    );
     assert_eq!(kit.notes.planned(), [(id, Revision(1))].into());
     let audit = kit.audit().await;
     let row = audit.last().unwrap();
@@ -35,8 +38,9 @@ async fn a_new_monitor_is_kept_planned_and_told() {
 async fn a_body_with_faults_leaves_nothing() {
     let kit = Kit::new();
     let body = website(json!({"interval": 7, "home_location": 3, "nmae": "x"}));
-    let refused =
-        monitors::create(&kit.monitors, &admin(), MonitorType::Website, Form::V3, &body).await.unwrap_err();
+    let refused = monitors::create(&kit.monitors, &admin(), MonitorType::Website, InputFormat::V3, &body)
+        .await
+        .unwrap_err();
     assert_eq!(faults(refused).len(), 3);
     assert!(
         kit.monitors.monitors().is_empty() && kit.notes.planned().is_empty() && kit.audit().await.is_empty()
@@ -80,7 +84,7 @@ async fn what_was_shown_can_be_sent_back() {
             "script": if *kind == MonitorType::CollectionApi { "{}" } else { "<script/>" },
         });
         let Value::Object(mut body) = body else { unreachable!() };
-        body.retain(|name, _| vigie::schema::table::of(*kind).field(name).is_some());
+        body.retain(|name, _| vigie::schema::table::for_type(*kind).field(name).is_some());
         match kind {
             MonitorType::WebsiteSsl | MonitorType::WebsiteSslApi => {
                 body.insert("url".into(), json!("https://a/"));
@@ -90,7 +94,7 @@ async fn what_was_shown_can_be_sent_back() {
             _ => {}
         }
         let body = Node::from(Value::Object(body));
-        let made = monitors::create(&kit.monitors, &admin(), *kind, Form::V3, &body).await;
+        let made = monitors::create(&kit.monitors, &admin(), *kind, InputFormat::V3, &body).await;
         let made = made.unwrap_or_else(|refusal| panic!("{kind}: {:?}", faults(refusal)));
         let id = MonitorId(made.id);
         let shown = kit.shown(&admin(), id).await;
@@ -119,15 +123,17 @@ async fn a_stale_if_match_changes_nothing() {
     let id = kit.made(json!({})).await;
     kit.patch(id, json!({"note": "a"})).await.unwrap();
     let body = Node::from(json!({"note": "b"}));
-    let stale = monitors::patch(&kit.monitors, &admin(), id, None, Form::V3, &body, Some(Revision(1))).await;
+    let stale =
+        monitors::patch(&kit.monitors, &admin(), id, None, InputFormat::V3, &body, Some(Revision(1))).await;
     assert_eq!(stale, Err(ServiceError::PreconditionFailed));
     assert_eq!(
         monitors::delete(&kit.monitors, &admin(), id, Some(Revision(1))).await,
         Err(ServiceError::PreconditionFailed)
     );
     assert_eq!(kit.monitor(id).document.text("note"), Some("a"));
-    let fresh =
-        monitors::patch(&kit.monitors, &admin(), id, None, Form::V3, &body, Some(Revision(2))).await.unwrap();
+    let fresh = monitors::patch(&kit.monitors, &admin(), id, None, InputFormat::V3, &body, Some(Revision(2)))
+        .await
+        .unwrap();
     assert_eq!(fresh.revision, 3);
 }
 
@@ -137,13 +143,14 @@ async fn another_accounts_monitor_is_as_unknown_as_none() {
     let id = kit.made(json!({})).await;
     let stranger = caller(2, Role::Admin);
     let body = Node::from(json!({"note": "x"}));
-    let patched = monitors::patch(&kit.monitors, &stranger, id, None, Form::V3, &body, None).await;
+    let patched = monitors::patch(&kit.monitors, &stranger, id, None, InputFormat::V3, &body, None).await;
     let until = Timestamp::from_seconds(NOON + 60);
     assert_eq!(patched, Err(ServiceError::NotFound));
     assert_eq!(monitors::delete(&kit.monitors, &stranger, id, None).await, Err(ServiceError::NotFound));
     assert_eq!(monitors::pause(&kit.monitors, &stranger, id, until).await, Err(ServiceError::NotFound));
     let other =
-        monitors::patch(&kit.monitors, &admin(), id, Some(MonitorType::Ping), Form::V3, &body, None).await;
+        monitors::patch(&kit.monitors, &admin(), id, Some(MonitorType::Ping), InputFormat::V3, &body, None)
+            .await;
     assert_eq!(other, Err(ServiceError::NotFound), "not of this type");
     assert_eq!(kit.monitor(id).revision, Revision(1));
 }
@@ -154,16 +161,21 @@ async fn a_role_that_may_only_look_changes_nothing() {
     let id = kit.made(json!({})).await;
     for role in [Role::ReadOnly, Role::ReportOnly] {
         let caller = caller(1, role);
-        let made =
-            monitors::create(&kit.monitors, &caller, MonitorType::Website, Form::V3, &website(json!({})))
-                .await;
+        let made = monitors::create(
+            &kit.monitors,
+            &caller,
+            MonitorType::Website,
+            InputFormat::V3,
+            &website(json!({})),
+        )
+        .await;
         assert!(matches!(made, Err(ServiceError::Forbidden(_))));
         let patched = monitors::patch(
             &kit.monitors,
             &caller,
             id,
             None,
-            Form::V3,
+            InputFormat::V3,
             &Node::from(json!({"note": "x"})),
             None,
         )

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use vigie::domain::MonitorId;
-use vigie::schema::intake::Form;
+use vigie::schema::intake::InputFormat;
 use vigie::service::monitors;
 use vigie::syntax::source::Node;
 
@@ -42,7 +42,7 @@ async fn of_edits_of_the_same_version_one_is_taken() {
             let kit = Arc::clone(&kit);
             tokio::spawn(async move {
                 let body = Node::from(json!({"note": format!("{number}")}));
-                monitors::patch(&kit.monitors, &admin(), id, None, Form::V3, &body, Some(revision))
+                monitors::patch(&kit.monitors, &admin(), id, None, InputFormat::V3, &body, Some(revision))
                     .await
                     .is_ok()
             })

@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use vigie::clock::Clock;
 use vigie::domain::{Outcome, Timestamp};
-use vigie::schema::intake::Form;
+use vigie::schema::intake::InputFormat;
 use vigie::service::monitors;
 use vigie::syntax::source::Node;
 
@@ -41,7 +41,7 @@ async fn a_monitor_runs_from_its_first_slot_in_its_newest_version_until_it_is_de
     assert_eq!(first_seen.load(Ordering::SeqCst), 1);
 
     let body = Node::from(json!({"port": second}));
-    monitors::patch(&process.monitors, &admin(), id, None, Form::V3, &body, None).await.unwrap();
+    monitors::patch(&process.monitors, &admin(), id, None, InputFormat::V3, &body, None).await.unwrap();
     process.pass(60).await;
     let results = process.results(id, 2).await;
     assert_eq!((results[0].outcome, results[0].revision.0), (Outcome::Ok, 2));
@@ -81,7 +81,9 @@ async fn only_what_has_this_location_in_its_pool_runs_here() {
     let both = process.create(port, json!({"locations": [{"id": 2}, {"id": 1}]})).await;
     assert_eq!(process.planned().await, 1);
     let elsewhere = Node::from(json!({"locations": [{"id": 2}], "home_location": null}));
-    monitors::patch(&process.monitors, &admin(), both, None, Form::V3, &elsewhere, None).await.unwrap();
+    monitors::patch(&process.monitors, &admin(), both, None, InputFormat::V3, &elsewhere, None)
+        .await
+        .unwrap();
     assert_eq!(process.planned().await, 0);
     process.end().await;
 }

@@ -16,8 +16,8 @@ use vigie::domain::{
 };
 use vigie::pipeline::{Agent, PlanError, Planned, Planner};
 use vigie::schema::Monitor;
-use vigie::schema::intake::Form;
-use vigie::schema::validation_context::Plan;
+use vigie::schema::intake::InputFormat;
+use vigie::schema::validation_context::BillingPlan;
 use vigie::service::monitors;
 use vigie::service::{Caller, EntryPoint, MonitorContext, MonitorDependencies, SavedObject, ServiceError};
 use vigie::store::{
@@ -161,13 +161,13 @@ pub fn common() -> Common {
 
 /// With a plan `small` for two monitors and a plan `large`.
 pub fn with_plans() -> Common {
-    let plan = |code: &str, most_monitors: Option<usize>| Plan {
+    let plan = |code: &str, most_monitors: Option<usize>| BillingPlan {
         code: code.to_owned(),
         types: Vec::new(),
-        least_interval: 1,
-        most_monitors,
-        monitors: 0,
-        most_locations: None,
+        min_interval_minutes: 1,
+        max_monitors: most_monitors,
+        monitor_count: 0,
+        max_locations: None,
     };
     Common { plans: Some(vec![plan("small", Some(2)), plan("large", None)]), ..common() }
 }
@@ -210,7 +210,8 @@ impl Kit {
     }
 
     pub async fn create(&self, values: Value) -> Result<SavedObject, ServiceError> {
-        monitors::create(&self.monitors, &admin(), MonitorType::Website, Form::V3, &website(values)).await
+        monitors::create(&self.monitors, &admin(), MonitorType::Website, InputFormat::V3, &website(values))
+            .await
     }
 
     /// Makes one and answers its id.
@@ -219,7 +220,7 @@ impl Kit {
     }
 
     pub async fn patch(&self, id: MonitorId, body: Value) -> Result<SavedObject, ServiceError> {
-        monitors::patch(&self.monitors, &admin(), id, None, Form::V3, &Node::from(body), None).await
+        monitors::patch(&self.monitors, &admin(), id, None, InputFormat::V3, &Node::from(body), None).await
     }
 
     pub fn monitor(&self, id: MonitorId) -> Monitor {

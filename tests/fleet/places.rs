@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 use vigie::domain::{CheckResult, CustomerId, LocationId, MonitorId, Outcome, RecordKind, RunId, Timestamp};
 use vigie::pipeline::{PlanError, Planner};
 use vigie::schedule::RunPlan;
-use vigie::schema::intake::Form;
+use vigie::schema::intake::InputFormat;
 use vigie::service::monitors;
 use vigie::store::{ConfigChange, ConfigStore, NewRecord};
 use vigie::syntax::source::Node;
@@ -152,7 +152,7 @@ async fn a_monitor_leaves_the_locations_that_its_new_version_does_not_name() {
     process.pass(60).await;
     process.results(id, 3).await;
     let body = Node::from(json!({"locations": [{"id": 3}]}));
-    monitors::patch(&process.monitors, &admin(), id, None, Form::V3, &body, None).await.unwrap();
+    monitors::patch(&process.monitors, &admin(), id, None, InputFormat::V3, &body, None).await.unwrap();
     assert_eq!(process.planned().await, 1);
     process.pass(120).await;
     let results = process.results(id, 5).await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use vigie::domain::{MonitorType, Role};
-use vigie::schema::intake::Form;
+use vigie::schema::intake::InputFormat;
 use vigie::service::monitors;
 
 use crate::fleet::kit::{Kit, caller, faults, website, with_plans};
@@ -51,9 +51,9 @@ async fn each_account_has_places_of_its_own() {
     let kit = Kit::over(with_plans());
     for customer in [1, 1, 2, 2] {
         let (caller, body) = (caller(customer, Role::Admin), website(json!({"billing_plancode": "small"})));
-        monitors::create(&kit.monitors, &caller, MonitorType::Website, Form::V3, &body).await.unwrap();
+        monitors::create(&kit.monitors, &caller, MonitorType::Website, InputFormat::V3, &body).await.unwrap();
     }
     let (caller, body) = (caller(2, Role::Admin), website(json!({"billing_plancode": "small"})));
-    let full = monitors::create(&kit.monitors, &caller, MonitorType::Website, Form::V3, &body).await;
+    let full = monitors::create(&kit.monitors, &caller, MonitorType::Website, InputFormat::V3, &body).await;
     assert_eq!(faults(full.unwrap_err()), [FULL]);
 }

@@ -15,7 +15,7 @@ use vigie::domain::{CheckResult, Location, LocationId, MonitorId, MonitorType, T
 use vigie::net::{Net, NetConfig, Source};
 use vigie::pipeline::{IngestSettings, Ingestor};
 use vigie::probe::ProbeSettings;
-use vigie::schema::intake::Form;
+use vigie::schema::intake::InputFormat;
 use vigie::service::monitors;
 use vigie::service::{MonitorContext, MonitorDependencies};
 use vigie::store::{Pagination, ResultFilter, ResultStore, SqliteSettings, SqliteStore};
@@ -113,7 +113,8 @@ impl Process {
         });
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let made =
-            monitors::create(&self.monitors, &admin(), MonitorType::Tcp, Form::V3, &Node::from(body)).await;
+            monitors::create(&self.monitors, &admin(), MonitorType::Tcp, InputFormat::V3, &Node::from(body))
+                .await;
         MonitorId(made.unwrap().id)
     }
 

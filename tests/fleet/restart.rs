@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use vigie::domain::{MonitorId, MonitorType};
-use vigie::schema::intake::Form;
+use vigie::schema::intake::InputFormat;
 use vigie::service::monitors;
 use vigie::syntax::source::Node;
 
@@ -18,10 +18,15 @@ async fn a_restart_gives_the_same_monitors_secrets_included() {
                "head": {"http_basic_auth_username": "u", "http_basic_auth_password": password}})
     };
     let steps = json!({"billing_plancode": "p", "name": "steps", "api_steps": [step("one", json!("1")), step("two", json!("2"))]});
-    let made =
-        monitors::create(&kit.monitors, &admin(), MonitorType::WebsiteApi, Form::V3, &Node::from(steps))
-            .await
-            .unwrap();
+    let made = monitors::create(
+        &kit.monitors,
+        &admin(),
+        MonitorType::WebsiteApi,
+        InputFormat::V3,
+        &Node::from(steps),
+    )
+    .await
+    .unwrap();
     kit.patch(id, json!({"note": "later"})).await.unwrap();
     let before = [kit.monitor(id), kit.monitor(MonitorId(made.id))];
     let kit = kit.restarted().await;

@@ -67,7 +67,7 @@ async fn a_rest_ends_early_and_only_once() {
     let resumed = monitors::resume(&kit.monitors, &admin(), id).await.unwrap();
     assert_eq!((resumed.revision, is_planned(&kit, id)), (3, true));
     assert_eq!(monitors::resume(&kit.monitors, &admin(), id).await.unwrap().revision, 3);
-    let end = kit.monitor(id).trail.paused_until;
+    let end = kit.monitor(id).metadata.paused_until;
     assert_eq!(
         end,
         Some(Timestamp::from_seconds(NOON + 10)),

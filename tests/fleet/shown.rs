@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 use vigie::domain::{CustomerId, MonitorId, MonitorType, RecordKind, Role, Timestamp};
-use vigie::schema::intake::Form;
+use vigie::schema::intake::InputFormat;
 use vigie::schema::table;
 use vigie::service::monitors;
 use vigie::store::{ConfigChange, ConfigStore, NewRecord};
@@ -31,7 +31,7 @@ async fn every_field_of_the_type_is_there() {
     let kit = Kit::new();
     let id = kit.made(json!({"realm_password": "hunter2"})).await;
     let shown = kit.shown(&admin(), id).await;
-    for field in table::of(MonitorType::Website).fields() {
+    for field in table::for_type(MonitorType::Website).fields() {
         assert!(shown.contains_key(field.name), "{}", field.name);
     }
     let some = |names: &[&str]| -> Map<String, Value> {
@@ -100,10 +100,15 @@ async fn a_script_has_a_history() {
     let kit = Kit::new();
     let script = r#"<script version="1" name="s"><step name="one"><open url="http://a/"/></step></script>"#;
     let body = json!({"billing_plancode": "p", "name": "b", "script": script});
-    let made =
-        monitors::create(&kit.monitors, &admin(), MonitorType::BrowserScript, Form::V3, &Node::from(body))
-            .await
-            .unwrap();
+    let made = monitors::create(
+        &kit.monitors,
+        &admin(),
+        MonitorType::BrowserScript,
+        InputFormat::V3,
+        &Node::from(body),
+    )
+    .await
+    .unwrap();
     let id = MonitorId(made.id);
     kit.clock.advance(std::time::Duration::from_secs(90));
     kit.patch(id, json!({"note": "x"})).await.unwrap();

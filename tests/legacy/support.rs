@@ -12,7 +12,7 @@ use tower::ServiceExt;
 use vigie::api::legacy;
 use vigie::clock::Clock;
 use vigie::domain::{CustomerId, MonitorId, MonitorType, RecordKind, Revision, Role, Timestamp, UserId};
-use vigie::schema::{Document, Monitor, Origin};
+use vigie::schema::{Monitor, MonitorDocument, Origin};
 use vigie::store::{ConfigChange, ConfigStore, NewRecord, StoredToken, TokenKind, TokenStore};
 
 use crate::support::app::{App, sha256};
@@ -138,8 +138,8 @@ pub fn placed(app: &App, id: i64, kind: MonitorType, origin: Origin, values: Val
         origin,
         revision: Revision(1),
         modified_at: Timestamp::from_seconds(1_767_225_600),
-        document: Arc::new(Document::new(kind, values.as_object().unwrap().clone()).unwrap()),
-        trail: Arc::default(),
+        document: Arc::new(MonitorDocument::new(kind, values.as_object().unwrap().clone()).unwrap()),
+        metadata: Arc::default(),
     };
     app.state.monitors.monitors().change(vec![monitor], &[]);
 }

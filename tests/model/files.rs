@@ -5,19 +5,24 @@ use std::path::Path;
 
 use crate::support::fields::Fields;
 use vigie::domain::{CustomerId, MonitorType};
-use vigie::schema::Secrets;
+use vigie::schema::SecretMode;
 use vigie::schema::forms::reference_page;
-use vigie::schema::intake::{SecretAt, no_secrets};
-use vigie::schema::monitor_file::{Keys, MonitorFiles, check_files, entry, load};
-use vigie::schema::validation_context::Surroundings;
+use vigie::schema::intake::{SecretSource, reject_secret_sources};
+use vigie::schema::monitor_file::{KeyPolicy, LoadedMonitorFiles, load, to_file_entry, validate_files};
+use vigie::schema::validation_context::ValidationContext;
 
-fn read(text: &str) -> MonitorFiles {
-    load(&[("a.yaml".to_owned(), text.to_owned())], Keys::Required, &Surroundings::default(), &no_secrets)
+fn read(text: &str) -> LoadedMonitorFiles {
+    load(
+        &[("a.yaml".to_owned(), text.to_owned())],
+        KeyPolicy::Required,
+        &ValidationContext::default(),
+        &reject_secret_sources,
+    )
 }
 
 /// The faults of one file, as `vigie config check` prints them.
 fn faults(text: &str) -> Vec<String> {
-    read(text).faults.iter().map(ToString::to_string).collect()
+    read(text).errors.iter().map(ToString::to_string).collect()
 }
 
 /// The fault of a `tcp` monitor in which one more line is wrong.
@@ -39,11 +44,11 @@ fn every_type_has_an_example_that_loads_without_fault_or_warning_and_is_not_enab
             (name, text)
         })
         .collect();
-    let loaded = load(&files, Keys::Required, &Surroundings::default(), &no_secrets);
-    assert!(loaded.faults.is_empty(), "{:#?}", loaded.faults);
+    let loaded = load(&files, KeyPolicy::Required, &ValidationContext::default(), &reject_secret_sources);
+    assert!(loaded.errors.is_empty(), "{:#?}", loaded.errors);
     assert_eq!(loaded.monitors.len(), MonitorType::ALL.len());
     for (monitor, kind) in loaded.monitors.iter().zip(MonitorType::ALL) {
-        assert_eq!(monitor.document.kind(), *kind);
+        assert_eq!(monitor.document.monitor_type(), *kind);
         assert!(!monitor.document.flag("enabled"), "{kind}");
         assert!(monitor.warnings.is_empty(), "{kind}: {:?}", monitor.warnings);
     }
@@ -198,7 +203,7 @@ a.yaml:6:13: `customer` must be the number of an account, not `me`
 fn a_key_is_unique_over_all_files() {
     let text = "- {key: k, type: ping, name: n, billing_plancode: p, hostname: h}\n";
     let files = [("a.yaml".to_owned(), text.to_owned()), ("b.yaml".to_owned(), text.to_owned())];
-    let faults = check_files(&files, &Surroundings::default(), &no_secrets);
+    let faults = validate_files(&files, &ValidationContext::default(), &reject_secret_sources);
     let shown: Vec<_> = faults.iter().map(ToString::to_string).collect();
     assert_eq!(
         shown,
@@ -209,20 +214,20 @@ fn a_key_is_unique_over_all_files() {
 #[test]
 fn a_secret_comes_from_where_the_file_says() {
     let text = "- key: k\n  type: email-pop\n  name: n\n  billing_plancode: p\n  hostname: h\n  pop_password_SOURCE: where\n";
-    let reader = |at: SecretAt<'_>| match at {
-        SecretAt::File("where") => Ok("of-a-file".to_owned()),
-        SecretAt::Env("where") => Ok("of-a-variable".to_owned()),
+    let reader = |at: SecretSource<'_>| match at {
+        SecretSource::File("where") => Ok("of-a-file".to_owned()),
+        SecretSource::Env("where") => Ok("of-a-variable".to_owned()),
         _ => Err("there is none".to_owned()),
     };
     for (source, wanted) in [("file", "of-a-file"), ("env", "of-a-variable")] {
         let files = [("a.yaml".to_owned(), text.replace("SOURCE", source))];
-        let loaded = load(&files, Keys::Required, &Surroundings::default(), &reader);
-        assert!(loaded.faults.is_empty(), "{:?}", loaded.faults);
+        let loaded = load(&files, KeyPolicy::Required, &ValidationContext::default(), &reader);
+        assert!(loaded.errors.is_empty(), "{:?}", loaded.errors);
         let document = &loaded.monitors[0].document;
         assert_eq!(document.text("pop_password"), Some(wanted));
         assert!(!format!("{document:?}").contains(wanted), "a secret in Debug");
-        assert!(!document.stored(Secrets::Omitted).contains_key("pop_password"));
-        let shown = entry("k", CustomerId(1), document);
+        assert!(!document.to_stored(SecretMode::Omitted).contains_key("pop_password"));
+        let shown = to_file_entry("k", CustomerId(1), document);
         assert_eq!(shown.get("pop_password").and_then(|value| value.as_str()), Some("********"));
     }
 }
@@ -230,14 +235,14 @@ fn a_secret_comes_from_where_the_file_says() {
 #[test]
 fn a_secret_that_cannot_be_read_or_is_given_twice_is_a_fault() {
     let head = "- key: k\n  type: email-pop\n  name: n\n  billing_plancode: p\n  hostname: h\n";
-    let missing = |_: SecretAt<'_>| Err("no such file".to_owned());
+    let missing = |_: SecretSource<'_>| Err("no such file".to_owned());
     let files = [("a.yaml".to_owned(), format!("{head}  pop_password_file: /gone\n"))];
-    let faults = check_files(&files, &Surroundings::default(), &missing);
+    let faults = validate_files(&files, &ValidationContext::default(), &missing);
     assert_eq!(faults[0].to_string(), "a.yaml:6:22: `pop_password_file`: cannot read `/gone`: no such file");
     assert_eq!(faults.len(), 1);
-    let found = |_: SecretAt<'_>| Ok("secret".to_owned());
+    let found = |_: SecretSource<'_>| Ok("secret".to_owned());
     let files = [("a.yaml".to_owned(), format!("{head}  pop_password_file: /a\n  pop_password: b\n"))];
-    let faults = check_files(&files, &Surroundings::default(), &found);
+    let faults = validate_files(&files, &ValidationContext::default(), &found);
     assert_eq!(faults.len(), 1);
     assert_eq!(faults[0].to_string(), "a.yaml:7:3: `pop_password` is given a second time");
 }
@@ -247,7 +252,7 @@ fn what_is_written_out_reads_back() {
     let text = "- {key: k, customer: 3, type: ping, name: n, billing_plancode: p, hostname: h, interval: 1, ping_count: 3}\n";
     let first = read(text).monitors.remove(0);
     assert_eq!((first.key.as_str(), first.customer), ("k", CustomerId(3)));
-    let again = serde_json::to_string(&[entry("k", CustomerId(3), &first.document)]).unwrap();
+    let again = serde_json::to_string(&[to_file_entry("k", CustomerId(3), &first.document)]).unwrap();
     assert_eq!(read(&again).monitors[0].document, first.document);
 }
 
@@ -255,8 +260,8 @@ fn what_is_written_out_reads_back() {
 fn keys_may_be_left_out_where_nothing_is_kept() {
     let text = "{type: ping, name: n, billing_plancode: p, hostname: h}";
     let files = [("a.yaml".to_owned(), text.to_owned())];
-    let loaded = load(&files, Keys::Optional, &Surroundings::default(), &no_secrets);
-    assert!(loaded.faults.is_empty(), "{:?}", loaded.faults);
+    let loaded = load(&files, KeyPolicy::Optional, &ValidationContext::default(), &reject_secret_sources);
+    assert!(loaded.errors.is_empty(), "{:?}", loaded.errors);
     assert_eq!(loaded.monitors.len(), 1);
 }
 
@@ -271,9 +276,9 @@ fn a_file_of_many_monitors_is_read_whole() {
         .unwrap();
     }
     let loaded = read(&text);
-    assert!(loaded.faults.is_empty(), "{:?}", loaded.faults.first());
+    assert!(loaded.errors.is_empty(), "{:?}", loaded.errors.first());
     assert_eq!(loaded.monitors.len(), 2_000);
-    assert_eq!(loaded.monitors[1_999].place.line, 9 * 1_999 + 1);
+    assert_eq!(loaded.monitors[1_999].position.line, 9 * 1_999 + 1);
 }
 
 #[test]

@@ -3,22 +3,27 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use vigie::domain::MonitorType;
-use vigie::schema::field::{Access, Field, Kind};
-use vigie::schema::intake::Form;
-use vigie::schema::table::Table;
-use vigie::schema::validation_context::Surroundings;
-use vigie::schema::{Document, Secrets, legacy, table};
+use vigie::schema::field::{Access, Field, FieldType};
+use vigie::schema::intake::InputFormat;
+use vigie::schema::table::FieldTable;
+use vigie::schema::validation_context::ValidationContext;
+use vigie::schema::{MonitorDocument, SecretMode, legacy, table};
 use vigie::syntax::ValidationError;
 use vigie::syntax::source::Node;
 
 use crate::model::support::{changed, document, made, minimal, sample, texts, with};
 use crate::support::fields::Fields;
 
-fn legacy_made(body: Value) -> Result<Document, Vec<ValidationError>> {
+fn legacy_made(body: Value) -> Result<MonitorDocument, Vec<ValidationError>> {
     let node = Node::from(body.clone());
     let kind = legacy::type_to_create(&node).unwrap();
-    made(kind, Form::Legacy, body, &Surroundings { default_locations: &[1, 2, 3], ..Surroundings::default() })
-        .map(|accepted| accepted.document)
+    made(
+        kind,
+        InputFormat::Legacy,
+        body,
+        &ValidationContext { default_locations: &[1, 2, 3], ..ValidationContext::default() },
+    )
+    .map(|accepted| accepted.document)
 }
 
 /// Statuses and messages of the legacy API for a body.
@@ -95,7 +100,7 @@ fn every_code_of_the_legacy_api_goes_both_ways() {
             let body = with(minimal(kind), json!({field: code, "site_type": kind.name()}));
             let document = legacy_made(body).unwrap();
             assert_eq!(document.text(field), Some(*word), "{field} {code}");
-            assert_eq!(legacy::record(&document, Secrets::Masked)[field], json!(code));
+            assert_eq!(legacy::record_from_document(&document, SecretMode::Masked)[field], json!(code));
         }
     }
 }
@@ -119,7 +124,10 @@ fn capture_level_is_the_index_of_the_level() {
             let document = legacy_made(body).unwrap();
             let wanted = json!({"level": level, "mimetype": "image/jpeg", "headers": true, "images": true, "sources": true});
             assert_eq!(document.value("capture"), Some(&wanted));
-            assert_eq!(legacy::record(&document, Secrets::Masked)["capture_level"], json!(index.to_string()));
+            assert_eq!(
+                legacy::record_from_document(&document, SecretMode::Masked)["capture_level"],
+                json!(index.to_string())
+            );
         }
     }
     let body =
@@ -138,7 +146,7 @@ fn a_count_below_the_pool_is_rotation_in_the_legacy_api() {
     assert_eq!([0, 1, 2, 3].map(|count| rotates(count, json!([]))), [false, true, true, false]);
     let rotated = |mode: &str| {
         let document = document(MonitorType::Ping, json!({"mode": mode, "rotate_locations": true}));
-        legacy::record(&document, Secrets::Masked)["monitor_location_count"].clone()
+        legacy::record_from_document(&document, SecretMode::Masked)["monitor_location_count"].clone()
     };
     assert_eq!(
         [rotated("Global Verify"), rotated("Round Robin"), rotated("SLA (MultiPOP)")],
@@ -149,8 +157,8 @@ fn a_count_below_the_pool_is_rotation_in_the_legacy_api() {
 #[test]
 fn a_legacy_record_is_all_text_and_names_its_type() {
     for kind in MonitorType::ALL {
-        let record = legacy::record(&document(*kind, json!({})), Secrets::Masked);
-        assert_eq!(record["site_type"], legacy::type_name(*kind));
+        let record = legacy::record_from_document(&document(*kind, json!({})), SecretMode::Masked);
+        assert_eq!(record["site_type"], legacy::site_type(*kind));
         all_text(&Value::Object(record.clone()));
         assert_eq!((&record["enabled"], &record["home_location"]), (&json!("y"), &json!("")), "{kind}");
         assert!(!record.contains_key("rotate_locations"));
@@ -187,12 +195,12 @@ fn the_legacy_api_says_why_it_refuses() {
 
 #[test]
 fn the_further_names_of_types_are_known() {
-    assert_eq!(legacy::type_of("transaction"), Some(MonitorType::WebsiteApi));
-    assert_eq!(legacy::type_of("transaction-ssl"), Some(MonitorType::WebsiteSslApi));
-    assert_eq!(legacy::type_of("apiproject"), Some(MonitorType::Api));
-    assert_eq!(legacy::type_of("collection-api"), None);
+    assert_eq!(legacy::parse_site_type("transaction"), Some(MonitorType::WebsiteApi));
+    assert_eq!(legacy::parse_site_type("transaction-ssl"), Some(MonitorType::WebsiteSslApi));
+    assert_eq!(legacy::parse_site_type("apiproject"), Some(MonitorType::Api));
+    assert_eq!(legacy::parse_site_type("collection-api"), None);
     for kind in MonitorType::ALL.iter().filter(|kind| legacy::can_create(**kind)) {
-        assert_eq!(legacy::type_of(legacy::type_name(*kind)), Some(*kind));
+        assert_eq!(legacy::parse_site_type(legacy::site_type(*kind)), Some(*kind));
     }
 }
 
@@ -214,9 +222,10 @@ fn lenient_inputs_are_taken() {
         "url: http://a/\nname: n\nbilling_plancode: p\nhttp_version: 1.0\nuse_ssl_version: 12\n",
     )
     .unwrap();
-    let around = Surroundings::default();
-    let site =
-        vigie::schema::accept::create(MonitorType::Website, Form::File, &yaml, &around).unwrap().document;
+    let around = ValidationContext::default();
+    let site = vigie::schema::accept::create(MonitorType::Website, InputFormat::File, &yaml, &around)
+        .unwrap()
+        .document;
     assert_eq!(site.text("http_version"), Some("1.0"));
 }
 
@@ -234,7 +243,7 @@ fn defaults_answer_for_what_is_not_set() {
 
 #[test]
 fn what_follows_from_other_fields_is_shown_in_version_3() {
-    let shown = |more: Value| document(MonitorType::BrowserScript, more).to_json(Secrets::Masked);
+    let shown = |more: Value| document(MonitorType::BrowserScript, more).to_json(SecretMode::Masked);
     let plain = shown(json!({}));
     let all = shown(json!({
         "locations": [{"id": 1}, {"id": 2}], "mode": "SLA (MultiPOP)", "user_experience_enabled": true,
@@ -259,15 +268,15 @@ fn a_change_keeps_what_it_does_not_name() {
         json!({"note": "x", "timeout": 60, "capture": {"headers": false}, "locations": [{"id": 1}, {"id": 2}]}),
     );
     let body = json!({"timeout": 45, "capture": {"level": "All Events"}, "locations": [{"id": 3}]});
-    let new = changed(&old, Form::V3, body).unwrap().document;
+    let new = changed(&old, InputFormat::V3, body).unwrap().document;
     assert_eq!((new.text("note"), new.number("timeout")), (Some("x"), 45));
     assert_eq!(new.list("locations"), [json!({"id": 3})]);
     let capture = new.value("capture").unwrap();
     assert_eq!((&capture["level"], &capture["headers"]), (&json!("All Events"), &json!(false)));
-    let new = changed(&new, Form::V3, json!({"note": null, "timeout": null})).unwrap().document;
+    let new = changed(&new, InputFormat::V3, json!({"note": null, "timeout": null})).unwrap().document;
     assert_eq!((new.text("note"), new.number("timeout")), (None, 30));
-    assert!(changed(&new, Form::V3, json!({"name": null})).is_err());
-    assert_eq!(changed(&new, Form::V3, json!({})).unwrap().document, new);
+    assert!(changed(&new, InputFormat::V3, json!({"name": null})).is_err());
+    assert_eq!(changed(&new, InputFormat::V3, json!({})).unwrap().document, new);
 }
 
 #[test]
@@ -277,15 +286,15 @@ fn a_mask_that_comes_back_leaves_the_secret() {
         {"url": "http://a/", "step_name": "2", "step_number": 2, "head": {"http_basic_auth_password": "two"}},
     ]);
     let old = document(MonitorType::WebsiteApi, json!({"api_steps": steps}));
-    let mut shown = old.to_json(Secrets::Masked);
+    let mut shown = old.to_json(SecretMode::Masked);
     assert!(!Value::Object(shown.clone()).to_string().contains("two"));
-    assert_eq!(changed(&old, Form::V3, Value::Object(shown.clone())).unwrap().document, old);
+    assert_eq!(changed(&old, InputFormat::V3, Value::Object(shown.clone())).unwrap().document, old);
     shown["api_steps"].as_array_mut().unwrap().remove(0);
-    let new = changed(&old, Form::V3, json!({"api_steps": shown["api_steps"]})).unwrap().document;
+    let new = changed(&old, InputFormat::V3, json!({"api_steps": shown["api_steps"]})).unwrap().document;
     assert_eq!(new.list("api_steps")[0]["head"]["http_basic_auth_password"], "two");
     let faults = changed(
         &old,
-        Form::V3,
+        InputFormat::V3,
         json!({"api_steps": [
             {"url": "http://a/", "step_name": "3", "step_number": 3, "head": {"bearer_token": "********"}}
         ]}),
@@ -296,32 +305,35 @@ fn a_mask_that_comes_back_leaves_the_secret() {
         "`api_steps[0].head.bearer_token` is masked, and there is no value that it could stand for"
     );
     let body = with(minimal(MonitorType::EmailPop), json!({"pop_password": "********"}));
-    assert_eq!(made(MonitorType::EmailPop, Form::V3, body, &Surroundings::default()).unwrap_err().len(), 1);
+    assert_eq!(
+        made(MonitorType::EmailPop, InputFormat::V3, body, &ValidationContext::default()).unwrap_err().len(),
+        1
+    );
 }
 
 #[test]
 fn what_is_shown_in_version_3_can_be_sent_back() {
     for kind in MonitorType::ALL {
         let old = document(*kind, json!({"note": "x"}));
-        let shown = Value::Object(old.to_json(Secrets::Masked));
-        assert_eq!(changed(&old, Form::V3, shown).unwrap().document, old, "{kind}");
+        let shown = Value::Object(old.to_json(SecretMode::Masked));
+        assert_eq!(changed(&old, InputFormat::V3, shown).unwrap().document, old, "{kind}");
     }
 }
 
 /// Some value of `kind`, in version 3 form.
-fn any_value(kind: Kind) -> BoxedStrategy<Value> {
+fn any_value(kind: FieldType) -> BoxedStrategy<Value> {
     match kind {
-        Kind::Flag => any::<bool>().prop_map(Value::from).boxed(),
-        Kind::Int { min, max } => (min..=max.min(min.max(0) + 1000)).prop_map(Value::from).boxed(),
-        Kind::IntOf(choices) => proptest::sample::select(choices).prop_map(Value::from).boxed(),
-        Kind::TextOf(choices) => proptest::sample::select(choices).prop_map(Value::from).boxed(),
-        Kind::Text { max, format, .. } if texts(format).1.is_none() => {
+        FieldType::Bool => any::<bool>().prop_map(Value::from).boxed(),
+        FieldType::Int { min, max } => (min..=max.min(min.max(0) + 1000)).prop_map(Value::from).boxed(),
+        FieldType::IntEnum(choices) => proptest::sample::select(choices).prop_map(Value::from).boxed(),
+        FieldType::TextEnum(choices) => proptest::sample::select(choices).prop_map(Value::from).boxed(),
+        FieldType::Text { max, format, .. } if texts(format).1.is_none() => {
             proptest::collection::vec(any::<char>(), 1..=max.min(20))
                 .prop_map(|chars| Value::from(chars.into_iter().collect::<String>()))
                 .prop_filter("a mask is no value", |value| value != "********")
                 .boxed()
         }
-        Kind::List { of, .. } => {
+        FieldType::List { items: of, .. } => {
             proptest::collection::vec(any_value(*of), 0..3).prop_map(Value::from).boxed()
         }
         kind => Just(sample(&kind)).boxed(),
@@ -353,26 +365,26 @@ const TIED: &[&str] = &[
     "content_views",
 ];
 
-fn any_fields(table: &'static Table) -> impl Strategy<Value = Map<String, Value>> {
+fn any_fields(table: &'static FieldTable) -> impl Strategy<Value = Map<String, Value>> {
     let free: Vec<&'static Field> = table
         .fields()
         .iter()
         .copied()
-        .filter(|field| field.access == Access::Open && !TIED.contains(&field.name))
+        .filter(|field| field.access == Access::ReadWrite && !TIED.contains(&field.name))
         .collect();
     let count = free.len();
     proptest::sample::subsequence(free, 0..=count).prop_flat_map(|fields| {
         fields
             .into_iter()
-            .map(|field| any_value(field.kind).prop_map(move |value| (field.name.to_owned(), value)))
+            .map(|field| any_value(field.field_type).prop_map(move |value| (field.name.to_owned(), value)))
             .collect::<Vec<_>>()
             .prop_map(|entries| entries.into_iter().collect::<Map<_, _>>())
     })
 }
 
-fn any_document() -> impl Strategy<Value = Document> {
+fn any_document() -> impl Strategy<Value = MonitorDocument> {
     proptest::sample::select(MonitorType::ALL).prop_flat_map(|kind| {
-        any_fields(table::of(kind)).prop_map(move |fields| document(kind, Value::Object(fields)))
+        any_fields(table::for_type(kind)).prop_map(move |fields| document(kind, Value::Object(fields)))
     })
 }
 
@@ -381,19 +393,19 @@ proptest! {
 
     #[test]
     fn version_3_to_legacy_and_back_is_the_same(document in any_document()) {
-        let kind = document.kind();
-        let record = Value::Object(legacy::record(&document, Secrets::Revealed));
-        let back = made(kind, Form::Legacy, record.clone(), &Surroundings::default());
-        if legacy::type_of(legacy::type_name(kind)) == Some(kind) {
+        let kind = document.monitor_type();
+        let record = Value::Object(legacy::record_from_document(&document, SecretMode::Revealed));
+        let back = made(kind, InputFormat::Legacy, record.clone(), &ValidationContext::default());
+        if legacy::parse_site_type(legacy::site_type(kind)) == Some(kind) {
             let back = back.map_err(|faults| TestCaseError::fail(format!("{record}: {faults:?}")))?;
-            prop_assert_eq!(back.document.to_json(Secrets::Revealed), document.to_json(Secrets::Revealed));
+            prop_assert_eq!(back.document.to_json(SecretMode::Revealed), document.to_json(SecretMode::Revealed));
         }
     }
 
     #[test]
     fn what_is_stored_loads_as_it_was(document in any_document()) {
-        let text = serde_json::to_string(&document.stored(Secrets::Revealed)).unwrap();
-        let again = Document::new(document.kind(), serde_json::from_str(&text).unwrap()).unwrap();
+        let text = serde_json::to_string(&document.to_stored(SecretMode::Revealed)).unwrap();
+        let again = MonitorDocument::new(document.monitor_type(), serde_json::from_str(&text).unwrap()).unwrap();
         prop_assert_eq!(again, document);
     }
 
@@ -401,18 +413,18 @@ proptest! {
     fn no_text_makes_reading_panic(text in "\\PC{0,200}") {
         let _ = Node::from_yaml(&text);
         let files = [("a.yaml".to_owned(), format!("- key: k\n  type: website\n  {text}\n"))];
-        let found = vigie::schema::monitor_file::check_files(
+        let found = vigie::schema::monitor_file::validate_files(
             &files,
-            &Surroundings::default(),
-            &vigie::schema::intake::no_secrets,
+            &ValidationContext::default(),
+            &vigie::schema::intake::reject_secret_sources,
         );
         prop_assert!(!found.is_empty());
     }
 
     #[test]
     fn no_tree_makes_reading_panic(kind in proptest::sample::select(MonitorType::ALL), body in any_tree()) {
-        for form in [Form::V3, Form::Legacy, Form::File] {
-            let _ = made(kind, form, body.clone(), &Surroundings::default());
+        for form in [InputFormat::V3, InputFormat::Legacy, InputFormat::File] {
+            let _ = made(kind, form, body.clone(), &ValidationContext::default());
         }
     }
 }
@@ -421,7 +433,7 @@ proptest! {
 fn any_tree() -> impl Strategy<Value = Value> {
     let names: Vec<&'static str> = MonitorType::ALL
         .iter()
-        .flat_map(|kind| table::of(*kind).fields())
+        .flat_map(|kind| table::for_type(*kind).fields())
         .map(|field| field.name)
         .chain(["head", "headers", "level", "capture_level", "id", "name", "value", "source", "comparison"])
         .collect();
@@ -451,12 +463,12 @@ fn a_whole_number_is_the_same_value_however_it_is_written() {
         json!({"billing_plancode": "p", "name": "n", "interval": 5, "host_id": "h", "enabled": false,
             "thresholds": [{"metric": "load", "error": error}]})
     };
-    let read = |form: Form, error: Value| {
-        made(MonitorType::HostAgent, form, host_agent(error), &Surroundings::default()).unwrap().document
+    let read = |form: InputFormat, error: Value| {
+        made(MonitorType::HostAgent, form, host_agent(error), &ValidationContext::default()).unwrap().document
     };
-    let whole = read(Form::V3, json!(8));
-    assert_eq!(read(Form::V3, json!(8.0)), whole);
-    assert_eq!(read(Form::Legacy, json!("8")), whole, "the legacy API shows numbers as texts");
-    assert_eq!(read(Form::Legacy, json!("8.0")), whole);
-    assert_ne!(read(Form::Legacy, json!("8.5")), whole);
+    let whole = read(InputFormat::V3, json!(8));
+    assert_eq!(read(InputFormat::V3, json!(8.0)), whole);
+    assert_eq!(read(InputFormat::Legacy, json!("8")), whole, "the legacy API shows numbers as texts");
+    assert_eq!(read(InputFormat::Legacy, json!("8.0")), whole);
+    assert_ne!(read(InputFormat::Legacy, json!("8.5")), whole);
 }

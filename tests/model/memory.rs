@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 use vigie::domain::MonitorType;
-use vigie::schema::{Document, Secrets};
+use vigie::schema::{MonitorDocument, SecretMode};
 
 use crate::model::support::document;
 
@@ -25,20 +25,21 @@ fn heap(value: &Value) -> usize {
 }
 
 /// Bytes of a document: itself, its entries, and the values that no other document shares.
-fn weight(document: &Document) -> usize {
-    let stored = document.stored(Secrets::Revealed);
+fn weight(document: &MonitorDocument) -> usize {
+    let stored = document.to_stored(SecretMode::Revealed);
     let own = |value: &Value| !value.is_boolean() && !stored_is_shared(document, value);
     let entries = stored.len() * 16 + 16;
     let values: usize =
         stored.values().filter(|value| own(value)).map(|value| size_of::<Value>() + 16 + heap(value)).sum();
-    size_of::<Document>() + entries + values
+    size_of::<MonitorDocument>() + entries + values
 }
 
 /// Choices are shared: no document holds a copy of its own.
-fn stored_is_shared(document: &Document, value: &Value) -> bool {
-    let other = Document::new(document.kind(), document.stored(Secrets::Revealed)).unwrap();
+fn stored_is_shared(document: &MonitorDocument, value: &Value) -> bool {
+    let other =
+        MonitorDocument::new(document.monitor_type(), document.to_stored(SecretMode::Revealed)).unwrap();
     document
-        .stored(Secrets::Revealed)
+        .to_stored(SecretMode::Revealed)
         .iter()
         .filter(|(_, stored)| *stored == value)
         .any(|(name, _)| std::ptr::eq(document.value(name).unwrap(), other.value(name).unwrap()))
@@ -72,12 +73,13 @@ fn values_of_few_choices_are_shared_by_all_documents() {
 
 #[test]
 fn a_hundred_thousand_stored_documents_load_fast() {
-    let text =
-        serde_json::to_string(&document(MonitorType::Tcp, json!({"interval": 1})).stored(Secrets::Omitted));
+    let text = serde_json::to_string(
+        &document(MonitorType::Tcp, json!({"interval": 1})).to_stored(SecretMode::Omitted),
+    );
     let text = text.unwrap();
     let started = Instant::now();
     let all: Vec<_> = (0..100_000)
-        .map(|_| Document::new(MonitorType::Tcp, serde_json::from_str(&text).unwrap()).unwrap())
+        .map(|_| MonitorDocument::new(MonitorType::Tcp, serde_json::from_str(&text).unwrap()).unwrap())
         .collect();
     let took = started.elapsed();
     assert_eq!(all.last().unwrap().settings().schedule.interval, 1);

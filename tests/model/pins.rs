@@ -4,38 +4,39 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use vigie::domain::MonitorType;
-use vigie::schema::field::{Field, Kind};
+use vigie::schema::field::{Field, FieldType};
 use vigie::schema::table;
-use vigie::schema::table::Table;
+use vigie::schema::table::FieldTable;
 
 /// Kind and bounds in few words.
-fn bounds(kind: &Kind) -> String {
+fn bounds(kind: &FieldType) -> String {
     match kind {
-        Kind::Flag => "flag".to_owned(),
-        Kind::Int { min, max } => format!("{min}..{max}").replace(&i64::MAX.to_string(), ""),
-        Kind::IntOf(choices) => format!("{choices:?}").replace(' ', ""),
-        Kind::Number { .. } => "number".to_owned(),
-        Kind::Text { max, .. } => format!("text {max}"),
-        Kind::TextOf(choices) => choices.join("|"),
-        Kind::List { of, .. } => format!("list of {}", bounds(of)),
-        Kind::Object(part) => part.name.to_owned(),
-        Kind::Any => "any".to_owned(),
+        FieldType::Bool => "flag".to_owned(),
+        FieldType::Int { min, max } => format!("{min}..{max}").replace(&i64::MAX.to_string(), ""),
+        FieldType::IntEnum(choices) => format!("{choices:?}").replace(' ', ""),
+        FieldType::Float { .. } => "number".to_owned(),
+        FieldType::Text { max, .. } => format!("text {max}"),
+        FieldType::TextEnum(choices) => choices.join("|"),
+        FieldType::List { items: of, .. } => format!("list of {}", bounds(of)),
+        FieldType::Object(part) => part.name.to_owned(),
+        FieldType::Any => "any".to_owned(),
     }
 }
 
 /// `name: bounds [= default] [!] [ro] [secret] [x]` of every field that is not shared by all types.
-fn lines(table: &'static Table) -> Vec<String> {
-    let shared: Vec<_> = [table::shared::IDENTITY, table::shared::RUNNING, table::shared::REPORTED]
-        .into_iter()
-        .flatten()
-        .map(|field| field.name)
-        .collect();
+fn lines(table: &'static FieldTable) -> Vec<String> {
+    let shared: Vec<_> =
+        [table::shared::IDENTITY_FIELDS, table::shared::SCHEDULE_FIELDS, table::shared::READ_ONLY_FIELDS]
+            .into_iter()
+            .flatten()
+            .map(|field| field.name)
+            .collect();
     let own = |field: &&&'static Field| !shared.contains(&field.name);
     table.fields().iter().filter(own).map(|field| line(field)).collect()
 }
 
 fn line(field: &Field) -> String {
-    let mut line = format!("{}: {}", field.name, bounds(&field.kind));
+    let mut line = format!("{}: {}", field.name, bounds(&field.field_type));
     if let Some(default) = field.default_value().filter(|default| !default.is_object()) {
         let _ = write!(line, " = {default}");
     }
@@ -54,11 +55,12 @@ fn line(field: &Field) -> String {
 
 #[test]
 fn the_shared_fields_are_those_of_interface_2_1() {
-    let lines: Vec<_> = [table::shared::IDENTITY, table::shared::RUNNING, table::shared::REPORTED]
-        .into_iter()
-        .flatten()
-        .map(line)
-        .collect();
+    let lines: Vec<_> =
+        [table::shared::IDENTITY_FIELDS, table::shared::SCHEDULE_FIELDS, table::shared::READ_ONLY_FIELDS]
+            .into_iter()
+            .flatten()
+            .map(line)
+            .collect();
     insta::assert_snapshot!("shared_fields", lines.join("\n"));
 }
 
@@ -66,7 +68,7 @@ fn the_shared_fields_are_those_of_interface_2_1() {
 fn the_fields_of_each_type_are_those_of_interface_2_2_and_fields_2() {
     let types: Vec<_> = MonitorType::ALL
         .iter()
-        .map(|kind| format!("[{kind}]\n{}", lines(table::of(*kind)).join("\n")))
+        .map(|kind| format!("[{kind}]\n{}", lines(table::for_type(*kind)).join("\n")))
         .collect();
     insta::assert_snapshot!("fields_of_each_type", types.join("\n"));
 }
@@ -84,8 +86,8 @@ fn the_sub_objects_are_those_of_interface_2_3_and_fields_2() {
         &parts::DIALOGUE_LINE,
         &parts::THRESHOLD,
         &steps::API_STEP,
-        &steps::HEAD,
-        &steps::POST,
+        &steps::STEP_HEAD,
+        &steps::STEP_BODY,
         &steps::VARIABLE,
     ];
     let all: Vec<_> = tables
@@ -100,7 +102,7 @@ fn the_sub_objects_are_those_of_interface_2_3_and_fields_2() {
 
 #[test]
 fn the_inputs_are_those_of_interface_2_4_to_2_7() {
-    let all: Vec<_> = table::account::INPUTS
+    let all: Vec<_> = table::account::OTHER_TABLES
         .iter()
         .map(|table| {
             let lines: Vec<_> = table.fields().iter().map(|field| line(field)).collect();
@@ -114,18 +116,20 @@ fn the_inputs_are_those_of_interface_2_4_to_2_7() {
 fn every_type_has_the_shared_fields() {
     for kind in MonitorType::ALL {
         for field in
-            [table::shared::IDENTITY, table::shared::RUNNING, table::shared::REPORTED].into_iter().flatten()
+            [table::shared::IDENTITY_FIELDS, table::shared::SCHEDULE_FIELDS, table::shared::READ_ONLY_FIELDS]
+                .into_iter()
+                .flatten()
         {
-            assert!(table::of(*kind).field(field.name).is_some(), "{kind} has no {}", field.name);
+            assert!(table::for_type(*kind).field(field.name).is_some(), "{kind} has no {}", field.name);
         }
     }
 }
 
 #[test]
 fn the_limits_are_those_of_interface_8() {
-    let limit = |kind: MonitorType, name: &str| match table::of(kind).field(name).unwrap().kind {
-        Kind::Text { max, .. } => json!(max),
-        Kind::Int { min, max } => json!([min, max]),
+    let limit = |kind: MonitorType, name: &str| match table::for_type(kind).field(name).unwrap().field_type {
+        FieldType::Text { max, .. } => json!(max),
+        FieldType::Int { min, max } => json!([min, max]),
         other => panic!("{name}: {other:?}"),
     };
     let website = |name| limit(MonitorType::Website, name);
@@ -148,9 +152,9 @@ fn the_limits_are_those_of_interface_8() {
 #[test]
 fn mobile_monitors_change_the_shared_fields() {
     for kind in [MonitorType::MobileCloud, MonitorType::MobileLab] {
-        let default = |name: &str| table::of(kind).field(name).unwrap().default_value();
+        let default = |name: &str| table::for_type(kind).field(name).unwrap().default_value();
         assert_eq!(default("interval"), Some(json!(30)));
         assert_eq!(default("mode"), Some(Value::from("One Handset (Rotated)")));
-        assert!(!table::of(kind).field("locations").unwrap().is_settable());
+        assert!(!table::for_type(kind).field("locations").unwrap().is_settable());
     }
 }

@@ -4,19 +4,20 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use vigie::domain::MonitorType;
-use vigie::schema::intake::Form;
-use vigie::schema::validation_context::{KnownProperty, Surroundings};
+use vigie::schema::intake::InputFormat;
+use vigie::schema::validation_context::{PropertyDefinition, ValidationContext};
 
 use crate::model::support::{made, minimal, with};
 
 #[test]
 fn custom_properties_name_a_property_of_the_account_and_one_of_its_values() {
-    let colour = KnownProperty { name: "colour".to_owned(), values: BTreeMap::from([(1, "red".to_owned())]) };
+    let colour =
+        PropertyDefinition { name: "colour".to_owned(), values: BTreeMap::from([(1, "red".to_owned())]) };
     let properties = BTreeMap::from([(100_007, colour)]);
-    let around = Surroundings { properties: Some(&properties), ..Surroundings::default() };
+    let around = ValidationContext { properties: Some(&properties), ..ValidationContext::default() };
     let faults = |list: Value| -> Vec<String> {
         let body = with(minimal(MonitorType::Ping), json!({"custom_properties": list}));
-        let made = made(MonitorType::Ping, Form::V3, body, &around);
+        let made = made(MonitorType::Ping, InputFormat::V3, body, &around);
         made.err().into_iter().flatten().map(|fault| fault.to_string()).collect()
     };
     assert_eq!(faults(json!([{"id": 100_007, "value_id": 1}])), Vec::<String>::new());

@@ -2,26 +2,26 @@
 
 use serde_json::{Value, json};
 use vigie::domain::MonitorType as T;
-use vigie::schema::intake::Form;
-use vigie::schema::validation_context::{Plan, Surroundings};
+use vigie::schema::intake::InputFormat;
+use vigie::schema::validation_context::{BillingPlan, ValidationContext};
 
 use crate::model::support::{changed, document, made, minimal, with};
 
-pub fn around() -> Surroundings<'static> {
-    Surroundings {
+pub fn around() -> ValidationContext<'static> {
+    ValidationContext {
         locations: Some(&[1, 2, 3]),
         default_locations: &[1, 2, 3],
-        certificates: Some(&[7]),
-        authorities: Some(&[8]),
+        client_certificates: Some(&[7]),
+        certificate_authorities: Some(&[8]),
         proxies: Some(&[9]),
         profiles: Some(&[1, 3]),
         dns_names: Some(2),
-        ..Surroundings::default()
+        ..ValidationContext::default()
     }
 }
 
 /// Faults of the least `kind` body with `more`, each as `path: message | hint`.
-fn faults(kind: T, form: Form, more: Value, around: &Surroundings<'_>) -> Vec<String> {
+fn faults(kind: T, form: InputFormat, more: Value, around: &ValidationContext<'_>) -> Vec<String> {
     match made(kind, form, with(minimal(kind), more), around) {
         Ok(_) => Vec::new(),
         Err(faults) => faults
@@ -36,8 +36,8 @@ fn faults(kind: T, form: Form, more: Value, around: &Surroundings<'_>) -> Vec<St
 
 /// `good` is accepted, `bad` is refused with exactly `message`.
 fn rule(kind: T, good: Value, bad: Value, message: &str) {
-    assert_eq!(faults(kind, Form::V3, good, &around()), Vec::<String>::new(), "{kind}");
-    assert_eq!(faults(kind, Form::V3, bad, &around()), [message], "{kind}");
+    assert_eq!(faults(kind, InputFormat::V3, good, &around()), Vec::<String>::new(), "{kind}");
+    assert_eq!(faults(kind, InputFormat::V3, bad, &around()), [message], "{kind}");
 }
 
 #[test]
@@ -62,8 +62,8 @@ fn a_subtype_has_a_profile() {
         json!({"subtype": 2}),
         "subtype: `subtype`: the settings have no profile `2` | add it to `mobile.profiles`, or set 0",
     );
-    let unknown = Surroundings::default();
-    assert!(faults(T::BrowserScript, Form::V3, json!({"subtype": 2}), &unknown).is_empty());
+    let unknown = ValidationContext::default();
+    assert!(faults(T::BrowserScript, InputFormat::V3, json!({"subtype": 2}), &unknown).is_empty());
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn the_scheme_fits_the_type() {
         "url: `url` of a `website-ssl` monitor must start with `https://`, not `http://` | type `website` is for such URLs",
     );
     let mixed = json!([{"url": "http://a/", "step_name": "1"}, {"url": "https://a/", "step_name": "2"}]);
-    assert!(faults(T::WebsiteApi, Form::V3, json!({"api_steps": mixed}), &around()).is_empty());
+    assert!(faults(T::WebsiteApi, InputFormat::V3, json!({"api_steps": mixed}), &around()).is_empty());
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_name_that_is_not_resolved_needs_an_address() {
             "ipv4: `ipv4` is required when `resolve_dns` is false and the host is a name",
         );
         assert!(
-            faults(kind, Form::V3, json!({"resolve_dns": false, "hostname": "192.0.2.1"}), &around())
+            faults(kind, InputFormat::V3, json!({"resolve_dns": false, "hostname": "192.0.2.1"}), &around())
                 .is_empty()
         );
     }
@@ -105,11 +105,11 @@ fn a_name_that_is_not_resolved_needs_an_address() {
         "ip_address: `ip_address` is required when `resolve_dns` is false and the host is a name",
     );
     assert!(
-        faults(T::Website, Form::V3, json!({"resolve_dns": false, "url": "http://[::1]/"}), &around())
+        faults(T::Website, InputFormat::V3, json!({"resolve_dns": false, "url": "http://[::1]/"}), &around())
             .is_empty()
     );
     let bad = json!({"resolve_dns": false, "hostname": "smtps://a.example:465"});
-    assert_eq!(faults(T::EmailSmtp, Form::V3, bad, &around()).len(), 1);
+    assert_eq!(faults(T::EmailSmtp, InputFormat::V3, bad, &around()).len(), 1);
 }
 
 #[test]
@@ -193,32 +193,35 @@ fn the_pool_of_locations_holds_what_is_asked_of_it() {
 #[test]
 fn the_count_of_locations_is_0_in_version_3_and_within_the_pool_elsewhere() {
     let count = |form, count| faults(T::Ping, form, json!({"monitor_location_count": count}), &around());
-    assert!(count(Form::V3, 0).is_empty());
-    assert_eq!(count(Form::V3, 2), ["monitor_location_count: `monitor_location_count` must be `0`, not `2`"]);
-    for form in [Form::File, Form::Legacy] {
+    assert!(count(InputFormat::V3, 0).is_empty());
+    assert_eq!(
+        count(InputFormat::V3, 2),
+        ["monitor_location_count: `monitor_location_count` must be `0`, not `2`"]
+    );
+    for form in [InputFormat::File, InputFormat::Legacy] {
         assert!(count(form, 3).is_empty());
         let wanted = "monitor_location_count: `monitor_location_count` must be at most 3, the number of locations, not `4`";
         assert_eq!(count(form, 4), [wanted]);
     }
     let body = with(minimal(T::Ping), json!({"monitor_location_count": 2}));
-    let old = made(T::Ping, Form::File, body, &around()).unwrap().document;
+    let old = made(T::Ping, InputFormat::File, body, &around()).unwrap().document;
     assert!(
-        changed(&old, Form::V3, json!({"monitor_location_count": 2})).is_ok(),
+        changed(&old, InputFormat::V3, json!({"monitor_location_count": 2})).is_ok(),
         "what is stored may be sent back"
     );
-    assert!(changed(&old, Form::V3, json!({"monitor_location_count": 1})).is_err());
+    assert!(changed(&old, InputFormat::V3, json!({"monitor_location_count": 1})).is_err());
 }
 
 #[test]
 fn steps_or_one_request_but_not_both() {
     let bare = json!({"name": "n", "billing_plancode": "p"});
     let one = with(bare.clone(), json!({"url": "https://a/", "http_method": "HEAD", "assertions": []}));
-    assert!(made(T::WebsiteApi, Form::V3, one, &around()).is_ok());
-    let faults_of_none = made(T::WebsiteApi, Form::V3, bare, &around()).unwrap_err();
+    assert!(made(T::WebsiteApi, InputFormat::V3, one, &around()).is_ok());
+    let faults_of_none = made(T::WebsiteApi, InputFormat::V3, bare, &around()).unwrap_err();
     assert_eq!(faults_of_none.len(), 1);
     assert_eq!(faults_of_none[0].message, "`api_steps` is required");
     for (field, value) in [("url", json!("http://a/")), ("http_method", json!("GET"))] {
-        let found = faults(T::WebsiteApi, Form::V3, json!({field: value}), &around());
+        let found = faults(T::WebsiteApi, InputFormat::V3, json!({field: value}), &around());
         assert_eq!(found, [format!("{field}: `{field}` and `api_steps` do not go together")]);
     }
 }
@@ -249,7 +252,7 @@ fn a_step_is_whole() {
     );
     let twice = json!([{"url": "http://a/", "step_name": "s", "step_number": 1}, {"url": "http://a/", "step_name": "t", "step_number": 1}]);
     assert_eq!(
-        faults(T::WebsiteApi, Form::V3, json!({"api_steps": twice}), &around()),
+        faults(T::WebsiteApi, InputFormat::V3, json!({"api_steps": twice}), &around()),
         ["api_steps[1].step_number: `api_steps[1].step_number`: there is a step `1` already"]
     );
 }
@@ -297,7 +300,7 @@ fn assertions_compare_what_their_source_has() {
                 json!({"source": source, "comparison": comparison, "property": "p", "value": value});
             let steps =
                 json!({"api_steps": [{"url": "http://a/", "step_name": "s", "assertions": [assertion]}]});
-            let found = faults(T::WebsiteApi, Form::V3, steps, &around());
+            let found = faults(T::WebsiteApi, InputFormat::V3, steps, &around());
             assert_eq!(found.is_empty(), indexes.contains(&index), "{source} {comparison}: {found:?}");
             if let [fault] = found.as_slice() {
                 let message = format!("`{comparison}` does not go with source `{source}`");
@@ -408,24 +411,24 @@ fn bodies_keywords_scripts_and_dialogues() {
         "name_to_resolve_id: `name_to_resolve_id`: the settings have no name `2` | add it to `dns.names`, or set `name_to_resolve`",
     );
     let named = json!({"name_to_resolve_id": 2, "name_to_resolve": "a.example"});
-    assert!(faults(T::NameServer, Form::V3, named, &around()).is_empty());
+    assert!(faults(T::NameServer, InputFormat::V3, named, &around()).is_empty());
 }
 
 #[test]
 fn a_plan_holds_its_limits() {
-    let plan = Plan {
+    let plan = BillingPlan {
         code: "small".to_owned(),
         types: vec![T::Ping],
-        least_interval: 10,
-        most_monitors: Some(5),
-        monitors: 4,
-        most_locations: Some(1),
+        min_interval_minutes: 10,
+        max_monitors: Some(5),
+        monitor_count: 4,
+        max_locations: Some(1),
     };
-    let full = Plan { code: "full".to_owned(), monitors: 5, types: Vec::new(), ..plan.clone() };
+    let full = BillingPlan { code: "full".to_owned(), monitor_count: 5, types: Vec::new(), ..plan.clone() };
     let plans = [plan, full];
-    let around = Surroundings { plans: Some(&plans), ..Surroundings::default() };
+    let around = ValidationContext { plans: Some(&plans), ..ValidationContext::default() };
     let small = |more: Value| with(json!({"billing_plancode": "small", "interval": 10}), more);
-    assert!(faults(T::Ping, Form::V3, small(json!({})), &around).is_empty());
+    assert!(faults(T::Ping, InputFormat::V3, small(json!({})), &around).is_empty());
     let cases = [
         (
             T::Ping,
@@ -454,14 +457,14 @@ fn a_plan_holds_its_limits() {
         ),
     ];
     for (kind, body, message) in cases {
-        assert_eq!(faults(kind, Form::V3, body, &around), [message]);
+        assert_eq!(faults(kind, InputFormat::V3, body, &around), [message]);
     }
 }
 
 #[test]
 fn only_admins_change_the_steps_that_a_script_may_have() {
-    let around = Surroundings { no_admin: true, ..Surroundings::default() };
-    let found = |more| faults(T::BrowserScript, Form::V3, more, &around);
+    let around = ValidationContext { author_is_not_admin: true, ..ValidationContext::default() };
+    let found = |more| faults(T::BrowserScript, InputFormat::V3, more, &around);
     assert!(found(json!({"transaction_steps_allowed": 50})).is_empty());
     assert_eq!(
         found(json!({"transaction_steps_allowed": 60})),
@@ -471,15 +474,15 @@ fn only_admins_change_the_steps_that_a_script_may_have() {
 
 #[test]
 fn a_type_never_changes() {
-    assert!(faults(T::Ping, Form::V3, json!({"type": "ping"}), &around()).is_empty());
+    assert!(faults(T::Ping, InputFormat::V3, json!({"type": "ping"}), &around()).is_empty());
     let wanted = "type: `type` must be `ping`, not `tcp`";
-    assert_eq!(faults(T::Ping, Form::V3, json!({"type": "tcp"}), &around()), [wanted]);
-    assert!(changed(&document(T::Ping, json!({})), Form::V3, json!({"type": "tcp"})).is_err());
+    assert_eq!(faults(T::Ping, InputFormat::V3, json!({"type": "tcp"}), &around()), [wanted]);
+    assert!(changed(&document(T::Ping, json!({})), InputFormat::V3, json!({"type": "tcp"})).is_err());
 }
 
 #[test]
 fn rules_rest_when_their_fields_are_faulty_by_themselves() {
     let body = json!({"url": 5, "interval": 7, "keyword_match_type": "Regex", "keyword_string": "("});
-    let found = faults(T::BrowserScript, Form::V3, body, &around());
+    let found = faults(T::BrowserScript, InputFormat::V3, body, &around());
     assert_eq!(found.len(), 3, "{found:#?}");
 }

@@ -6,18 +6,18 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Map, Value, json};
 use vigie::domain::MonitorType;
 use vigie::schema::accept::{create, patch};
-use vigie::schema::field::{Field, Kind};
-use vigie::schema::forms::{Role, components, create_example, name, patch_example};
-use vigie::schema::intake::{Form, Intake, no_secrets};
-use vigie::schema::table::{Table, account};
-use vigie::schema::validation_context::Surroundings;
-use vigie::schema::{Secrets, table};
+use vigie::schema::field::{Field, FieldType};
+use vigie::schema::forms::{SchemaRole, components, create_example, patch_example, schema_name};
+use vigie::schema::intake::{FieldReader, InputFormat, reject_secret_sources};
+use vigie::schema::table::{FieldTable, account};
+use vigie::schema::validation_context::ValidationContext;
+use vigie::schema::{SecretMode, table};
 use vigie::syntax::format::TextFormat;
 use vigie::syntax::source::Node;
 
-fn tables() -> Vec<&'static Table> {
-    let kinds = MonitorType::ALL.iter().map(|kind| table::of(*kind));
-    kinds.chain(account::INPUTS.iter().copied()).collect()
+fn tables() -> Vec<&'static FieldTable> {
+    let kinds = MonitorType::ALL.iter().map(|kind| table::for_type(*kind));
+    kinds.chain(account::OTHER_TABLES.iter().copied()).collect()
 }
 
 fn node(value: &Value) -> Node {
@@ -25,16 +25,16 @@ fn node(value: &Value) -> Node {
 }
 
 /// Whether the intake takes `value` for `field` of `table`.
-fn is_taken(table: &'static Table, field: &Field, value: &Value, complete: bool) -> bool {
-    let mut intake = Intake::new(Form::V3, &no_secrets);
+fn is_taken(table: &'static FieldTable, field: &Field, value: &Value, complete: bool) -> bool {
+    let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
     let skipped: &[&str] = if MonitorType::from_name(table.name).is_some() { &["type"] } else { &[] };
-    intake.fields(table, &node(&json!({field.name: value})), skipped, complete);
+    intake.read_fields(table, &node(&json!({field.name: value})), skipped, complete);
     let of_field = |path: &str| {
         path == field.name
             || path.starts_with(&format!("{}[", field.name))
             || path.starts_with(&format!("{}.", field.name))
     };
-    !intake.faults.iter().any(|fault| of_field(&fault.path))
+    !intake.errors.iter().any(|fault| of_field(&fault.path))
 }
 
 /// As much of JSON Schema as our schemas use.
@@ -122,7 +122,7 @@ fn same(known: &Value, value: &Value) -> bool {
 }
 
 /// Values at, below and above every bound of `kind`, and of every other type.
-fn values(kind: &Kind) -> Vec<Value> {
+fn values(kind: &FieldType) -> Vec<Value> {
     let mut values = vec![
         json!(null),
         json!(""),
@@ -152,24 +152,24 @@ fn values(kind: &Kind) -> Vec<Value> {
         json!([""]),
     ];
     match kind {
-        Kind::Int { min, max } => {
+        FieldType::Int { min, max } => {
             values.extend([*min, min.saturating_sub(1), *max, max.saturating_add(1)].map(Value::from));
         }
-        Kind::IntOf(choices) => values.extend(choices.iter().copied().map(Value::from)),
-        Kind::Number { min, max } => {
+        FieldType::IntEnum(choices) => values.extend(choices.iter().copied().map(Value::from)),
+        FieldType::Float { min, max } => {
             values.extend([min, max].into_iter().filter(|n| n.is_finite()).map(|n| json!(n)));
         }
-        Kind::TextOf(choices) => {
+        FieldType::TextEnum(choices) => {
             values.extend(choices.iter().flat_map(|choice| [json!(choice), json!(choice.to_lowercase())]));
         }
-        Kind::Text { max, format, .. } => {
+        FieldType::Text { max, format, .. } => {
             // The longest ones would take minutes, and are of formats that no `aaa` has.
             if *max <= 2_000 && *format == TextFormat::Any {
                 values.extend([json!("ä".repeat(*max)), json!("ä".repeat(max + 1))]);
             }
             values.extend(SAMPLES.iter().map(|text| json!(text)));
         }
-        Kind::List { of, min, max } => {
+        FieldType::List { items: of, min, max } => {
             for value in self::values(of) {
                 values.push(json!([value]));
             }
@@ -179,16 +179,18 @@ fn values(kind: &Kind) -> Vec<Value> {
             }
             assert!(min <= max);
         }
-        Kind::Object(part) => {
+        FieldType::Object(part) => {
             for field in part.fields() {
-                values.extend(self::values(&field.kind).into_iter().map(|value| json!({field.name: value})));
+                values.extend(
+                    self::values(&field.field_type).into_iter().map(|value| json!({field.name: value})),
+                );
             }
             let example = create_example(part);
             for field in part.fields() {
                 let mut without = example.clone();
                 without.as_object_mut().unwrap().shift_remove(field.name);
                 values.push(without);
-                for value in self::values(&field.kind) {
+                for value in self::values(&field.field_type) {
                     let mut with = example.clone();
                     with[field.name] = value;
                     values.push(with);
@@ -196,7 +198,7 @@ fn values(kind: &Kind) -> Vec<Value> {
             }
             values.push(example);
         }
-        Kind::Flag | Kind::Any => {}
+        FieldType::Bool | FieldType::Any => {}
     }
     values
 }
@@ -265,19 +267,19 @@ fn what_the_intake_takes_the_schema_takes_and_nothing_else() {
     let components = components();
     let (mut tried, mut wrong, mut seen) = (0, Vec::new(), BTreeSet::new());
     for table in tables() {
-        for (role, complete) in [(Role::Create, true), (Role::Patch, false)] {
-            let schema = &components[&name(table, role)];
+        for (role, complete) in [(SchemaRole::Create, true), (SchemaRole::Patch, false)] {
+            let schema = &components[&schema_name(table, role)];
             for field in table.fields() {
                 // Most fields stand in many tables: each is tried once.
-                if !seen.insert((field.name, field.about, complete)) {
+                if !seen.insert((field.name, field.description, complete)) {
                     continue;
                 }
                 let property = &schema["properties"][field.name];
-                for value in values(&field.kind) {
+                for value in values(&field.field_type) {
                     let (taken, fits) =
                         (is_taken(table, field, &value, complete), fits(property, &value, &components));
                     // Of a text whose form no expression can tell, the schema may take more than the intake.
-                    let wider = fits && !taken && is_wide(&field.kind);
+                    let wider = fits && !taken && is_wide(&field.field_type);
                     if taken != fits && !wider {
                         wrong.push(format!("{}.{} {role:?} {value}: taken {taken}", table.name, field.name));
                     }
@@ -291,9 +293,9 @@ fn what_the_intake_takes_the_schema_takes_and_nothing_else() {
     assert!(tried > 5_000, "{tried} cases");
 }
 
-fn is_wide(kind: &Kind) -> bool {
+fn is_wide(kind: &FieldType) -> bool {
     match kind {
-        Kind::Text { format, .. } => matches!(
+        FieldType::Text { format, .. } => matches!(
             format,
             TextFormat::Json
                 | TextFormat::Base64
@@ -303,8 +305,8 @@ fn is_wide(kind: &Kind) -> bool {
                 | TextFormat::Host
                 | TextFormat::ServiceAddress(_)
         ),
-        Kind::List { of, .. } => is_wide(of),
-        Kind::Object(part) => part.fields().iter().any(|field| is_wide(&field.kind)),
+        FieldType::List { items: of, .. } => is_wide(of),
+        FieldType::Object(part) => part.fields().iter().any(|field| is_wide(&field.field_type)),
         _ => false,
     }
 }
@@ -313,45 +315,51 @@ fn is_wide(kind: &Kind) -> bool {
 fn required_fields_of_the_schema_are_those_that_the_intake_misses() {
     let components = components();
     for table in tables() {
-        let mut intake = Intake::new(Form::V3, &no_secrets);
-        intake.fields(table, &node(&json!({})), &["type"], true);
-        let missed: Vec<_> = intake.faults.iter().map(|fault| Value::from(fault.path.clone())).collect();
-        let create = &components[&name(table, Role::Create)];
+        let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
+        intake.read_fields(table, &node(&json!({})), &["type"], true);
+        let missed: Vec<_> = intake.errors.iter().map(|fault| Value::from(fault.path.clone())).collect();
+        let create = &components[&schema_name(table, SchemaRole::Create)];
         assert_eq!(
             create.get("required").cloned().unwrap_or(json!([])),
             Value::Array(missed),
             "{}",
             table.name
         );
-        assert_eq!(components[&name(table, Role::Patch)].get("required"), None);
+        assert_eq!(components[&schema_name(table, SchemaRole::Patch)].get("required"), None);
     }
 }
 
 #[test]
 fn every_example_is_taken_by_the_rules_too_and_fits_its_schema() {
     let components = components();
-    let around = Surroundings::default();
+    let around = ValidationContext::default();
     for kind in MonitorType::ALL {
-        let table = table::of(*kind);
-        let example = create_example(table);
-        assert!(fits(&components[&name(table, Role::Create)], &example, &components), "{kind}: {example}");
-        let made = create(*kind, Form::V3, &node(&example), &around)
-            .unwrap_or_else(|faults| panic!("{kind}: {faults:?}"));
-        let change = patch_example(table);
-        assert!(fits(&components[&name(table, Role::Patch)], &change, &components), "{kind}: {change}");
-        let changed = patch(&made.document, Form::V3, &node(&change), &around);
-        assert!(changed.is_ok(), "{kind}: {changed:?}");
-    }
-    for table in account::INPUTS {
+        let table = table::for_type(*kind);
         let example = create_example(table);
         assert!(
-            fits(&components[&name(table, Role::Create)], &example, &components),
+            fits(&components[&schema_name(table, SchemaRole::Create)], &example, &components),
+            "{kind}: {example}"
+        );
+        let made = create(*kind, InputFormat::V3, &node(&example), &around)
+            .unwrap_or_else(|faults| panic!("{kind}: {faults:?}"));
+        let change = patch_example(table);
+        assert!(
+            fits(&components[&schema_name(table, SchemaRole::Patch)], &change, &components),
+            "{kind}: {change}"
+        );
+        let changed = patch(&made.document, InputFormat::V3, &node(&change), &around);
+        assert!(changed.is_ok(), "{kind}: {changed:?}");
+    }
+    for table in account::OTHER_TABLES {
+        let example = create_example(table);
+        assert!(
+            fits(&components[&schema_name(table, SchemaRole::Create)], &example, &components),
             "{}: {example}",
             table.name
         );
-        let mut intake = Intake::new(Form::V3, &no_secrets);
-        intake.fields(table, &node(&example), &[], true);
-        assert!(intake.faults.is_empty(), "{}: {:?}", table.name, intake.faults);
+        let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
+        intake.read_fields(table, &node(&example), &[], true);
+        assert!(intake.errors.is_empty(), "{}: {:?}", table.name, intake.errors);
     }
 }
 
@@ -359,9 +367,11 @@ fn every_example_is_taken_by_the_rules_too_and_fits_its_schema() {
 fn the_fields_of_a_new_monitor_fit_the_schema_of_answers() {
     let components = components();
     for kind in MonitorType::ALL {
-        let table = table::of(*kind);
-        let made = create(*kind, Form::V3, &node(&create_example(table)), &Surroundings::default()).unwrap();
-        let shown = Value::Object(made.document.to_json(Secrets::Masked));
+        let table = table::for_type(*kind);
+        let made =
+            create(*kind, InputFormat::V3, &node(&create_example(table)), &ValidationContext::default())
+                .unwrap();
+        let shown = Value::Object(made.document.to_json(SecretMode::Masked));
         let schema = &components[&format!("{}.some", table.name)];
         assert!(fits(schema, &shown, &components), "{kind}: {shown}");
     }

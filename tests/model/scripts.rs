@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use vigie::domain::MonitorType as T;
-use vigie::schema::intake::Form;
-use vigie::schema::validation_context::Surroundings;
-use vigie::schema::{Document, Secrets};
+use vigie::schema::intake::InputFormat;
+use vigie::schema::validation_context::ValidationContext;
+use vigie::schema::{MonitorDocument, SecretMode};
 use vigie::script::{ScriptSummary, has_secrets, mask, restore_masked, same_protected_variables};
 use vigie::syntax::MASK;
 
@@ -233,11 +233,13 @@ proptest! {
     }
 }
 
-fn shop() -> Document {
+fn shop() -> MonitorDocument {
     document(T::BrowserScript, json!({"script": SHOP, "transaction_password": "open sesame"}))
 }
 
-fn told(result: Result<vigie::schema::accept::Accepted, Vec<vigie::syntax::ValidationError>>) -> Vec<String> {
+fn told(
+    result: Result<vigie::schema::accept::ValidatedDocument, Vec<vigie::syntax::ValidationError>>,
+) -> Vec<String> {
     match result {
         Ok(_) => Vec::new(),
         Err(faults) => faults
@@ -256,12 +258,12 @@ fn told(result: Result<vigie::schema::accept::Accepted, Vec<vigie::syntax::Valid
 #[test]
 fn protected_values_stay_out_of_the_store_and_of_answers() {
     let shop = shop();
-    assert_eq!(shop.to_json(Secrets::Masked)["script"], json!(shown()));
-    assert_eq!(shop.stored(Secrets::Masked)["script"], json!(shown()));
-    assert_eq!(shop.stored(Secrets::Omitted).get("script"), None);
-    assert_eq!(shop.to_json(Secrets::Revealed)["script"], json!(SHOP));
+    assert_eq!(shop.to_json(SecretMode::Masked)["script"], json!(shown()));
+    assert_eq!(shop.to_stored(SecretMode::Masked)["script"], json!(shown()));
+    assert_eq!(shop.to_stored(SecretMode::Omitted).get("script"), None);
+    assert_eq!(shop.to_json(SecretMode::Revealed)["script"], json!(SHOP));
     let open = document(T::BrowserScript, json!({"script": "<script><step/></script>"}));
-    assert_eq!(open.stored(Secrets::Omitted)["script"], json!("<script><step/></script>"));
+    assert_eq!(open.to_stored(SecretMode::Omitted)["script"], json!("<script><step/></script>"));
 }
 
 #[test]
@@ -270,8 +272,8 @@ fn protected_variables_need_the_password_of_the_script() {
         "transaction_password: `transaction_password` is required: the script has protected variables";
     let change = "transaction_password: `transaction_password` is required to change protected variables of the script";
     let wrong = "transaction_password: `transaction_password` is not the one that is stored";
-    let around = Surroundings::default();
-    for form in [Form::V3, Form::File, Form::Legacy] {
+    let around = ValidationContext::default();
+    for form in [InputFormat::V3, InputFormat::File, InputFormat::Legacy] {
         let body = with(minimal(T::BrowserScript), json!({"script": SHOP}));
         assert_eq!(told(made(T::BrowserScript, form, body, &around)), [required], "{form:?}");
     }
@@ -296,10 +298,11 @@ fn protected_variables_need_the_password_of_the_script() {
         (json!({"transaction_password": ""}), &[required, wrong]),
     ];
     for (body, wanted) in cases {
-        assert_eq!(told(changed(&shop, Form::V3, body.clone())), *wanted, "{body}");
+        assert_eq!(told(changed(&shop, InputFormat::V3, body.clone())), *wanted, "{body}");
     }
     let opened =
-        changed(&shop, Form::V3, json!({"transaction_password": "open sesame", "script": opened})).unwrap();
+        changed(&shop, InputFormat::V3, json!({"transaction_password": "open sesame", "script": opened}))
+            .unwrap();
     assert!(
         opened.document.text("script").unwrap().contains("value=\"1234\" ></variable>"),
         "who knows it may read"
@@ -308,7 +311,7 @@ fn protected_variables_need_the_password_of_the_script() {
     let body = with(minimal(T::BrowserScript), masked);
     let lost =
         "script: `script`: the value of the protected variable `pass` is masked, and there is none to keep";
-    for form in [Form::V3, Form::Legacy, Form::File] {
+    for form in [InputFormat::V3, InputFormat::Legacy, InputFormat::File] {
         assert_eq!(told(made(T::BrowserScript, form, body.clone(), &around)), [lost], "{form:?}");
     }
 }
@@ -317,7 +320,7 @@ fn protected_variables_need_the_password_of_the_script() {
 fn a_script_that_cannot_be_played_is_stored_with_a_warning() {
     let warnings = |more: Value| {
         let body = with(minimal(T::BrowserScript), more);
-        made(T::BrowserScript, Form::V3, body, &Surroundings::default()).unwrap().warnings
+        made(T::BrowserScript, InputFormat::V3, body, &ValidationContext::default()).unwrap().warnings
     };
     assert_eq!(
         warnings(json!({"script": "<script>\n<step>\n</script>"})),
@@ -351,18 +354,18 @@ fn a_script_that_cannot_be_played_is_stored_with_a_warning() {
         Vec::<String>::new()
     );
     assert_eq!(
-        document(T::BrowserScript, json!({})).script_facts().unwrap().steps,
+        document(T::BrowserScript, json!({})).script_summary().unwrap().steps,
         1,
         "one step opens its url"
     );
-    assert_eq!(document(T::Ping, json!({})).script_facts(), None);
+    assert_eq!(document(T::Ping, json!({})).script_summary(), None);
 }
 
 #[test]
 fn a_test_project_that_is_no_xml_is_stored_with_a_warning() {
     let warnings = |script: &str| {
         let body = with(minimal(T::Api), json!({"script": script}));
-        made(T::Api, Form::V3, body, &Surroundings::default()).unwrap().warnings
+        made(T::Api, InputFormat::V3, body, &ValidationContext::default()).unwrap().warnings
     };
     assert_eq!(warnings("<project><suite/></project>"), Vec::<String>::new());
     let told = warnings("<project>\n<suite>\n</project>");
@@ -383,7 +386,7 @@ fn a_selenium_script_is_a_jar() {
         ("", vec!["script: `script` is required".to_owned()]),
     ] {
         let body = with(minimal(T::Selenium), json!({"script": script}));
-        let faults = told(made(T::Selenium, Form::V3, body, &Surroundings::default()));
+        let faults = told(made(T::Selenium, InputFormat::V3, body, &ValidationContext::default()));
         assert_eq!(faults.len(), wanted.len(), "{script}: {faults:?}");
         assert!(script.is_empty() || faults == wanted, "{script}: {faults:?}");
     }
@@ -395,7 +398,7 @@ fn paths_of_assertions_and_variables_compile_when_they_are_saved() {
         let step =
             json!({"url": "http://a/", "step_name": "s", "assertions": [assertion], "variables": [variable]});
         let body = with(minimal(T::WebsiteApi), json!({"api_steps": [step]}));
-        let result = made(T::WebsiteApi, Form::V3, body, &Surroundings::default());
+        let result = made(T::WebsiteApi, InputFormat::V3, body, &ValidationContext::default());
         told(result).iter().map(|fault| fault.chars().take(60).collect()).collect::<Vec<String>>()
     };
     let assertion = |source: &str, property: &str| json!({"source": source, "property": property, "comparison": "exists"});

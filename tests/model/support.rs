@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 use vigie::domain::MonitorType;
-use vigie::schema::Document;
-use vigie::schema::accept::{Accepted, create, patch};
-use vigie::schema::field::{Field, Kind};
-use vigie::schema::intake::Form;
-use vigie::schema::validation_context::Surroundings;
+use vigie::schema::MonitorDocument;
+use vigie::schema::accept::{ValidatedDocument, create, patch};
+use vigie::schema::field::{Field, FieldType};
+use vigie::schema::intake::InputFormat;
+use vigie::schema::validation_context::ValidationContext;
 use vigie::syntax::ValidationError;
 use vigie::syntax::format::TextFormat;
 use vigie::syntax::source::Node;
@@ -46,23 +46,27 @@ pub fn with(mut body: Value, more: Value) -> Value {
 
 pub fn made(
     kind: MonitorType,
-    form: Form,
+    form: InputFormat,
     body: Value,
-    around: &Surroundings<'_>,
-) -> Result<Accepted, Vec<ValidationError>> {
+    around: &ValidationContext<'_>,
+) -> Result<ValidatedDocument, Vec<ValidationError>> {
     create(kind, form, &Node::from(body), around)
 }
 
 /// A document that has to be accepted.
-pub fn document(kind: MonitorType, more: Value) -> Document {
+pub fn document(kind: MonitorType, more: Value) -> MonitorDocument {
     let body = with(minimal(kind), more);
-    made(kind, Form::V3, body.clone(), &Surroundings::default())
+    made(kind, InputFormat::V3, body.clone(), &ValidationContext::default())
         .unwrap_or_else(|faults| panic!("{kind} {body}: {faults:#?}"))
         .document
 }
 
-pub fn changed(old: &Document, form: Form, body: Value) -> Result<Accepted, Vec<ValidationError>> {
-    patch(old, form, &Node::from(body), &Surroundings::default())
+pub fn changed(
+    old: &MonitorDocument,
+    form: InputFormat,
+    body: Value,
+) -> Result<ValidatedDocument, Vec<ValidationError>> {
+    patch(old, form, &Node::from(body), &ValidationContext::default())
 }
 
 /// A text in `format`, and one that is not.
@@ -90,23 +94,23 @@ pub fn texts(format: TextFormat) -> (&'static str, Option<&'static str>) {
 }
 
 /// A value that fits `kind`.
-pub fn sample(kind: &Kind) -> Value {
+pub fn sample(kind: &FieldType) -> Value {
     match kind {
-        Kind::Flag => json!(true),
-        Kind::Int { min, .. } => json!(min),
-        Kind::IntOf(choices) => json!(choices[0]),
-        Kind::Number { .. } => json!(0.5),
-        Kind::Text { format, .. } => json!(texts(*format).0),
-        Kind::TextOf(choices) => json!(choices[0]),
-        Kind::Any => json!({}),
-        Kind::List { of, .. } => json!([sample(of)]),
-        Kind::Object(table) => {
+        FieldType::Bool => json!(true),
+        FieldType::Int { min, .. } => json!(min),
+        FieldType::IntEnum(choices) => json!(choices[0]),
+        FieldType::Float { .. } => json!(0.5),
+        FieldType::Text { format, .. } => json!(texts(*format).0),
+        FieldType::TextEnum(choices) => json!(choices[0]),
+        FieldType::Any => json!({}),
+        FieldType::List { items: of, .. } => json!([sample(of)]),
+        FieldType::Object(table) => {
             let required = |field: &&&'static Field| field.required;
             table
                 .fields()
                 .iter()
                 .filter(required)
-                .map(|field| (field.name.to_owned(), sample(&field.kind)))
+                .map(|field| (field.name.to_owned(), sample(&field.field_type)))
                 .collect()
         }
     }

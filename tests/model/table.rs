@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 use vigie::domain::MonitorType;
-use vigie::schema::field::{Access, Field, Kind};
-use vigie::schema::forms::{components, reference};
-use vigie::schema::intake::{Form, Intake, no_secrets};
+use vigie::schema::field::{Access, Field, FieldType};
+use vigie::schema::forms::{components, reference_section};
+use vigie::schema::intake::{FieldReader, InputFormat, reject_secret_sources};
 use vigie::schema::table;
-use vigie::schema::table::Table;
+use vigie::schema::table::FieldTable;
 use vigie::syntax::source::Node;
 use vigie::syntax::{ValidationError, ValidationErrorKind};
 
@@ -16,15 +16,16 @@ use crate::model::support::{sample, texts};
 const TRIED: usize = 1_000_000;
 
 /// Every table there is: types, inputs and the sub-objects of both.
-fn tables() -> Vec<&'static Table> {
-    let kinds = MonitorType::ALL.iter().map(|kind| table::of(*kind));
-    let mut all: Vec<&'static Table> = kinds.chain(table::account::INPUTS.iter().copied()).collect();
+fn tables() -> Vec<&'static FieldTable> {
+    let kinds = MonitorType::ALL.iter().map(|kind| table::for_type(*kind));
+    let mut all: Vec<&'static FieldTable> =
+        kinds.chain(table::account::OTHER_TABLES.iter().copied()).collect();
     let mut next = 0;
     while next < all.len() {
         for field in all[next].fields() {
-            let part = match field.kind {
-                Kind::Object(part) => Some(part),
-                Kind::List { of: Kind::Object(part), .. } => Some(*part),
+            let part = match field.field_type {
+                FieldType::Object(part) => Some(part),
+                FieldType::List { items: FieldType::Object(part), .. } => Some(*part),
                 _ => None,
             };
             if let Some(part) = part.filter(|part| !all.iter().any(|known| known.name == part.name)) {
@@ -37,27 +38,27 @@ fn tables() -> Vec<&'static Table> {
 }
 
 fn read(
-    table: &'static Table,
-    form: Form,
+    table: &'static FieldTable,
+    form: InputFormat,
     body: Value,
     complete: bool,
 ) -> (serde_json::Map<String, Value>, Vec<ValidationError>) {
-    let mut intake = Intake::new(form, &no_secrets);
-    let values = intake.fields(table, &Node::from(body), &[], complete);
-    (values, intake.faults)
+    let mut intake = FieldReader::new(form, &reject_secret_sources);
+    let values = intake.read_fields(table, &Node::from(body), &[], complete);
+    (values, intake.errors)
 }
 
 /// Values for `field`, each with the rule that it breaks.
 fn cases(field: &Field) -> Vec<(Value, Option<ValidationErrorKind>)> {
-    let mut cases = vec![(sample(&field.kind), None)];
-    match field.kind {
-        Kind::Flag => cases.extend([
+    let mut cases = vec![(sample(&field.field_type), None)];
+    match field.field_type {
+        FieldType::Bool => cases.extend([
             (json!(false), None),
             (json!("yes"), Some(ValidationErrorKind::Type)),
             (json!(1), Some(ValidationErrorKind::Type)),
             (json!({}), Some(ValidationErrorKind::Type)),
         ]),
-        Kind::Int { min, max } => {
+        FieldType::Int { min, max } => {
             cases.extend([
                 (json!(max), None),
                 (json!("x"), Some(ValidationErrorKind::Type)),
@@ -66,7 +67,7 @@ fn cases(field: &Field) -> Vec<(Value, Option<ValidationErrorKind>)> {
             cases.extend(min.checked_sub(1).map(|below| (json!(below), Some(ValidationErrorKind::Range))));
             cases.extend(max.checked_add(1).map(|above| (json!(above), Some(ValidationErrorKind::Range))));
         }
-        Kind::IntOf(choices) => {
+        FieldType::IntEnum(choices) => {
             cases.extend(choices.iter().map(|choice| (json!(choice), None)));
             let above = choices.iter().max().unwrap() + 1;
             cases.extend([
@@ -74,7 +75,7 @@ fn cases(field: &Field) -> Vec<(Value, Option<ValidationErrorKind>)> {
                 (json!("x"), Some(ValidationErrorKind::Type)),
             ]);
         }
-        Kind::Number { min, max } => {
+        FieldType::Float { min, max } => {
             cases.extend([
                 (json!((-7.5_f64).clamp(min, max)), None),
                 (json!("x"), Some(ValidationErrorKind::Type)),
@@ -82,7 +83,7 @@ fn cases(field: &Field) -> Vec<(Value, Option<ValidationErrorKind>)> {
             cases.extend(min.is_finite().then(|| (json!(min - 1.0), Some(ValidationErrorKind::Range))));
             cases.extend(max.is_finite().then(|| (json!(max + 1.5), Some(ValidationErrorKind::Range))));
         }
-        Kind::Text { min, max, format } => {
+        FieldType::Text { min, max, format } => {
             cases.extend(texts(format).1.map(|bad| (json!(bad), Some(ValidationErrorKind::Format))));
             cases.extend([
                 (json!(5), Some(ValidationErrorKind::Type)),
@@ -98,14 +99,14 @@ fn cases(field: &Field) -> Vec<(Value, Option<ValidationErrorKind>)> {
                 cases.push((json!(""), Some(ValidationErrorKind::Length)));
             }
         }
-        Kind::TextOf(choices) => {
+        FieldType::TextEnum(choices) => {
             cases.extend(choices.iter().map(|choice| (json!(choice), None)));
             cases.extend([
                 (json!("no such word"), Some(ValidationErrorKind::Choice)),
                 (json!({}), Some(ValidationErrorKind::Type)),
             ]);
         }
-        Kind::List { of, min, max } => {
+        FieldType::List { items: of, min, max } => {
             cases.extend([
                 (json!("x"), Some(ValidationErrorKind::Type)),
                 (json!({}), Some(ValidationErrorKind::Type)),
@@ -114,11 +115,11 @@ fn cases(field: &Field) -> Vec<(Value, Option<ValidationErrorKind>)> {
             cases.push((Value::from(vec![sample(of); max + 1]), Some(ValidationErrorKind::Length)));
             cases.push((json!([]), (min > 0).then_some(ValidationErrorKind::Length)));
         }
-        Kind::Object(_) => cases.extend([
+        FieldType::Object(_) => cases.extend([
             (json!(5), Some(ValidationErrorKind::Type)),
             (json!([]), Some(ValidationErrorKind::Type)),
         ]),
-        Kind::Any => cases.push((json!([5]), None)),
+        FieldType::Any => cases.push((json!([5]), None)),
     }
     cases
 }
@@ -131,11 +132,12 @@ fn abridged(value: &Value) -> String {
 fn every_field_takes_what_is_within_its_bounds_and_refuses_what_is_not() {
     let mut tried = 0;
     for table in tables() {
-        for field in table.fields().iter().filter(|field| field.access == Access::Open) {
+        for field in table.fields().iter().filter(|field| field.access == Access::ReadWrite) {
             for (value, broken) in cases(field) {
                 tried += 1;
                 let what = format!("{}.{} = {}", table.name, field.name, abridged(&value));
-                let (values, faults) = read(table, Form::V3, json!({field.name: value.clone()}), false);
+                let (values, faults) =
+                    read(table, InputFormat::V3, json!({field.name: value.clone()}), false);
                 let Some(rule) = broken else {
                     assert!(faults.is_empty(), "{what}: {faults:?}");
                     assert!(values.contains_key(field.name), "{what} is lost");
@@ -170,7 +172,7 @@ fn names_field_and_value(fault: &ValidationError, field: &Field, value: &Value, 
 #[test]
 fn every_required_field_is_missed_and_no_other() {
     for table in tables() {
-        let (_, faults) = read(table, Form::V3, json!({}), true);
+        let (_, faults) = read(table, InputFormat::V3, json!({}), true);
         let missed: Vec<_> = faults.iter().map(|fault| fault.path.clone()).collect();
         let required: Vec<_> =
             table.fields().iter().filter(|field| field.required).map(|field| field.name).collect();
@@ -183,7 +185,7 @@ fn every_required_field_is_missed_and_no_other() {
 fn a_required_field_cannot_be_unset() {
     for table in tables() {
         for field in table.fields().iter().filter(|field| field.required) {
-            let (_, faults) = read(table, Form::V3, json!({field.name: null}), false);
+            let (_, faults) = read(table, InputFormat::V3, json!({field.name: null}), false);
             assert_eq!(
                 faults.iter().map(|fault| fault.kind).collect::<Vec<_>>(),
                 [ValidationErrorKind::MissingField],
@@ -198,9 +200,9 @@ fn a_required_field_cannot_be_unset() {
 fn what_vigie_sets_is_ignored_in_a_body_and_a_fault_in_a_file() {
     for table in tables() {
         for field in table.fields().iter().filter(|field| field.access == Access::ReadOnly) {
-            let (values, faults) = read(table, Form::V3, json!({field.name: "whatever"}), false);
+            let (values, faults) = read(table, InputFormat::V3, json!({field.name: "whatever"}), false);
             assert!(values.is_empty() && faults.is_empty(), "{}.{}", table.name, field.name);
-            let (_, faults) = read(table, Form::File, json!({field.name: "whatever"}), false);
+            let (_, faults) = read(table, InputFormat::File, json!({field.name: "whatever"}), false);
             assert_eq!(
                 faults.iter().map(|fault| fault.kind).collect::<Vec<_>>(),
                 [ValidationErrorKind::ReadOnly]
@@ -214,7 +216,7 @@ fn every_default_is_within_the_bounds_of_its_field() {
     for table in tables() {
         for field in table.fields() {
             let Some(default) = field.default_value() else { continue };
-            let (_, faults) = read(table, Form::Legacy, json!({field.name: default}), false);
+            let (_, faults) = read(table, InputFormat::Legacy, json!({field.name: default}), false);
             assert!(faults.is_empty(), "{}.{}: {faults:?}", table.name, field.name);
         }
     }
@@ -224,9 +226,10 @@ fn every_default_is_within_the_bounds_of_its_field() {
 fn every_secret_hides_its_value_in_messages() {
     for table in tables() {
         for field in table.fields().iter().filter(|field| field.secret) {
-            let (_, faults) = read(table, Form::V3, json!({field.name: "s3cr3t".repeat(20_000)}), false);
+            let (_, faults) =
+                read(table, InputFormat::V3, json!({field.name: "s3cr3t".repeat(20_000)}), false);
             assert!(faults.iter().all(|fault| !format!("{fault:?}").contains("s3cr3t")), "{}", field.name);
-            let (_, faults) = read(table, Form::V3, json!({field.name: 987_654}), false);
+            let (_, faults) = read(table, InputFormat::V3, json!({field.name: 987_654}), false);
             assert!(!format!("{faults:?}").contains("987654"), "{}: {faults:?}", field.name);
         }
     }
@@ -240,7 +243,7 @@ fn an_unknown_field_is_a_fault_with_the_nearest_name() {
             if table.field(&misspelt).is_some() {
                 continue;
             }
-            let (_, faults) = read(table, Form::V3, json!({misspelt.clone(): 1}), false);
+            let (_, faults) = read(table, InputFormat::V3, json!({misspelt.clone(): 1}), false);
             let [fault] = faults.as_slice() else { panic!("{faults:?}") };
             assert_eq!(fault.kind, ValidationErrorKind::UnknownField);
             assert_eq!(fault.hint, Some(format!("did you mean `{}`?", field.name)), "{misspelt}");
@@ -273,8 +276,8 @@ fn every_reference_in_the_schema_leads_somewhere() {
 #[test]
 fn the_reference_of_a_type_has_every_field_that_can_be_set() {
     for kind in MonitorType::ALL {
-        let text = reference(*kind);
-        for field in table::of(*kind).fields() {
+        let text = reference_section(*kind);
+        for field in table::for_type(*kind).fields() {
             let row = format!("| `{}`", field.name);
             assert_eq!(text.contains(&row), field.is_settable(), "{kind}.{}", field.name);
         }
@@ -284,7 +287,7 @@ fn the_reference_of_a_type_has_every_field_that_can_be_set() {
 #[test]
 fn every_line_of_docs_is_one_sentence_without_a_full_stop() {
     for table in tables() {
-        for about in table.fields().iter().map(|field| field.about).chain([table.about]) {
+        for about in table.fields().iter().map(|field| field.description).chain([table.description]) {
             assert!(!about.is_empty() && !about.ends_with('.') && !about.contains('\n'), "{about}");
         }
     }

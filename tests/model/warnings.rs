@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 use vigie::domain::MonitorType as T;
-use vigie::schema::intake::Form;
-use vigie::schema::validation_context::Surroundings;
+use vigie::schema::intake::InputFormat;
+use vigie::schema::validation_context::ValidationContext;
 
 use crate::model::rules::around;
 use crate::model::support::{made, minimal, with};
 
 #[test]
 fn warnings_come_with_what_is_accepted() {
-    let warned = |kind: T, more: Value, around: &Surroundings<'_>| {
-        made(kind, Form::V3, with(minimal(kind), more), around).unwrap().warnings
+    let warned = |kind: T, more: Value, around: &ValidationContext<'_>| {
+        made(kind, InputFormat::V3, with(minimal(kind), more), around).unwrap().warnings
     };
     let plain = around();
     assert!(warned(T::Ping, json!({}), &plain).is_empty());
@@ -44,7 +44,11 @@ fn warnings_come_with_what_is_accepted() {
     assert!(
         script(steps(3, r#" timeout="40""#), json!({"timeout": 30, "step_timeout": 20})).contains("120 s")
     );
-    let spoken = Surroundings { spoken_versions: Some(&["", "12"]), probed: Some(&[T::FtpSsl]), ..around() };
+    let spoken = ValidationContext {
+        supported_tls_versions: Some(&["", "12"]),
+        supported_types: Some(&[T::FtpSsl]),
+        ..around()
+    };
     assert!(warned(T::FtpSsl, json!({"use_ssl_version": 12}), &spoken).is_empty());
     assert_eq!(
         warned(T::FtpSsl, json!({"use_ssl_version": "10"}), &spoken),

@@ -8,7 +8,7 @@ use vigie::clock::SystemClock;
 use vigie::domain::{FullPage, MonitorType, Observation, PageObject, Timestamp};
 use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
 use vigie::probe::{ProbeContext, ProbeSettings};
-use vigie::schema::Document;
+use vigie::schema::MonitorDocument;
 
 pub struct Check {
     fields: Value,
@@ -49,7 +49,7 @@ impl Check {
     pub async fn run(self) -> Observation {
         let https = self.fields["url"].as_str().unwrap().starts_with("https:");
         let kind = if https { MonitorType::WebsiteSsl } else { MonitorType::Website };
-        let document = Document::new(kind, self.fields.as_object().unwrap().clone()).unwrap();
+        let document = MonitorDocument::new(kind, self.fields.as_object().unwrap().clone()).unwrap();
         let settings = ProbeSettings { max_body_bytes: 1024 * 1024, ..ProbeSettings::default() };
         let (probe, _) = vigie::probe::build(&document, &settings);
         let net = Net::new(&NetConfig { trust: self.trust, ..NetConfig::default() }).unwrap();

@@ -9,7 +9,7 @@ use vigie::clock::SystemClock;
 use vigie::domain::{FailureKind, MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
 use vigie::probe::{ProbeContext, ProbeSettings};
-use vigie::schema::Document;
+use vigie::schema::MonitorDocument;
 
 use crate::page::check::{Check, page};
 use crate::page::site::{Reply, Site, bytes, html};
@@ -113,7 +113,8 @@ async fn by_xpath(url: &str) -> Observation {
         "assertions": [{"source": "XML Response", "property": "count(//a)", "comparison": "equals", "value": "7"}],
     });
     let fields = json!({"api_steps": [step]});
-    let document = Document::new(MonitorType::WebsiteApi, fields.as_object().unwrap().clone()).unwrap();
+    let document =
+        MonitorDocument::new(MonitorType::WebsiteApi, fields.as_object().unwrap().clone()).unwrap();
     let (probe, _) = vigie::probe::build(&document, &ProbeSettings::default());
     let trust = Trust { roots: Roots::None, ..Trust::default() };
     let net = Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap();

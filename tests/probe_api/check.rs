@@ -9,7 +9,7 @@ use vigie::clock::SystemClock;
 use vigie::domain::{Failure, FailureKind, MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
 use vigie::probe::{ProbeContext, ProbeSettings};
-use vigie::schema::Document;
+use vigie::schema::MonitorDocument;
 
 pub struct Check {
     pub fields: Map<String, Value>,
@@ -49,7 +49,7 @@ impl Check {
     }
 
     pub async fn run_until(&self, cancel: &CancellationToken) -> Observation {
-        let document = Document::new(MonitorType::WebsiteApi, self.fields.clone()).unwrap();
+        let document = MonitorDocument::new(MonitorType::WebsiteApi, self.fields.clone()).unwrap();
         let (probe, _) = vigie::probe::build(&document, &self.settings);
         let net = Net::new(&self.config).unwrap();
         let started = Instant::now();

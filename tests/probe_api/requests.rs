@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use vigie::domain::{FailureKind, MonitorType};
-use vigie::schema::Document;
+use vigie::schema::MonitorDocument;
 
 use crate::probe_api::check::{failed, get, passed, run, with};
 use crate::probe_api::service::{Asked, Service, says};
@@ -98,6 +98,6 @@ async fn a_monitor_that_cannot_be_asked_for_says_why() {
 fn a_source_that_there_is_not_is_no_document() {
     let step = with(get("S", "http://127.0.0.1:1/"), json!({"assertions": [{"source": "Body"}]}));
     let Value::Object(fields) = json!({"api_steps": [step]}) else { unreachable!() };
-    let error = Document::new(MonitorType::WebsiteApi, fields).unwrap_err().to_string();
+    let error = MonitorDocument::new(MonitorType::WebsiteApi, fields).unwrap_err().to_string();
     assert!(error.starts_with("`api_steps[0].assertions[0].source` is `Body`: it must be one of"), "{error}");
 }

@@ -10,7 +10,7 @@ use vigie::clock::SystemClock;
 use vigie::domain::{MonitorType, Observation};
 use vigie::net::{Deadline, EgressPolicy, Net, NetConfig, Pem, Roots, Trust};
 use vigie::probe::{ProbeContext, ProbeSettings, build};
-use vigie::schema::Document;
+use vigie::schema::MonitorDocument;
 
 pub const PASSWORD: &str = "s3cret-pw";
 pub const SOON: Duration = Duration::from_secs(20);
@@ -49,7 +49,7 @@ pub fn fields(at: SocketAddr, more: Value) -> Value {
 pub async fn attempt(config: &NetConfig, kind: MonitorType, fields: Value, timeout: Duration) -> Observation {
     let Value::Object(fields) = fields else { panic!("fields are an object") };
     let net = Net::new(config).unwrap();
-    let (probe, _) = build(&Document::new(kind, fields).unwrap(), &ProbeSettings::default());
+    let (probe, _) = build(&MonitorDocument::new(kind, fields).unwrap(), &ProbeSettings::default());
     let cancel = CancellationToken::new();
     let cx = ProbeContext::new(&net, Deadline::within(timeout), &cancel, &SystemClock);
     let seen = probe.attempt(cx).await;

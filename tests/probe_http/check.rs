@@ -10,7 +10,7 @@ use vigie::clock::SystemClock;
 use vigie::domain::{FailureKind, MonitorType, Observation, Phase, WarningKind};
 use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
 use vigie::probe::{ProbeContext, ProbeSettings};
-use vigie::schema::Document;
+use vigie::schema::MonitorDocument;
 
 pub struct Check {
     fields: Map<String, Value>,
@@ -54,7 +54,7 @@ impl Check {
     pub async fn run_until(&self, cancel: &CancellationToken) -> Observation {
         let https = self.fields["url"].as_str().is_some_and(|url| url.starts_with("https:"));
         let kind = if https { MonitorType::WebsiteSsl } else { MonitorType::Website };
-        let document = Document::new(kind, self.fields.clone()).unwrap();
+        let document = MonitorDocument::new(kind, self.fields.clone()).unwrap();
         let (probe, _) = vigie::probe::build(&document, &self.settings);
         let net = Net::new(&self.config).unwrap().with_proxies(self.proxies.clone());
         let started = Instant::now();

@@ -12,7 +12,7 @@ use vigie::clock::SystemClock;
 use vigie::domain::{FailureKind as Kind, Fault, MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
 use vigie::probe::{ProbeContext, ProbeSettings};
-use vigie::schema::Document;
+use vigie::schema::MonitorDocument;
 
 use crate::probe_http::check::Expect::Passes;
 use crate::probe_http::server::{Server, answers, page};
@@ -49,8 +49,10 @@ async fn search(url: &str, expression: &str, timeout: Duration, checks: usize) -
     let fields =
         json!({"url": url, "keyword_match_type": "Regular Expression", "keyword_string": expression});
     let Value::Object(fields) = fields else { unreachable!() };
-    let (probe, _) =
-        vigie::probe::build(&Document::new(MonitorType::Website, fields).unwrap(), &ProbeSettings::default());
+    let (probe, _) = vigie::probe::build(
+        &MonitorDocument::new(MonitorType::Website, fields).unwrap(),
+        &ProbeSettings::default(),
+    );
     let trust = Trust { roots: Roots::None, ..Trust::default() };
     let net = Arc::new(Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap());
     let going = (0..checks).map(|_| {

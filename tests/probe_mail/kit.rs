@@ -13,7 +13,7 @@ use vigie::clock::SystemClock;
 use vigie::domain::{MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Pem, Roots, Trust};
 use vigie::probe::{ProbeContext, ProbeSettings, build};
-use vigie::schema::Document;
+use vigie::schema::MonitorDocument;
 
 pub const SOON: Duration = Duration::from_secs(20);
 /// For servers that stall: the timeout is what ends the attempt.
@@ -32,7 +32,7 @@ pub fn net(authorities: &[String]) -> Net {
 /// One attempt of a monitor of `kind` with `fields`, within `timeout`.
 pub async fn attempt(net: &Net, kind: MonitorType, fields: Value, timeout: Duration) -> Observation {
     let Value::Object(fields) = fields else { panic!("{fields} is no object") };
-    let (probe, _) = build(&Document::new(kind, fields).unwrap(), &ProbeSettings::default());
+    let (probe, _) = build(&MonitorDocument::new(kind, fields).unwrap(), &ProbeSettings::default());
     let cancel = CancellationToken::new();
     let cx = ProbeContext::new(net, Deadline::within(timeout), &cancel, &SystemClock);
     let observation = probe.attempt(cx).await;

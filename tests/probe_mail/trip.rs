@@ -12,7 +12,7 @@ use vigie::clock::{Clock, SystemClock};
 use vigie::domain::{FailureKind as Kind, MonitorId, MonitorType, Observation, Phase, Timestamp};
 use vigie::net::Deadline;
 use vigie::probe::{ProbeContext, ProbeSettings, build};
-use vigie::schema::Document;
+use vigie::schema::MonitorDocument;
 use vigie::vault::Keyring;
 
 use crate::probe_mail::kit::{net, transcript};
@@ -55,7 +55,8 @@ impl Monitor {
             keyring: Some(Arc::clone(&self.keyring)),
             ..ProbeSettings::default()
         };
-        let (probe, _) = build(&Document::new(MonitorType::EmailRoundTrip, fields).unwrap(), &settings);
+        let (probe, _) =
+            build(&MonitorDocument::new(MonitorType::EmailRoundTrip, fields).unwrap(), &settings);
         let (net, cancel) = (net(trust), CancellationToken::new());
         let standing = self.now.map(Standing);
         let clock: &dyn Clock = match &standing {
@@ -437,7 +438,7 @@ fn a_round_trip_names_the_server_that_takes_the_message() {
     }) else {
         unreachable!()
     };
-    let document = Document::new(MonitorType::EmailRoundTrip, fields).unwrap();
+    let document = MonitorDocument::new(MonitorType::EmailRoundTrip, fields).unwrap();
     assert_eq!(build(&document, &ProbeSettings::default()).0.target(), Some("out.test"));
 }
 

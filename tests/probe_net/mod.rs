@@ -17,7 +17,7 @@ use vigie::clock::SystemClock;
 use vigie::domain::{FailureKind, MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
 use vigie::probe::{ProbeContext, ProbeSettings, build};
-use vigie::schema::Document;
+use vigie::schema::MonitorDocument;
 
 fn net_with(change: impl FnOnce(&mut NetConfig)) -> Net {
     let trust = Trust { roots: Roots::None, ..Trust::default() };
@@ -37,7 +37,7 @@ async fn attempt(net: &Net, kind: MonitorType, fields: Value, timeout: Duration)
         dns_names: vec!["default.test".to_owned(), "second.test".to_owned()],
         ..ProbeSettings::default()
     };
-    let (probe, _) = build(&Document::new(kind, fields).unwrap(), &settings);
+    let (probe, _) = build(&MonitorDocument::new(kind, fields).unwrap(), &settings);
     let cancel = CancellationToken::new();
     let cx = ProbeContext::new(net, Deadline::within(timeout), &cancel, &SystemClock);
     let observation = probe.attempt(cx).await;
@@ -57,7 +57,7 @@ async fn each_kind_names_its_target() {
         [(MonitorType::Tcp, "a.test"), (MonitorType::Ping, "b.test"), (MonitorType::NameServer, "c.test")]
     {
         let Value::Object(fields) = json!({"hostname": host, "port": 1}) else { unreachable!() };
-        let (probe, _) = build(&Document::new(kind, fields).unwrap(), &ProbeSettings::default());
+        let (probe, _) = build(&MonitorDocument::new(kind, fields).unwrap(), &ProbeSettings::default());
         assert_eq!(probe.target(), Some(host));
     }
 }

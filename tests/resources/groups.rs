@@ -220,7 +220,8 @@ async fn a_group_names_content_views_that_there_are() {
     let fields = json!({"name": "Shop", "content_views": [view]});
     let serde_json::Value::Object(fields) = fields else { unreachable!() };
     let mut monitor = kit.roster.get(vigie::domain::MonitorId(MONITOR)).unwrap();
-    let document = vigie::schema::Document::new(vigie::domain::MonitorType::BrowserScript, fields).unwrap();
+    let document =
+        vigie::schema::MonitorDocument::new(vigie::domain::MonitorType::BrowserScript, fields).unwrap();
     monitor.document = std::sync::Arc::new(document);
     kit.roster.change(vec![monitor], &[]);
     let named = |view: i64| json!({"name": "g", "monitors": [{"id": MONITOR, "content_view_id": view}]});

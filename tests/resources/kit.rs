@@ -13,9 +13,9 @@ use vigie::domain::{
 };
 use vigie::pipeline::{Agent, PlanError, Planned, Planner};
 use vigie::schema::accept::create;
-use vigie::schema::intake::Form;
-use vigie::schema::validation_context::Surroundings;
-use vigie::schema::{Monitor, Origin, Trail};
+use vigie::schema::intake::InputFormat;
+use vigie::schema::validation_context::ValidationContext;
+use vigie::schema::{Monitor, MonitorMetadata, Origin};
 use vigie::service::{Caller, EntryPoint, ResourceDependencies, ResourceService, SavedObject, ServiceError};
 use vigie::store::{
     AuditEntry, AuditFilter, ConfigChange, ConfigStore, NewRecord, Pagination, RecordFilter, SqliteSettings,
@@ -161,8 +161,8 @@ impl Kit {
     pub fn monitor(&self, id: i64, customer: CustomerId, more: Value) {
         let mut body = json!({"name": "m", "billing_plancode": "p", "url": "https://a.example/"});
         body.as_object_mut().unwrap().extend(object(more));
-        let around = Surroundings::default();
-        let made = create(MonitorType::WebsiteSsl, Form::V3, &Node::from(body), &around).unwrap();
+        let around = ValidationContext::default();
+        let made = create(MonitorType::WebsiteSsl, InputFormat::V3, &Node::from(body), &around).unwrap();
         let monitor = Monitor {
             id: MonitorId(id),
             customer,
@@ -170,7 +170,7 @@ impl Kit {
             revision: Revision(1),
             modified_at: self.clock.now(),
             document: Arc::new(made.document),
-            trail: Arc::new(Trail::default()),
+            metadata: Arc::new(MonitorMetadata::default()),
         };
         self.roster.change(vec![monitor], &[]);
     }

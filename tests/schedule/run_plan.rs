@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use vigie::domain::{CustomerId, LocationId, MonitorId, MonitorType, Revision, Timestamp};
 use vigie::schedule::{CatchUp, LATENESS_TOLERANCE, LocationSlots, RunPlan, Slots};
-use vigie::schema::{Document, Monitor, Origin};
+use vigie::schema::{Monitor, MonitorDocument, Origin};
 
 const NOON: Timestamp = Timestamp::from_seconds(1_795_176_000);
 
@@ -156,8 +156,8 @@ fn monitor_of(kind: MonitorType, fields: Value) -> Monitor {
         origin: Origin::Api,
         revision: Revision(1),
         modified_at: NOON,
-        document: Arc::new(Document::new(kind, values).unwrap()),
-        trail: Arc::default(),
+        document: Arc::new(MonitorDocument::new(kind, values).unwrap()),
+        metadata: Arc::default(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use vigie::domain::{CustomerId, MonitorId, MonitorType, Record, RecordKind, Revision, UserId};
-use vigie::schema::{Document, Monitor, Origin, Trail};
+use vigie::schema::{Monitor, MonitorDocument, MonitorMetadata, Origin};
 use vigie::store::{
     AuditFilter, AuditObject, ConfigChange, NewAuditEntry, NewMonitor, NewRecord, Pagination, RecordFilter,
     Retention, StoreError, StoredMonitor, seal_context,
@@ -28,8 +28,12 @@ pub fn new_monitor(origin: Origin, name: &str) -> NewMonitor {
         customer: ONE,
         origin,
         modified_at: at(5),
-        authorship: Trail { created_at: Some(at(5)), created_by: "anna".to_owned(), ..Trail::default() },
-        document: Arc::new(Document::new(MonitorType::Website, values).unwrap()),
+        authorship: MonitorMetadata {
+            created_at: Some(at(5)),
+            created_by: "anna".to_owned(),
+            ..MonitorMetadata::default()
+        },
+        document: Arc::new(MonitorDocument::new(MonitorType::Website, values).unwrap()),
         sealed: Some(b"sealed".to_vec()),
     }
 }
@@ -77,7 +81,8 @@ pub async fn monitors_of_the_apis_are_kept_without_their_secrets(store: &impl St
     let applied = create(store, Origin::Applied { key: "shop".into() }, "Applied").await;
     let rows = kept(store).await;
     assert_eq!(rows.iter().map(|row| row.monitor.id.0).collect::<Vec<_>>(), [api, applied]);
-    let Monitor { revision, document, trail, origin, modified_at, customer, .. } = rows[0].monitor.clone();
+    let Monitor { revision, document, metadata: trail, origin, modified_at, customer, .. } =
+        rows[0].monitor.clone();
     assert_eq!((revision, modified_at, customer, origin), (Revision(1), at(5), ONE, Origin::Api));
     assert_eq!(document.text("url"), Some("http://shop.test/"));
     assert!(!document.is_set("realm_password"), "secrets are not in the document");
@@ -93,7 +98,8 @@ pub async fn a_change_of_an_older_version_is_refused_and_does_nothing(store: &im
     let id = create(store, Origin::Api, "Shop").await;
     let mut newer = kept(store).await.remove(0);
     newer.monitor.revision = Revision(2);
-    newer.monitor.trail = Arc::new(Trail { paused_until: Some(at(99)), ..Trail::default() });
+    newer.monitor.metadata =
+        Arc::new(MonitorMetadata { paused_until: Some(at(99)), ..MonitorMetadata::default() });
     newer.sealed = None;
     let put = |expected| ConfigChange::UpdateMonitor {
         monitor: Box::new(newer.clone()),
@@ -148,7 +154,7 @@ pub async fn a_rest_of_a_file_monitor_survives_its_file(store: &impl Store) {
     let monitor = |revision| crate::store::monitors::monitor(id, Some("a"), revision, "one.test");
     store.apply_monitors(vec![monitor(1)], vec![], Box::new(|_| None)).await.unwrap();
     let mut resting = monitor(2);
-    resting.trail = Arc::new(Trail { paused_until: Some(at(99)), ..Trail::default() });
+    resting.metadata = Arc::new(MonitorMetadata { paused_until: Some(at(99)), ..MonitorMetadata::default() });
     let put = StoredMonitor { monitor: resting.clone(), sealed: None };
     store
         .write_changes(
@@ -159,7 +165,7 @@ pub async fn a_rest_of_a_file_monitor_survives_its_file(store: &impl Store) {
         .unwrap();
     store.apply_monitors(vec![monitor(3)], vec![], Box::new(|_| None)).await.unwrap();
     let after = store.monitors().await.unwrap().remove(0);
-    assert_eq!((after.revision, after.trail.paused_until), (Revision(3), Some(at(99))));
+    assert_eq!((after.revision, after.metadata.paused_until), (Revision(3), Some(at(99))));
 }
 
 pub async fn what_is_attached_to_a_monitor_goes_with_it(store: &impl Store) {

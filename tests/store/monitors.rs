@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use vigie::domain::{CustomerId, MonitorId, MonitorType, Revision};
-use vigie::schema::{Document, Monitor, Origin};
+use vigie::schema::{Monitor, MonitorDocument, Origin};
 use vigie::store::{Commit, MonitorState};
 
 use crate::store::make::{at, ok};
@@ -22,8 +22,8 @@ pub fn monitor(id: MonitorId, key: Option<&str>, revision: i64, host: &str) -> M
         origin: key.map_or(Origin::Api, |key| Origin::File { key: key.into() }),
         revision: Revision(revision),
         modified_at: at(revision),
-        document: Arc::new(Document::new(MonitorType::Tcp, values).unwrap()),
-        trail: Arc::default(),
+        document: Arc::new(MonitorDocument::new(MonitorType::Tcp, values).unwrap()),
+        metadata: Arc::default(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use vigie::domain::{CustomerId, MonitorType, Revision};
-use vigie::schema::{Document, Monitor, Origin};
+use vigie::schema::{Monitor, MonitorDocument, Origin};
 use vigie::service::{DesiredMonitor, ProvisionPlan, provision};
 use vigie::store::{AuditEntry, AuditFilter, ConfigStore, MonitorStore, Pagination, SqliteStore};
 
@@ -26,7 +26,7 @@ fn with_password(key: &str, host: &str, password: Option<&str>) -> DesiredMonito
         key: key.into(),
         file: "shop.yaml".into(),
         customer: CustomerId(1),
-        document: Arc::new(Document::new(MonitorType::Website, values).unwrap()),
+        document: Arc::new(MonitorDocument::new(MonitorType::Website, values).unwrap()),
     }
 }
 
@@ -104,7 +104,7 @@ async fn monitors_of_an_api_and_of_other_customers_are_left_alone() {
         revision: Revision(4),
         modified_at: at(0),
         document: wanted("x", "x.test").document,
-        trail: Arc::default(),
+        metadata: Arc::default(),
     };
     store.apply_monitors(vec![api.clone()], vec![], Box::new(|_| None)).await.unwrap();
     let mut other = wanted("a", "two.test");

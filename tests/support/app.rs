@@ -402,7 +402,7 @@ pub fn result(monitor: &Monitor, location: LocationId, outcome: Outcome) -> Chec
         monitor_id: monitor.id,
         monitor_name: Arc::from(monitor.name()),
         revision: monitor.revision,
-        monitor_type: monitor.kind(),
+        monitor_type: monitor.monitor_type(),
         location_id: location,
         planned_at: at,
         started_at: at,

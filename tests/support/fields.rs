@@ -1,7 +1,7 @@
 //! What a document says in a field, by the name of the field.
 
 use serde_json::Value;
-use vigie::schema::Document;
+use vigie::schema::MonitorDocument;
 
 /// The fields of a document by their names: the product reads them into typed settings.
 pub trait Fields {
@@ -15,7 +15,7 @@ pub trait Fields {
     fn list(&self, field: &str) -> &[Value];
 }
 
-impl Fields for Document {
+impl Fields for MonitorDocument {
     fn text(&self, field: &str) -> Option<&str> {
         self.value(field).and_then(Value::as_str)
     }

@@ -58,7 +58,7 @@ impl Walk {
             if !self.filter.scripts {
                 object.shift_remove("script");
             }
-            let mut record = legacy::shown(monitor.kind(), &object);
+            let mut record = legacy::record_from_v3(monitor.monitor_type(), &object);
             if !self.filter.scripts {
                 record.shift_remove("script");
             }

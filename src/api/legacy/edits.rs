@@ -7,7 +7,7 @@ use super::call::{Call, body};
 use super::filter::one;
 use crate::api::path::number;
 use crate::domain::MonitorId;
-use crate::schema::intake::Form;
+use crate::schema::intake::InputFormat;
 use crate::schema::legacy;
 use crate::service::monitors;
 
@@ -15,10 +15,11 @@ use crate::service::monitors;
 pub(super) async fn create(call: Call) -> Result<Done, Fault> {
     let body = body(call.request).await?;
     let kind = legacy::type_to_create(&body).map_err(|(status, message)| Fault::new(status, message))?;
-    if let Some(field) = legacy::missing(kind, &body) {
+    if let Some(field) = legacy::first_missing_field(kind, &body) {
         return Err(Fault::missing(field));
     }
-    let saved = monitors::create(&call.state.monitors, &call.caller, kind, Form::Legacy, &body).await?;
+    let saved =
+        monitors::create(&call.state.monitors, &call.caller, kind, InputFormat::Legacy, &body).await?;
     Ok(made(saved.id))
 }
 
@@ -27,7 +28,8 @@ pub(super) async fn change(call: Call, id: String) -> Result<Done, Fault> {
     let id = known(&call, &id)?;
     let body = body(call.request).await?;
     let saved =
-        monitors::patch(&call.state.monitors, &call.caller, id, None, Form::Legacy, &body, None).await?;
+        monitors::patch(&call.state.monitors, &call.caller, id, None, InputFormat::Legacy, &body, None)
+            .await?;
     Ok(made(saved.id))
 }
 

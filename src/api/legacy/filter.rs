@@ -42,12 +42,11 @@ impl Filter {
 
     /// Whether a monitor of the account is asked for.
     pub(super) fn fits(&self, monitor: &Monitor) -> bool {
-        legacy::is_listed(monitor.kind())
+        legacy::is_visible(monitor.monitor_type())
             && self.ids.as_ref().is_none_or(|ids| ids.contains(&monitor.id))
-            && self
-                .site_types
-                .as_ref()
-                .is_none_or(|types| types.iter().any(|site_type| legacy::fits(site_type, &monitor.document)))
+            && self.site_types.as_ref().is_none_or(|types| {
+                types.iter().any(|site_type| legacy::matches_site_type(site_type, &monitor.document))
+            })
     }
 }
 
@@ -71,7 +70,8 @@ fn read_ids(
 
 /// A monitor of the account of `caller` that the legacy API knows, or 65.
 pub(super) fn one(id: MonitorId, caller: &Caller, monitors: &MonitorContext) -> Result<Monitor, Fault> {
-    let known = monitors.find(caller.customer, id).filter(|monitor| legacy::is_listed(monitor.kind()));
+    let known =
+        monitors.find(caller.customer, id).filter(|monitor| legacy::is_visible(monitor.monitor_type()));
     known.ok_or_else(Fault::device)
 }
 

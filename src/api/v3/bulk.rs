@@ -12,10 +12,10 @@ use crate::api::operation::{Answer, Body, Operation, Verb};
 use crate::api::routes::Routes;
 use crate::api::state::ApiState;
 use crate::domain::{MonitorType, Permission};
-use crate::schema::intake::{Form, Intake, no_secrets};
-use crate::schema::table::Table;
+use crate::schema::intake::{FieldReader, InputFormat, reject_secret_sources};
+use crate::schema::table::FieldTable;
 use crate::schema::table::account::{MONITOR_BULK_EDIT, PASSWORD_BULK_EDIT, SCRIPT_BULK_EDIT};
-use crate::schema::table::orders::{APPLY, APPLY_ANSWER, EDITED};
+use crate::schema::table::orders::{APPLY, APPLY_RESPONSE, BULK_EDIT_RESULT};
 use crate::schema::typed::request::{ApplyRequest, read_request};
 use crate::service::monitors;
 use crate::service::{AppliedChange, ApplyEntry, ApplyOptions, Caller, ServiceError};
@@ -28,11 +28,11 @@ const KEY: usize = 255;
 const MOST_FAULTS: usize = 100;
 
 pub(super) fn routes(routes: Routes) -> Routes {
-    let edit = |path, id, about, table: &'static Table| {
+    let edit = |path, id, about, table: &'static FieldTable| {
         Operation::new(Verb::Post, path, id, "monitors", about)
             .right(Some(Permission::Edit))
             .body(Body::Create(table))
-            .answer(Answer::One(&EDITED))
+            .answer(Answer::One(&BULK_EDIT_RESULT))
             .or(403, "The role lacks the right, or one of the monitors is not the account's or a file's")
     };
     let fields =
@@ -52,7 +52,7 @@ pub(super) fn routes(routes: Routes) -> Routes {
     let apply = Operation::new(Verb::Post, "/apply", "apply", "monitors", "Bring monitors of files in line")
         .right(Some(Permission::Edit))
         .body(Body::Create(&APPLY))
-        .answer(Answer::One(&APPLY_ANSWER));
+        .answer(Answer::One(&APPLY_RESPONSE));
     routes
         .on(
             fields,
@@ -120,9 +120,9 @@ fn change(change: AppliedChange) -> Value {
 
 /// Takes the body apart; the fields of the monitors are judged where they are made.
 fn read(body: Node) -> Result<(Vec<ApplyEntry>, ApplyOptions), ServiceError> {
-    let mut intake = Intake::new(Form::V3, &no_secrets);
-    let fields = intake.fields(&APPLY, &body, &[], true);
-    let mut faults = intake.faults;
+    let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
+    let fields = intake.read_fields(&APPLY, &body, &[], true);
+    let mut faults = intake.errors;
     let options = match read_request::<ApplyRequest>(&APPLY, &fields) {
         Ok(wanted) => ApplyOptions { dry_run: wanted.dry_run, prune: wanted.prune },
         Err(error) => {

@@ -17,7 +17,7 @@ use crate::api::query::time_in;
 use crate::api::routes::Routes;
 use crate::api::state::ApiState;
 use crate::domain::{MonitorId, MonitorType, Permission, Timestamp};
-use crate::schema::intake::{Form, Intake, no_secrets};
+use crate::schema::intake::{FieldReader, InputFormat, reject_secret_sources};
 use crate::schema::table;
 use crate::schema::table::account::MONITOR_CLONE;
 use crate::schema::table::orders::PAUSE;
@@ -98,18 +98,18 @@ fn of_type(routes: Routes, words: &Words) -> Routes {
     let kind = words.kind;
     let create = Operation::new(Verb::Post, words.path, words.create, "monitors", words.about_create)
         .right(Some(Permission::Edit))
-        .body(Body::Create(table::of(kind)))
+        .body(Body::Create(table::for_type(kind)))
         .answer(Answer::Saved(None));
     let edit = Operation::new(Verb::Patch, words.path_one, words.edit, "monitors", words.about_edit)
         .right(Some(Permission::Edit))
-        .body(Body::Patch(table::of(kind)))
+        .body(Body::Patch(table::for_type(kind)))
         .answer(Answer::Saved(None))
         .if_match()
         .or(403, FILE);
     let make = async move |State(state): State<ApiState>,
                            Extension(caller): Extension<Caller>,
                            JsonBody(body): JsonBody| {
-        let saved = monitors::create(&state.monitors, &caller, kind, Form::V3, &body).await?;
+        let saved = monitors::create(&state.monitors, &caller, kind, InputFormat::V3, &body).await?;
         Ok::<_, ApiError>(etag::saved(saved))
     };
     let change = async move |State(state): State<ApiState>,
@@ -118,9 +118,16 @@ fn of_type(routes: Routes, words: &Words) -> Routes {
                              headers: HeaderMap,
                              JsonBody(body): JsonBody| {
         let seen = etag::if_match(&headers)?;
-        let saved =
-            monitors::patch(&state.monitors, &caller, MonitorId(id), Some(kind), Form::V3, &body, seen)
-                .await?;
+        let saved = monitors::patch(
+            &state.monitors,
+            &caller,
+            MonitorId(id),
+            Some(kind),
+            InputFormat::V3,
+            &body,
+            seen,
+        )
+        .await?;
         Ok::<_, ApiError>(etag::saved(saved))
     };
     routes.on_large(create, make).on_large(edit, change)
@@ -188,19 +195,19 @@ async fn rest(
 }
 
 fn until(body: &Node, zone: &TimeZone) -> Result<Timestamp, ServiceError> {
-    let mut intake = Intake::new(Form::V3, &no_secrets);
-    let read = intake.fields(&PAUSE, body, &[], true);
+    let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
+    let read = intake.read_fields(&PAUSE, body, &[], true);
     let until = read.get("until").and_then(|until| until.as_str()).and_then(|text| time_in(zone, text));
-    if until.is_none() && intake.faults.is_empty() {
+    if until.is_none() && intake.errors.is_empty() {
         let message = "`until` must be a time as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the time zone of the account";
-        intake.faults.push(ValidationError::new(
+        intake.errors.push(ValidationError::new(
             ValidationErrorKind::Format,
             "until",
             body.position_of("until"),
             message,
         ));
     }
-    until.filter(|_| intake.faults.is_empty()).ok_or(ServiceError::Invalid(intake.faults))
+    until.filter(|_| intake.errors.is_empty()).ok_or(ServiceError::Invalid(intake.errors))
 }
 
 async fn end_rest(

@@ -19,7 +19,7 @@ use crate::api::query::{Query, words};
 use crate::api::routes::Routes;
 use crate::api::state::ApiState;
 use crate::domain::{CustomerId, MonitorId, MonitorType, Permission};
-use crate::schema::monitor_file::entry;
+use crate::schema::monitor_file::to_file_entry;
 use crate::schema::{Monitor, Origin};
 use crate::service::{Caller, MonitorContext};
 
@@ -91,7 +91,7 @@ impl Walk {
     fn step(&mut self) -> (Vec<u8>, bool) {
         let fits = |monitor: &Monitor| {
             monitor.customer == self.customer
-                && (self.kinds.is_empty() || self.kinds.contains(&monitor.kind()))
+                && (self.kinds.is_empty() || self.kinds.contains(&monitor.monitor_type()))
         };
         // One more than is shown: whether there are others has to be known before the end is written.
         let mut monitors = self.monitors.list_from(self.next.unwrap_or(MonitorId(0)), STEP + 1, fits);
@@ -109,7 +109,7 @@ fn shown(monitor: &Monitor) -> Map<String, Value> {
         Origin::Api => ("api", format!("api-{}", monitor.id)),
     };
     // The account goes without saying: it is that of whoever applies.
-    let entry = entry(&key, CustomerId(1), &monitor.document);
+    let entry = to_file_entry(&key, CustomerId(1), &monitor.document);
     let shown = [("id", json!(monitor.id.0)), ("origin", json!(origin)), ("entry", Value::Object(entry))];
     shown.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

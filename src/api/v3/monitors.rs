@@ -29,7 +29,7 @@ const STEP: usize = 100;
 const STEP_BYTES: usize = 4 * 1024 * 1024;
 
 pub(super) fn routes(routes: Routes) -> Routes {
-    let tables: Vec<_> = MonitorType::ALL.iter().map(|kind| table::of(*kind)).collect();
+    let tables: Vec<_> = MonitorType::ALL.iter().map(|kind| table::for_type(*kind)).collect();
     let list_all = Operation::new(
         Verb::Get,
         "/monitors",
@@ -127,16 +127,17 @@ impl Filter {
         let document = &monitor.document;
         let has_value = |property: PropertyReference| self.values.contains(&property.value_id);
         let says = |text: Option<&str>, wanted: &Option<String>| {
-            wanted
-                .as_deref()
-                .is_none_or(|wanted| monitor.kind() == MonitorType::BrowserScript && text == Some(wanted))
+            wanted.as_deref().is_none_or(|wanted| {
+                monitor.monitor_type() == MonitorType::BrowserScript && text == Some(wanted)
+            })
         };
         monitor.customer == self.account.customer
             && says(document.subtype_application(), &self.application)
             && says(document.subtype_name(), &self.profile)
-            && (self.kinds.is_empty() || self.kinds.contains(&monitor.kind()))
+            && (self.kinds.is_empty() || self.kinds.contains(&monitor.monitor_type()))
             && self.subtype.is_none_or(|subtype| {
-                monitor.kind() == MonitorType::BrowserScript && document.subtype() == i64::from(subtype)
+                monitor.monitor_type() == MonitorType::BrowserScript
+                    && document.subtype() == i64::from(subtype)
             })
             && (self.values.is_empty() || document.custom_properties().any(has_value))
     }
@@ -194,7 +195,7 @@ impl Walk {
 fn bearable(monitors: &[Monitor]) -> usize {
     let mut bytes = 0;
     let fitting = monitors.iter().take_while(|monitor| {
-        bytes += monitor.document.long_bytes();
+        bytes += monitor.document.large_text_bytes();
         bytes <= STEP_BYTES
     });
     fitting.count().max(1)

@@ -16,11 +16,17 @@ use crate::api::routes::Routes;
 use crate::api::state::ApiState;
 use crate::api::{etag, list};
 use crate::domain::{EpisodeId, MonitorId, NotificationFilter, NotificationState, Permission, RecipientId};
-use crate::schema::table::alerting::{NOTIFICATION, PREVIEW, STATES, TEMPLATE_PREVIEW, TEST_NOTIFIER};
+use crate::schema::table::alerting::{
+    NOTIFICATION, NOTIFICATION_STATES, RENDERED_PREVIEW, TEMPLATE_PREVIEW, TEST_NOTIFIER,
+};
 use crate::service::Caller;
 
 const PARAMS: &[Param] = &[
-    Param::new("state", ParamKind::Choice(STATES), "In this state; `dead` are those that were given up"),
+    Param::new(
+        "state",
+        ParamKind::Choice(NOTIFICATION_STATES),
+        "In this state; `dead` are those that were given up",
+    ),
     Param::new("monitor_id", ParamKind::Int(1), "About this monitor"),
     Param::new("episode_id", ParamKind::Int(1), "About this outage"),
     Param::new("recipient_id", ParamKind::Int(1), "To this recipient"),
@@ -48,7 +54,7 @@ pub(super) fn routes(routes: Routes) -> Routes {
     let preview = Operation::new(Verb::Post, "/templates/preview", "previewTemplate", "templates", about)
         .right(Some(Permission::Edit))
         .body(Body::Create(&TEMPLATE_PREVIEW))
-        .answer(Answer::One(&PREVIEW));
+        .answer(Answer::One(&RENDERED_PREVIEW));
     routes.on(all, many).on(one, get).on(retry, again).on(test, send).on(preview, try_out)
 }
 
@@ -58,7 +64,11 @@ async fn many(
     mut query: Query,
 ) -> Result<Response, ApiError> {
     let filter = NotificationFilter {
-        state: query.one("state", format!("one of {}", words(STATES)), NotificationState::from_name),
+        state: query.one(
+            "state",
+            format!("one of {}", words(NOTIFICATION_STATES)),
+            NotificationState::from_name,
+        ),
         monitor: query.one("monitor_id", "an id", number).map(MonitorId),
         episode: query.one("episode_id", "an id", number).map(EpisodeId),
         recipient: query.one("recipient_id", "an id", number).map(RecipientId),

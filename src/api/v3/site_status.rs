@@ -132,7 +132,7 @@ async fn get(
     let customer = caller.customer;
     let fits = move |monitor: &Monitor| {
         monitor.customer == customer
-            && (kinds.is_empty() || kinds.contains(&monitor.kind()))
+            && (kinds.is_empty() || kinds.contains(&monitor.monitor_type()))
             && (ids.is_empty() || ids.contains(&monitor.id))
     };
     let locations = state.resources.available_locations(&caller).await?;
@@ -179,9 +179,9 @@ impl<F: Fn(&Monitor) -> bool> Walk<F> {
         let piece = list::piece(monitors.iter().map(|monitor| Row {
             monitor_id: monitor.id,
             monitor_name: monitor.name(),
-            kind: monitor.kind(),
+            kind: monitor.monitor_type(),
             enabled: monitor.enabled(),
-            paused_until: monitor.rests_until(now),
+            paused_until: monitor.paused_until(now),
             state: self.state.view.overall_health(monitor, now).as_str(),
             locations: places.remove(&monitor.id).unwrap_or_default(),
         }));

@@ -13,8 +13,8 @@ use crate::api::operation::{Answer, Body, Operation, Verb};
 use crate::api::routes::Routes;
 use crate::api::state::ApiState;
 use crate::domain::Permission;
-use crate::schema::intake::{Form, Intake, no_secrets};
-use crate::schema::table::Table;
+use crate::schema::intake::{FieldReader, InputFormat, reject_secret_sources};
+use crate::schema::table::FieldTable;
 use crate::schema::table::account::LOGIN;
 use crate::schema::table::records::ACCESS_TOKEN;
 use crate::schema::typed::request::{LoginRequest, read_request};
@@ -61,8 +61,8 @@ async fn log_out(
 }
 
 /// The fields of `body`, which has to be a whole object of `table`.
-pub(super) fn whole(table: &'static Table, body: &Node) -> Result<Map<String, Value>, ServiceError> {
-    let mut intake = Intake::new(Form::V3, &no_secrets);
-    let fields = intake.fields(table, body, &[], true);
-    if intake.faults.is_empty() { Ok(fields) } else { Err(ServiceError::Invalid(intake.faults)) }
+pub(super) fn whole(table: &'static FieldTable, body: &Node) -> Result<Map<String, Value>, ServiceError> {
+    let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
+    let fields = intake.read_fields(table, body, &[], true);
+    if intake.errors.is_empty() { Ok(fields) } else { Err(ServiceError::Invalid(intake.errors)) }
 }

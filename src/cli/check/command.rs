@@ -117,7 +117,7 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 /// Refuses options of scripts where nothing plays one.
 fn plays(subjects: &[Subject]) -> anyhow::Result<()> {
-    if subjects.iter().any(|subject| subject.document.kind() == MonitorType::BrowserScript) {
+    if subjects.iter().any(|subject| subject.document.monitor_type() == MonitorType::BrowserScript) {
         return Ok(());
     }
     let hint = "`vigie check --file script.xml`, or `vigie check browserscript https://example.com/`";

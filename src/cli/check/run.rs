@@ -55,7 +55,7 @@ fn assignment(subject: &Subject, settings: &Settings, location: LocationId) -> A
         revision: Revision(1),
         modified_at: SystemClock.now(),
         document: Arc::new(subject.document.clone()),
-        trail: Arc::default(),
+        metadata: Arc::default(),
     };
     let (probe, weight) = probe::build(&monitor.document, &settings.probe);
     Assignment {
@@ -63,7 +63,7 @@ fn assignment(subject: &Subject, settings: &Settings, location: LocationId) -> A
         customer: monitor.customer,
         revision: monitor.revision,
         name: monitor.name().into(),
-        kind: monitor.kind(),
+        kind: monitor.monitor_type(),
         interval: monitor.interval(),
         offset: None,
         part: LocationRotation::default(),

@@ -7,11 +7,11 @@ use crate::cli::fields;
 use crate::cli::output::{Faults, WrongUse};
 use crate::domain::MonitorType;
 use crate::schema::accept::create_with;
-use crate::schema::field::Kind;
-use crate::schema::intake::{Form, SecretAt};
-use crate::schema::monitor_file::Keys;
-use crate::schema::validation_context::Surroundings;
-use crate::schema::{Document, monitor_file, table};
+use crate::schema::field::FieldType;
+use crate::schema::intake::{InputFormat, SecretSource};
+use crate::schema::monitor_file::KeyPolicy;
+use crate::schema::validation_context::ValidationContext;
+use crate::schema::{MonitorDocument, monitor_file, table};
 use crate::script::dialect::Script;
 use crate::settings::Settings;
 use crate::settings::{read_secret, read_text};
@@ -20,7 +20,7 @@ use crate::syntax::{ValidationError, ValidationErrorKind, closest_match};
 
 /// A checked document, and what saving it would warn of.
 pub(super) struct Subject {
-    pub(super) document: Document,
+    pub(super) document: MonitorDocument,
     pub(super) warnings: Vec<String>,
 }
 
@@ -84,11 +84,11 @@ fn from_entries(
         entries.push((key(name), value_of(kind, name, value)?));
     }
     let body = Node { value: NodeValue::Map(entries), position: Position::default() };
-    let read = |at: SecretAt<'_>| read_secret(Path::new(""), at);
+    let read = |at: SecretSource<'_>| read_secret(Path::new(""), at);
     let known = Known::of(settings);
     // No plan: what is not stored is not billed.
-    let around = Surroundings { plans: None, ..known.surroundings() };
-    match create_with(kind, Form::File, &body, &around, &read, &["type"]) {
+    let around = ValidationContext { plans: None, ..known.surroundings() };
+    match create_with(kind, InputFormat::File, &body, &around, &read, &["type"]) {
         Ok(accepted) => Ok(Subject { document: accepted.document, warnings: accepted.warnings }),
         Err(faults) => Err(Faults(faults.into_iter().map(advised).collect()).into()),
     }
@@ -112,12 +112,12 @@ pub(super) fn from_file(
     let shown = file.display().to_string();
     let text = read_text(file).map_err(|why| WrongUse::error(format!("`{shown}` {why}"), None))?;
     let folder = file.parent().unwrap_or(Path::new(""));
-    let read = |at: SecretAt<'_>| read_secret(folder, at);
+    let read = |at: SecretSource<'_>| read_secret(folder, at);
     let known = Known::of(settings);
     let named = [(shown.clone(), text)];
-    let found = monitor_file::load(&named, Keys::Optional, &known.surroundings(), &read);
-    if !found.faults.is_empty() {
-        return Err(Faults(found.faults).into());
+    let found = monitor_file::load(&named, KeyPolicy::Optional, &known.surroundings(), &read);
+    if !found.errors.is_empty() {
+        return Err(Faults(found.errors).into());
     }
     let names: Vec<String> =
         found.monitors.iter().map(|monitor| monitor.document.name().to_owned()).collect();
@@ -146,7 +146,7 @@ fn not_in(file: &str, name: &str, names: &[String]) -> anyhow::Error {
 
 /// The fields that `target` stands for in a monitor of `kind`.
 fn target_fields(kind: MonitorType, target: &str) -> anyhow::Result<Vec<(Key, Node)>> {
-    let has = |name| table::of(kind).field(name).is_some_and(crate::schema::field::Field::is_settable);
+    let has = |name| table::for_type(kind).field(name).is_some_and(crate::schema::field::Field::is_settable);
     if has("url") {
         return Ok(vec![text("url", target)]);
     }
@@ -202,14 +202,14 @@ fn host_and_port(target: &str) -> (&str, Option<i64>) {
 /// `value` as the field `name` takes it: text as it stands, everything else as JSON.
 fn value_of(kind: MonitorType, name: &str, value: &str) -> anyhow::Result<Node> {
     let elsewhere = ["_file", "_env"].iter().find_map(|suffix| name.strip_suffix(suffix));
-    let of = table::of(kind);
+    let of = table::for_type(kind);
     let field = of.field(name).or_else(|| of.field(elsewhere?).filter(|field| field.secret));
     let field = field.ok_or_else(|| fields::unknown(kind, name))?;
-    if matches!(field.kind, Kind::Text { .. } | Kind::TextOf(_)) {
+    if matches!(field.field_type, FieldType::Text { .. } | FieldType::TextEnum(_)) {
         return Ok(Node { value: NodeValue::Text(value.to_owned()), position: Position::default() });
     }
     let node = Node::from_yaml(value).map_err(|error| {
-        let hint = format!("it must be {}, written as JSON", field.kind.wanted());
+        let hint = format!("it must be {}, written as JSON", field.field_type.expected());
         WrongUse::error(format!("the value of `--set {name}` cannot be read: {}", error.message), Some(hint))
     })?;
     // Places within the value would read as places in a file.

@@ -17,10 +17,10 @@ use crate::domain::{CheckResult, CustomerId, MonitorId, MonitorType, Revision};
 use crate::net::{self, Net};
 use crate::pipeline::{IngestSettings, Ingestor};
 use crate::schedule::LocationRotation;
-use crate::schema::Document;
+use crate::schema::MonitorDocument;
 use crate::schema::accept::create;
-use crate::schema::intake::Form;
-use crate::schema::validation_context::Surroundings;
+use crate::schema::intake::InputFormat;
+use crate::schema::validation_context::ValidationContext;
 use crate::settings::Settings;
 use crate::store::{Commit, Ingest, SqliteSettings, SqliteStore, StoreFuture};
 use crate::syntax::source::Node;
@@ -163,7 +163,7 @@ fn limits(settings: &Settings) -> Limits {
 #[derive(Default)]
 pub(super) struct Monitors {
     pub(super) assignments: Vec<Arc<Assignment>>,
-    pub(super) documents: Vec<Document>,
+    pub(super) documents: Vec<MonitorDocument>,
 }
 
 /// `count` monitors of `kind` that watch `targets`, each with a document and a probe of its own.
@@ -174,12 +174,14 @@ pub(super) fn monitors(
     interval: u32,
     settings: &Settings,
 ) -> anyhow::Result<Monitors> {
-    let around = Surroundings { dns_names: Some(settings.probe.dns_names.len()), ..Surroundings::default() };
+    let around =
+        ValidationContext { dns_names: Some(settings.probe.dns_names.len()), ..ValidationContext::default() };
     let mut monitors = Monitors::default();
     for index in 0..count {
         let fields = targets.fields(kind, index as usize).unwrap_or_default();
         let text = serde_json::Value::Object(fields).to_string();
-        let document = create(kind, Form::File, &Node::from_yaml(&text)?, &around).map_err(Faults)?.document;
+        let document =
+            create(kind, InputFormat::File, &Node::from_yaml(&text)?, &around).map_err(Faults)?.document;
         let (probe, weight) = probe::build(&document, &settings.probe);
         monitors.assignments.push(Arc::new(Assignment {
             monitor_id: MonitorId(i64::from(index) + 1),

@@ -40,7 +40,7 @@ pub(super) fn notice(news: &News, from: &Sources<'_, '_>) -> NotificationContent
         brand: facts.brand.clone(),
         monitor_id: Some(monitor.id),
         monitor_name: monitor.name().to_owned(),
-        monitor_type: Some(monitor.kind()),
+        monitor_type: Some(monitor.monitor_type()),
         episode: news.episode,
         check_id: cause.map(|cause| cause.check_id),
         at: news.planned_at,

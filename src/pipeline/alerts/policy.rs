@@ -24,10 +24,10 @@ pub(super) fn rules(monitor: &Monitor, facts: &AccountFacts, settings: AlarmSett
     let wanted = monitor.document.settings();
     let pool: Vec<LocationId> = facts.pool(monitor).into_iter().map(LocationId).collect();
     let plan = monitor.run_plan(&pool);
-    let expiry = wanted.certificate_dates.rule(facts.certificate_days);
+    let expiry = wanted.certificate_dates.expiry_rule(facts.certificate_days);
     let policy = Policy {
         monitor_id: monitor.id,
-        mode: wanted.mode,
+        mode: wanted.location_mode,
         home: plan.pool.first().copied().unwrap_or(LocationId(0)),
         plan,
         quorum: facts.quorum,
@@ -37,6 +37,6 @@ pub(super) fn rules(monitor: &Monitor, facts: &AccountFacts, settings: AlarmSett
         traceroute: wanted.alerting.traceroute_on_error,
         no_data_runs: settings.no_data_runs,
     };
-    let page = wanted.full_page.and_then(|page| page.rule(settings.size_tolerance_percent));
+    let page = wanted.full_page.and_then(|page| page.comparison_rule(settings.size_tolerance_percent));
     Rules { policy, expiry, page }
 }

@@ -44,7 +44,7 @@ pub(super) fn missed(
         monitor_id: monitor.id,
         monitor_name: monitor.name().into(),
         revision: monitor.revision,
-        monitor_type: monitor.kind(),
+        monitor_type: monitor.monitor_type(),
         location_id: location,
     };
     let missed = MissedRuns { reason: MissedReason::LocationAway, slots: 1, last_planned_at: planned_at };

@@ -45,7 +45,7 @@ pub(super) fn notice(told: &Told<'_>, kind: NotificationKind) -> NotificationCon
         brand: facts.brand.clone(),
         monitor_id: Some(monitor.id),
         monitor_name: monitor.name().to_owned(),
-        monitor_type: Some(monitor.kind()),
+        monitor_type: Some(monitor.monitor_type()),
         episode: None,
         check_id: None,
         at: *now,

@@ -12,7 +12,7 @@ use crate::probe::way;
 use crate::protocol::http::client::Way;
 use crate::schema::typed::api_steps::{ApiStepSettings, ApiStepsSettings};
 use crate::schema::typed::website::HttpMethod;
-use crate::schema::{Document, InvalidSettings};
+use crate::schema::{InvalidSettings, MonitorDocument};
 
 /// What an API monitor asks for.
 pub(super) struct Options {
@@ -28,10 +28,13 @@ pub(super) struct Options {
 }
 
 impl Options {
-    pub(super) fn from_document(document: &Document, settings: &ProbeSettings) -> Result<Self, String> {
+    pub(super) fn from_document(
+        document: &MonitorDocument,
+        settings: &ProbeSettings,
+    ) -> Result<Self, String> {
         let agent = HeaderValue::from_str(&settings.user_agent)
             .map_err(|_| "`user_agent` cannot be used: it is no header value".to_owned())?;
-        let wanted: ApiStepsSettings<'_> = document.read().map_err(|error| describe_invalid(&error))?;
+        let wanted: ApiStepsSettings<'_> = document.to_typed().map_err(|error| describe_invalid(&error))?;
         let steps = steps(wanted)?;
         Ok(Self {
             target: steps.first().and_then(StepPlan::host),
@@ -44,7 +47,7 @@ impl Options {
     }
 }
 
-fn connect_options(document: &Document) -> Result<Way, InvalidSettings> {
+fn connect_options(document: &MonitorDocument) -> Result<Way, InvalidSettings> {
     Ok(Way {
         family: way::address_family(document)?,
         pinned: None,
@@ -61,7 +64,7 @@ fn steps(wanted: ApiStepsSettings<'_>) -> Result<Vec<StepPlan>, String> {
         let url = wanted.url.ok_or("`url` cannot be used: it is missing")?;
         let method = wanted.http_method.unwrap_or(HttpMethod::Get);
         let assertions = wanted.assertions.unwrap_or_default();
-        return Ok(vec![StepPlan::new(1, &ApiStepSettings::of_one(url, method, assertions))?]);
+        return Ok(vec![StepPlan::new(1, &ApiStepSettings::from_single_request(url, method, assertions))?]);
     }
     let number = |index: usize, own: Option<u32>| own.unwrap_or(u32::try_from(index + 1).unwrap_or(u32::MAX));
     let plans =

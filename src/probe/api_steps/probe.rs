@@ -10,12 +10,12 @@ use crate::domain::{Failure, FailureKind, Observation, Phase};
 use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::settings::ProbeSettings;
 use crate::probe::unusable::InvalidProbe;
-use crate::schema::Document;
+use crate::schema::MonitorDocument;
 
 /// Builds the probe of an API monitor. A document that breaks a rule of the field table gives a probe whose
 /// checks say so.
 #[must_use]
-pub fn build(document: &Document, settings: &ProbeSettings) -> Arc<dyn Probe> {
+pub fn build(document: &MonitorDocument, settings: &ProbeSettings) -> Arc<dyn Probe> {
     match Options::from_document(document, settings) {
         Ok(options) => Arc::new(ApiStepsProbe { options }),
         Err(detail) => Arc::new(InvalidProbe::new(detail)),

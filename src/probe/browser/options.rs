@@ -21,7 +21,7 @@ use crate::probe::settings::ProbeSettings;
 use crate::probe::unusable::describe_invalid;
 use crate::probe::{search, way};
 use crate::schema::typed::browser::{BrowserSettings, BrowserType, KeywordAction};
-use crate::schema::{Document, InvalidSettings};
+use crate::schema::{InvalidSettings, MonitorDocument};
 use crate::script::DEFAULT_MAX_STEPS;
 use crate::script::dialect::{ActionKind, Script};
 use crate::webpage::site_of;
@@ -90,8 +90,11 @@ pub(super) struct Options {
 impl Options {
     /// # Errors
     /// What every check of such a monitor ends with: 96 for a script that is none, 94 for one with too many steps.
-    pub(super) fn from_document(document: &Document, settings: &ProbeSettings) -> Result<Self, Failure> {
-        let wanted: BrowserSettings<'_> = document.read().map_err(|error| unusable(&error))?;
+    pub(super) fn from_document(
+        document: &MonitorDocument,
+        settings: &ProbeSettings,
+    ) -> Result<Self, Failure> {
+        let wanted: BrowserSettings<'_> = document.to_typed().map_err(|error| unusable(&error))?;
         let url = wanted.url.filter(|url| !url.is_empty());
         let script = script(&wanted, url)?;
         let base = script.base.as_deref().or(url).map(|base| Template::new(base, EscapeContext::Url));
@@ -236,7 +239,7 @@ fn device(subtype: i64, settings: &ProbeSettings) -> Result<Device, Failure> {
     })
 }
 
-fn session_options(document: &Document, browser: BrowserType) -> Result<Wish, InvalidSettings> {
+fn session_options(document: &MonitorDocument, browser: BrowserType) -> Result<Wish, InvalidSettings> {
     let tls = way::default_tls_options(document)?;
     Ok(Wish {
         kind: match browser {

@@ -9,11 +9,11 @@ use crate::browser::{House, QUEUE};
 use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::settings::ProbeSettings;
 use crate::probe::unusable::InvalidProbe;
-use crate::schema::Document;
+use crate::schema::MonitorDocument;
 
 /// Builds the probe of a browser monitor. A script that cannot be played gives a probe whose checks say so.
 #[must_use]
-pub fn build(document: &Document, settings: &ProbeSettings) -> Arc<dyn Probe> {
+pub fn build(document: &MonitorDocument, settings: &ProbeSettings) -> Arc<dyn Probe> {
     match Options::from_document(document, settings) {
         Ok(options) => Arc::new(BrowserScriptProbe { options, pool: Arc::clone(&settings.browser_pool) }),
         Err(failure) => Arc::new(InvalidProbe::from(failure)),
@@ -62,7 +62,7 @@ mod tests {
             + budget::CAPTURE_ALLOWANCE
             + run::EVIDENCE_TIMEOUT
             + run::CLOSE_TIMEOUT;
-        assert!(around <= Monitor::AROUND, "{around:?}");
+        assert!(around <= Monitor::BROWSER_OVERHEAD, "{around:?}");
     }
 
     /// Internet Explorer, which an end point elsewhere may have, parses ECMAScript 5 alone.

@@ -20,7 +20,7 @@ use crate::probe::way::trust_options;
 use crate::protocol::dns::Answer;
 use crate::schema::typed::connection::PortSettings;
 use crate::schema::typed::name_server::NameServerSettings;
-use crate::schema::{Document, InvalidSettings};
+use crate::schema::{InvalidSettings, MonitorDocument};
 
 #[derive(Debug)]
 struct DnsProbe {
@@ -32,7 +32,7 @@ struct DnsProbe {
 }
 
 /// The probe of a checked `name-server` monitor.
-pub(in crate::probe) fn build(document: &Document, settings: &ProbeSettings) -> Arc<dyn Probe> {
+pub(in crate::probe) fn build(document: &MonitorDocument, settings: &ProbeSettings) -> Arc<dyn Probe> {
     match DnsProbe::new(document, settings) {
         Ok(probe) => Arc::new(probe),
         Err(error) => Arc::new(InvalidProbe::from(error)),
@@ -40,12 +40,12 @@ pub(in crate::probe) fn build(document: &Document, settings: &ProbeSettings) -> 
 }
 
 impl DnsProbe {
-    fn new(document: &Document, settings: &ProbeSettings) -> Result<Self, InvalidSettings> {
-        let wanted: NameServerSettings<'_> = document.read()?;
-        let port = document.read::<PortSettings>()?.port.map(NonZeroU16::get);
+    fn new(document: &MonitorDocument, settings: &ProbeSettings) -> Result<Self, InvalidSettings> {
+        let wanted: NameServerSettings<'_> = document.to_typed()?;
+        let port = document.to_typed::<PortSettings>()?.port.map(NonZeroU16::get);
         let usual = Transport::from_settings(wanted.transport).default_port();
         Ok(Self {
-            server: endpoint(wanted.hostname, port.unwrap_or(usual), &document.read()?),
+            server: endpoint(wanted.hostname, port.unwrap_or(usual), &document.to_typed()?),
             plan: QueryPlan::new(&wanted, trust_options(document)?, settings),
             expected: wanted.expected_answers.iter().map(|&answer| answer.to_owned()).collect(),
         })

@@ -18,7 +18,7 @@ use crate::protocol::ftp::{Client, Login, Opening, Watch};
 use crate::schema::table::ftp::FTP_SCHEMES;
 use crate::schema::typed::connection::PortSettings;
 use crate::schema::typed::ftp::FtpSettings;
-use crate::schema::{Document, InvalidSettings};
+use crate::schema::{InvalidSettings, MonitorDocument};
 
 /// Ports without and with implicit TLS.
 const PORTS: (u16, u16) = (21, 990);
@@ -39,7 +39,7 @@ struct FtpProbe {
 }
 
 /// The probe of a checked `ftp` or `ftp-ssl` monitor.
-pub(in crate::probe) fn build(document: &Document, _: &ProbeSettings) -> Arc<dyn Probe> {
+pub(in crate::probe) fn build(document: &MonitorDocument, _: &ProbeSettings) -> Arc<dyn Probe> {
     match FtpProbe::new(document) {
         Ok(probe) => Arc::new(probe),
         Err(error) => Arc::new(InvalidProbe::from(error)),
@@ -47,12 +47,12 @@ pub(in crate::probe) fn build(document: &Document, _: &ProbeSettings) -> Arc<dyn
 }
 
 impl FtpProbe {
-    fn new(document: &Document) -> Result<Self, InvalidSettings> {
-        let settings: FtpSettings<'_> = document.read()?;
-        let (port, address) = (document.read::<PortSettings>()?.port, document.read()?);
+    fn new(document: &MonitorDocument) -> Result<Self, InvalidSettings> {
+        let settings: FtpSettings<'_> = document.to_typed()?;
+        let (port, address) = (document.to_typed::<PortSettings>()?.port, document.to_typed()?);
         let service = parse_service(settings.hostname, port, Some(&address), FTP_SCHEMES, PORTS);
         // Somebody who writes `ftps://` means it, whatever the type.
-        let tls = match document.kind() {
+        let tls = match document.monitor_type() {
             MonitorType::FtpSsl => Some(tls_options(document)?),
             _ => service.implicit_tls.then(TlsOptions::default),
         };

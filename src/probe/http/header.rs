@@ -12,7 +12,7 @@ use crate::probe::settings::ProbeSettings;
 use crate::probe::unusable::invalid_setting;
 use crate::protocol::http as wire;
 use crate::schema::InvalidSettings;
-use crate::schema::typed::website::{Caching, WebsiteSettings};
+use crate::schema::typed::website::{HttpCaching, WebsiteSettings};
 
 /// What a monitor's requests say in their header. A map of it is made for each request.
 pub(super) struct RequestHeaders {
@@ -40,7 +40,7 @@ impl RequestHeaders {
         let content_type = (method == Method::POST).then(|| content_type(wanted)).transpose()?;
         Ok(Self {
             agent: Arc::clone(&settings.user_agent),
-            caching: wanted.http_caching == Caching::Enabled,
+            caching: wanted.http_caching == HttpCaching::Enabled,
             content_type,
             custom: custom_headers(wanted)?,
         })

@@ -19,7 +19,7 @@ use crate::probe::{search, way};
 use crate::protocol::http::client::{Login, Request, Way};
 use crate::schema::typed::connection::PortSettings;
 use crate::schema::typed::website::{HttpMethod, HttpVersion, WebsiteSettings};
-use crate::schema::{Document, InvalidSettings};
+use crate::schema::{InvalidSettings, MonitorDocument};
 
 /// What a website monitor asks for.
 #[derive(Debug)]
@@ -46,11 +46,11 @@ pub(super) struct Options {
 
 impl Options {
     pub(super) fn from_document(
-        document: &Document,
+        document: &MonitorDocument,
         settings: &ProbeSettings,
     ) -> Result<Self, InvalidSettings> {
-        let wanted: WebsiteSettings<'_> = document.read()?;
-        let mut url = first_url(&wanted, document.read::<PortSettings>()?.port)?;
+        let wanted: WebsiteSettings<'_> = document.to_typed()?;
+        let mut url = first_url(&wanted, document.to_typed::<PortSettings>()?.port)?;
         let (user, password) =
             (wanted.realm_userid.unwrap_or_default(), wanted.realm_password.unwrap_or_default());
         let login = Login::of(user, password, &url).map(Arc::new);
@@ -73,7 +73,7 @@ impl Options {
             follow_redirects: wanted.http_follow_redirects,
             error_302: wanted.http_302_is_error,
             error_401: wanted.http_401_is_error,
-            expiry: monitor.certificate_dates.rule(settings.certificate_days),
+            expiry: monitor.certificate_dates.expiry_rule(settings.certificate_days),
             keyword: search::keyword_rule(document)?,
             max_body_bytes: settings.max_body_bytes,
             full_page: FullPageRule::from_settings(monitor.full_page).filter(|_| !is_head),

@@ -11,7 +11,7 @@ fn options(fields: Value) -> Result<Options, String> {
     let fields = fields.as_object().unwrap().clone();
     values.as_object_mut().unwrap().extend(fields);
     let Value::Object(values) = values else { unreachable!() };
-    let document = Document::new(MonitorType::Website, values)
+    let document = MonitorDocument::new(MonitorType::Website, values)
         .map_err(|error| format!("{}: {}", error.field, error.reason))?;
     Options::from_document(&document, &ProbeSettings::default())
         .map_err(|u| format!("{}: {}", u.field, u.reason))

@@ -10,7 +10,7 @@ use crate::protocol::auth::{Credentials, Mechanism};
 use crate::protocol::{Session, Transcript};
 use crate::schema::typed::connection::PortSettings;
 use crate::schema::typed::mail::{AuthMethod, MailSessionSettings};
-use crate::schema::{Document, InvalidSettings};
+use crate::schema::{InvalidSettings, MonitorDocument};
 
 /// Characters of a greeting that are kept.
 const BANNER: usize = 200;
@@ -34,12 +34,12 @@ impl MailAccount {
     /// The account at `service` of a monitor: the session there is as `document` says; `user` and `password` log in,
     /// unless there is no user.
     pub(super) fn new(
-        document: &Document,
+        document: &MonitorDocument,
         service: ServiceEndpoint,
         schemes: &'static [&'static str],
         (user, password): (Option<&str>, Option<&str>),
     ) -> Result<Self, InvalidSettings> {
-        let session: MailSessionSettings = document.read()?;
+        let session: MailSessionSettings = document.to_typed()?;
         let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
         let credentials = Credentials { user: text(user), password: text(password) };
         Ok(Self {
@@ -56,12 +56,12 @@ impl MailAccount {
     /// implicit TLS; `ports` are those without and with it.
     pub(super) fn from_hostname(
         hostname: &str,
-        document: &Document,
+        document: &MonitorDocument,
         schemes: &'static [&'static str],
         ports: (u16, u16),
         login: (Option<&str>, Option<&str>),
     ) -> Result<Self, InvalidSettings> {
-        let (port, address) = (document.read::<PortSettings>()?.port, document.read()?);
+        let (port, address) = (document.to_typed::<PortSettings>()?.port, document.to_typed()?);
         Self::new(document, parse_service(hostname, port, Some(&address), schemes, ports), schemes, login)
     }
 

@@ -13,7 +13,7 @@ use crate::protocol::Session;
 use crate::protocol::imap::{Login, Mailbox, Opening, Wish};
 use crate::schema::table::mail::IMAP_SCHEMES;
 use crate::schema::typed::mail::ImapSettings;
-use crate::schema::{Document, InvalidSettings};
+use crate::schema::{InvalidSettings, MonitorDocument};
 
 /// Without and with TLS from the start.
 const PORTS: (u16, u16) = (143, 993);
@@ -24,15 +24,15 @@ struct ImapProbe {
 }
 
 /// The probe of a checked `email-imap` monitor.
-pub(in crate::probe) fn build(document: &Document, _: &ProbeSettings) -> Arc<dyn Probe> {
+pub(in crate::probe) fn build(document: &MonitorDocument, _: &ProbeSettings) -> Arc<dyn Probe> {
     match account(document) {
         Ok(account) => Arc::new(ImapProbe { account }),
         Err(error) => Arc::new(InvalidProbe::from(error)),
     }
 }
 
-fn account(document: &Document) -> Result<MailAccount, InvalidSettings> {
-    let settings: ImapSettings<'_> = document.read()?;
+fn account(document: &MonitorDocument) -> Result<MailAccount, InvalidSettings> {
+    let settings: ImapSettings<'_> = document.to_typed()?;
     let login = (settings.imap_username, settings.imap_password);
     MailAccount::from_hostname(settings.hostname, document, IMAP_SCHEMES, PORTS, login)
 }

@@ -14,7 +14,7 @@ use crate::protocol::Session;
 use crate::protocol::pop3::{Goal, Login, Mailbox, Opening};
 use crate::schema::table::mail::POP_SCHEMES;
 use crate::schema::typed::mail::PopSettings;
-use crate::schema::{Document, InvalidSettings};
+use crate::schema::{InvalidSettings, MonitorDocument};
 
 /// Ports without and with implicit TLS (RFC 8314 7.3).
 pub(super) const PORTS: (u16, u16) = (110, 995);
@@ -25,15 +25,15 @@ const QUIT_TIMEOUT: Duration = Duration::from_secs(1);
 struct PopProbe(MailAccount);
 
 /// The probe of a checked `email-pop` monitor.
-pub(in crate::probe) fn build(document: &Document, _: &ProbeSettings) -> Arc<dyn Probe> {
+pub(in crate::probe) fn build(document: &MonitorDocument, _: &ProbeSettings) -> Arc<dyn Probe> {
     match account(document) {
         Ok(account) => Arc::new(PopProbe(account)),
         Err(error) => Arc::new(InvalidProbe::from(error)),
     }
 }
 
-fn account(document: &Document) -> Result<MailAccount, InvalidSettings> {
-    let settings: PopSettings<'_> = document.read()?;
+fn account(document: &MonitorDocument) -> Result<MailAccount, InvalidSettings> {
+    let settings: PopSettings<'_> = document.to_typed()?;
     let login = (settings.pop_username, settings.pop_password);
     MailAccount::from_hostname(settings.hostname, document, POP_SCHEMES, PORTS, login)
 }

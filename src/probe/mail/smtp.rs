@@ -14,7 +14,7 @@ use crate::protocol::Session;
 use crate::protocol::smtp::{Smtp, Wish};
 use crate::schema::table::mail::SMTP_SCHEMES;
 use crate::schema::typed::mail::SmtpSettings;
-use crate::schema::{Document, InvalidSettings};
+use crate::schema::{InvalidSettings, MonitorDocument};
 
 /// The port of mail between servers, and the one under TLS (RFC 8314 3.3).
 const PORTS: (u16, u16) = (25, 465);
@@ -26,15 +26,15 @@ struct SmtpProbe {
 }
 
 /// The probe of a checked `email-smtp` monitor.
-pub(in crate::probe) fn build(document: &Document, settings: &ProbeSettings) -> Arc<dyn Probe> {
+pub(in crate::probe) fn build(document: &MonitorDocument, settings: &ProbeSettings) -> Arc<dyn Probe> {
     match account(document) {
         Ok(account) => Arc::new(SmtpProbe { account, hello: settings.ehlo_name.clone() }),
         Err(error) => Arc::new(InvalidProbe::from(error)),
     }
 }
 
-fn account(document: &Document) -> Result<MailAccount, InvalidSettings> {
-    let settings: SmtpSettings<'_> = document.read()?;
+fn account(document: &MonitorDocument) -> Result<MailAccount, InvalidSettings> {
+    let settings: SmtpSettings<'_> = document.to_typed()?;
     let login = (settings.smtp_username, settings.smtp_password);
     MailAccount::from_hostname(settings.hostname, document, SMTP_SCHEMES, PORTS, login)
 }

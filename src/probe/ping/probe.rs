@@ -16,7 +16,7 @@ use crate::probe::settings::ProbeSettings;
 use crate::probe::target::{build_observation, endpoint};
 use crate::probe::unusable::InvalidProbe;
 use crate::schema::typed::ping::PingSettings;
-use crate::schema::{Document, InvalidSettings};
+use crate::schema::{InvalidSettings, MonitorDocument};
 
 /// Largest payload that an IPv4 packet holds.
 const MAX_PAYLOAD: usize = 65_507;
@@ -43,7 +43,7 @@ struct PingProbe {
 }
 
 /// The probe of a checked `ping` monitor.
-pub(in crate::probe) fn build(document: &Document, _: &ProbeSettings) -> Arc<dyn Probe> {
+pub(in crate::probe) fn build(document: &MonitorDocument, _: &ProbeSettings) -> Arc<dyn Probe> {
     match PingProbe::new(document) {
         Ok(probe) => Arc::new(probe),
         Err(error) => Arc::new(InvalidProbe::from(error)),
@@ -51,10 +51,10 @@ pub(in crate::probe) fn build(document: &Document, _: &ProbeSettings) -> Arc<dyn
 }
 
 impl PingProbe {
-    fn new(document: &Document) -> Result<Self, InvalidSettings> {
-        let settings: PingSettings<'_> = document.read()?;
+    fn new(document: &MonitorDocument) -> Result<Self, InvalidSettings> {
+        let settings: PingSettings<'_> = document.to_typed()?;
         Ok(Self {
-            target: endpoint(settings.hostname, 0, &document.read()?),
+            target: endpoint(settings.hostname, 0, &document.to_typed()?),
             count: settings.ping_count.clamp(1, 20),
             size: settings.ping_size.min(MAX_PAYLOAD),
             // 0 would fail a series without loss; it stands for any loss at all.

@@ -1,70 +1,76 @@
 //! Builds the description of a field.
 
-use super::definition::{Access, Field, Kind, Legacy, Preset, Table};
+use super::definition::{Access, DefaultValue, Field, FieldTable, FieldType, LegacyEncoding};
 use crate::syntax::format::TextFormat;
 
 impl Field {
     /// A field of `kind` without a default, open to editors.
     #[must_use]
-    pub const fn new(name: &'static str, kind: Kind, about: &'static str) -> Self {
+    pub const fn new(name: &'static str, kind: FieldType, about: &'static str) -> Self {
         Self {
             name,
-            about,
-            kind,
-            default: Preset::None,
+            description: about,
+            field_type: kind,
+            default: DefaultValue::None,
             required: false,
-            access: Access::Open,
+            access: Access::ReadWrite,
             secret: false,
             extension: false,
-            legacy: Legacy::Same,
+            legacy: LegacyEncoding::Same,
         }
     }
 
     /// A yes or no with its default.
     #[must_use]
     pub const fn flag(name: &'static str, default: bool, about: &'static str) -> Self {
-        Self::new(name, Kind::Flag, about).or(Preset::Flag(default))
+        Self::new(name, FieldType::Bool, about).with_default(DefaultValue::Bool(default))
     }
 
     /// A whole number in `min..=max`.
     #[must_use]
     pub const fn int(name: &'static str, min: i64, max: i64, about: &'static str) -> Self {
-        Self::new(name, Kind::Int { min, max }, about)
+        Self::new(name, FieldType::Int { min, max }, about)
     }
 
     /// A free text of up to `max` characters.
     #[must_use]
     pub const fn text(name: &'static str, max: usize, about: &'static str) -> Self {
-        Self::new(name, Kind::Text { min: 0, max, format: TextFormat::Any }, about)
+        Self::new(name, FieldType::Text { min: 0, max, format: TextFormat::Any }, about)
     }
 
     /// A text of up to `max` characters in `format`.
     #[must_use]
-    pub const fn formatted(name: &'static str, max: usize, format: TextFormat, about: &'static str) -> Self {
-        Self::new(name, Kind::Text { min: 0, max, format }, about)
+    pub const fn text_with_format(
+        name: &'static str,
+        max: usize,
+        format: TextFormat,
+        about: &'static str,
+    ) -> Self {
+        Self::new(name, FieldType::Text { min: 0, max, format }, about)
     }
 
     /// A text out of `choices`, the first of which is the default.
     #[must_use]
     pub const fn choice(name: &'static str, choices: &'static [&'static str], about: &'static str) -> Self {
-        Self::new(name, Kind::TextOf(choices), about).or(Preset::Text(choices[0]))
+        Self::new(name, FieldType::TextEnum(choices), about).with_default(DefaultValue::Text(choices[0]))
     }
 
     /// A list of up to `max` entries, empty by default.
     #[must_use]
-    pub const fn list(name: &'static str, of: &'static Kind, max: usize, about: &'static str) -> Self {
-        Self::new(name, Kind::List { of, min: 0, max }, about).or(Preset::EmptyList)
+    pub const fn list(name: &'static str, of: &'static FieldType, max: usize, about: &'static str) -> Self {
+        Self::new(name, FieldType::List { items: of, min: 0, max }, about)
+            .with_default(DefaultValue::EmptyList)
     }
 
     /// A map with the fields of `table`.
     #[must_use]
-    pub const fn object(name: &'static str, table: &'static Table, about: &'static str) -> Self {
-        Self::new(name, Kind::Object(table), about)
+    pub const fn object(name: &'static str, table: &'static FieldTable, about: &'static str) -> Self {
+        Self::new(name, FieldType::Object(table), about)
     }
 
     /// With this default.
     #[must_use]
-    pub const fn or(mut self, default: Preset) -> Self {
+    pub const fn with_default(mut self, default: DefaultValue) -> Self {
         self.default = default;
         self
     }
@@ -73,8 +79,8 @@ impl Field {
     #[must_use]
     pub const fn required(mut self) -> Self {
         self.required = true;
-        if let Kind::Text { min: 0, max, format } = self.kind {
-            self.kind = Kind::Text { min: 1, max, format };
+        if let FieldType::Text { min: 0, max, format } = self.field_type {
+            self.field_type = FieldType::Text { min: 1, max, format };
         }
         self
     }
@@ -109,7 +115,7 @@ impl Field {
 
     /// With this form in the legacy API.
     #[must_use]
-    pub const fn legacy(mut self, legacy: Legacy) -> Self {
+    pub const fn legacy(mut self, legacy: LegacyEncoding) -> Self {
         self.legacy = legacy;
         self
     }

@@ -4,13 +4,13 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
-use super::definition::{Access, Field, Index, Kind, Table};
+use super::definition::{Access, Field, FieldIndex, FieldTable, FieldType};
 
-impl Table {
+impl FieldTable {
     /// A table of groups of fields; a later field replaces an earlier one of the same name in its place.
     #[must_use]
     pub const fn new(name: &'static str, about: &'static str, groups: &'static [&'static [Field]]) -> Self {
-        Self { name, about, groups, index: OnceLock::new() }
+        Self { name, description: about, groups, index: OnceLock::new() }
     }
 
     /// The fields in order.
@@ -31,7 +31,7 @@ impl Table {
         self.fields().iter().copied().find(|field| field.legacy_name() == name)
     }
 
-    /// The place of `name` in [`Table::fields`].
+    /// The place of `name` in [`FieldTable::fields`].
     #[must_use]
     pub fn position(&self, name: &str) -> Option<usize> {
         self.index().positions.get(name).map(|at| usize::from(*at))
@@ -45,8 +45,8 @@ impl Table {
 
     /// The shared copy of `value`, when the field at `position` is one of few values.
     #[must_use]
-    pub fn known_at(&self, position: usize, value: &Value) -> Option<&Value> {
-        self.index().known.get(position)?.iter().find(|known| *known == value)
+    pub fn shared_value_at(&self, position: usize, value: &Value) -> Option<&Value> {
+        self.index().shared_values.get(position)?.iter().find(|known| *known == value)
     }
 
     /// The defaults of all fields that have one.
@@ -55,18 +55,18 @@ impl Table {
         let with_default = |field: &&'static Field| Some((field.name.to_owned(), field.default_value()?));
         self.fields()
             .iter()
-            .filter(|field| matches!(field.access, Access::Open | Access::ReadOnlyInV3))
+            .filter(|field| matches!(field.access, Access::ReadWrite | Access::ReadOnlyInV3))
             .filter_map(with_default)
             .collect()
     }
 
-    fn index(&self) -> &Index {
-        self.index.get_or_init(|| Index::of(self.groups))
+    fn index(&self) -> &FieldIndex {
+        self.index.get_or_init(|| FieldIndex::from_groups(self.groups))
     }
 }
 
-impl Index {
-    fn of(groups: &'static [&'static [Field]]) -> Self {
+impl FieldIndex {
+    fn from_groups(groups: &'static [&'static [Field]]) -> Self {
         let mut fields: Vec<&'static Field> = Vec::new();
         for field in groups.iter().copied().flatten() {
             match fields.iter_mut().find(|earlier| earlier.name == field.name) {
@@ -76,21 +76,21 @@ impl Index {
         }
         let positions = fields.iter().zip(0..).map(|(field, at)| (field.name, at)).collect();
         let defaults = fields.iter().map(|field| field.default_value()).collect();
-        let known = fields.iter().map(|field| few_values(&field.kind)).collect();
-        Self { fields, positions, defaults, known }
+        let known = fields.iter().map(|field| enumerable_values(&field.field_type)).collect();
+        Self { fields, positions, defaults, shared_values: known }
     }
 }
 
-fn few_values(kind: &Kind) -> Vec<Value> {
+fn enumerable_values(kind: &FieldType) -> Vec<Value> {
     match kind {
-        Kind::Flag => vec![Value::Bool(false), Value::Bool(true)],
-        Kind::IntOf(choices) => choices.iter().copied().map(Value::from).collect(),
-        Kind::TextOf(choices) => choices.iter().copied().map(Value::from).collect(),
+        FieldType::Bool => vec![Value::Bool(false), Value::Bool(true)],
+        FieldType::IntEnum(choices) => choices.iter().copied().map(Value::from).collect(),
+        FieldType::TextEnum(choices) => choices.iter().copied().map(Value::from).collect(),
         _ => Vec::new(),
     }
 }
 
-impl std::fmt::Debug for Table {
+impl std::fmt::Debug for FieldTable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Table").field("name", &self.name).finish_non_exhaustive()
     }

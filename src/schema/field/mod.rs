@@ -7,4 +7,4 @@ mod lookup;
 mod queries;
 mod wanted;
 
-pub use definition::{Access, Field, Kind, Legacy, Preset, Table};
+pub use definition::{Access, DefaultValue, Field, FieldTable, FieldType, LegacyEncoding};

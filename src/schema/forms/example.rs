@@ -3,20 +3,20 @@
 use serde_json::{Map, Value, json};
 
 use crate::domain::MonitorType;
-use crate::schema::field::{Access, Field, Kind, Table};
+use crate::schema::field::{Access, Field, FieldTable, FieldType};
 use crate::syntax::format::TextFormat;
 
 /// A body that makes one: the required fields, and what its rules ask for beside them.
 #[must_use]
-pub fn create_example(table: &'static Table) -> Value {
-    let wanted = |field: &&&'static Field| field.required && field.access == Access::Open;
+pub fn create_example(table: &'static FieldTable) -> Value {
+    let wanted = |field: &&&'static Field| field.required && field.access == Access::ReadWrite;
     let mut body: Map<String, Value> = table
         .fields()
         .iter()
         .filter(wanted)
         .map(|field| (field.name.to_owned(), field_example(table, field)))
         .collect();
-    for name in beside(table.name) {
+    for name in extra_example_fields(table.name) {
         if let Some(field) = table.field(name) {
             body.insert(field.name.to_owned(), field_example(table, field));
         }
@@ -26,12 +26,13 @@ pub fn create_example(table: &'static Table) -> Value {
 
 /// A body that changes one.
 #[must_use]
-pub fn patch_example(table: &'static Table) -> Value {
+pub fn patch_example(table: &'static FieldTable) -> Value {
     if MonitorType::from_name(table.name).is_some() {
         return json!({"enabled": false, "note": "Rests while the shop moves"});
     }
-    let open = table.fields().iter().filter(|field| field.access == Access::Open && !field.secret);
-    let plain = open.filter(|field| !matches!(field.kind, Kind::List { .. } | Kind::Object(_)));
+    let open = table.fields().iter().filter(|field| field.access == Access::ReadWrite && !field.secret);
+    let plain =
+        open.filter(|field| !matches!(field.field_type, FieldType::List { .. } | FieldType::Object(_)));
     plain
         .take(1)
         .map(|field| (field.name.to_owned(), field_example(table, field)))
@@ -40,7 +41,7 @@ pub fn patch_example(table: &'static Table) -> Value {
 }
 
 /// Fields that an example has beside the required ones.
-fn beside(table: &str) -> &'static [&'static str] {
+fn extra_example_fields(table: &str) -> &'static [&'static str] {
     match table {
         "website-api" | "website-ssl-api" => &["api_steps"],
         "browserscript" | "security-scan" => &["url"],
@@ -55,7 +56,7 @@ fn beside(table: &str) -> &'static [&'static str] {
     }
 }
 
-fn field_example(table: &Table, field: &Field) -> Value {
+fn field_example(table: &FieldTable, field: &Field) -> Value {
     if field.secret {
         return Value::from("not-a-real-one");
     }
@@ -78,30 +79,30 @@ fn field_example(table: &Table, field: &Field) -> Value {
         (_, "thru_date") => Value::from("2031-05-01 23:30:00"),
         _ => match field.default_value() {
             Some(default) if !matches!(default, Value::Array(_)) => default,
-            _ => kind_example(table, &field.kind),
+            _ => kind_example(table, &field.field_type),
         },
     }
 }
 
-fn kind_example(table: &Table, kind: &Kind) -> Value {
+fn kind_example(table: &FieldTable, kind: &FieldType) -> Value {
     match kind {
-        Kind::Flag => Value::Bool(true),
+        FieldType::Bool => Value::Bool(true),
         // Ids of what users made start at 100001.
-        Kind::Int { min: 1, max: i64::MAX } => Value::from(100_001),
-        Kind::Int { min, .. } => Value::from((*min).max(0)),
-        Kind::IntOf(choices) => choices.first().copied().into(),
-        Kind::Number { min, .. } => Value::from(min.max(1.0)),
-        Kind::Text { format, max, .. } => text_example(table, *format, *max),
-        Kind::TextOf(choices) => choices.first().copied().into(),
-        Kind::List { of: Kind::Object(part), .. } => json!([create_example_of_part(table, part)]),
-        Kind::List { of, .. } => json!([kind_example(table, of)]),
-        Kind::Object(part) => create_example(part),
-        Kind::Any => json!({}),
+        FieldType::Int { min: 1, max: i64::MAX } => Value::from(100_001),
+        FieldType::Int { min, .. } => Value::from((*min).max(0)),
+        FieldType::IntEnum(choices) => choices.first().copied().into(),
+        FieldType::Float { min, .. } => Value::from(min.max(1.0)),
+        FieldType::Text { format, max, .. } => text_example(table, *format, *max),
+        FieldType::TextEnum(choices) => choices.first().copied().into(),
+        FieldType::List { items: FieldType::Object(part), .. } => json!([nested_create_example(table, part)]),
+        FieldType::List { items: of, .. } => json!([kind_example(table, of)]),
+        FieldType::Object(part) => create_example(part),
+        FieldType::Any => json!({}),
     }
 }
 
 /// URLs of the steps of a monitor may be of either scheme, those of the monitor itself not.
-fn create_example_of_part(table: &Table, part: &'static Table) -> Value {
+fn nested_create_example(table: &FieldTable, part: &'static FieldTable) -> Value {
     let mut example = create_example(part);
     if let Some(url) = example.get_mut("url") {
         *url = text_example(table, TextFormat::HttpUrl, usize::MAX);
@@ -109,7 +110,7 @@ fn create_example_of_part(table: &Table, part: &'static Table) -> Value {
     example
 }
 
-fn text_example(table: &Table, format: TextFormat, max: usize) -> Value {
+fn text_example(table: &FieldTable, format: TextFormat, max: usize) -> Value {
     let encrypted = table.name.contains("ssl") || !table.name.starts_with("website");
     Value::from(match format {
         TextFormat::Any if max < 8 => "1",

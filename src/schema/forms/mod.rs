@@ -9,8 +9,8 @@ mod pattern;
 mod role;
 mod value;
 
-pub use describe::{add, components, reference_to_some};
+pub use describe::{add_schema, components, partial_schema_ref};
 pub use example::{create_example, patch_example};
-pub use page::{bounds, reference, reference_page};
-pub use parts::parts;
-pub use role::{Role, name, reference_to};
+pub use page::{describe_type, reference_page, reference_section};
+pub use parts::sub_objects;
+pub use role::{SchemaRole, schema_name, schema_ref};

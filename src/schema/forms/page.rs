@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::parts::parts;
+use super::parts::sub_objects;
 use crate::domain::MonitorType;
-use crate::schema::field::{Kind, Table};
+use crate::schema::field::{FieldTable, FieldType};
 use crate::schema::table;
 use crate::syntax::format::TextFormat;
 
@@ -23,39 +23,39 @@ pub fn reference_page() -> String {
     );
     for kind in MonitorType::ALL {
         page.push('\n');
-        page.push_str(&reference(*kind));
+        page.push_str(&reference_section(*kind));
     }
-    let mut inner: Vec<&'static Table> = Vec::new();
+    let mut inner: Vec<&'static FieldTable> = Vec::new();
     for kind in MonitorType::ALL {
-        collect(table::of(*kind), &mut inner);
+        collect_sub_objects(table::for_type(*kind), &mut inner);
     }
     for part in inner {
         page.push('\n');
-        section(part, &mut page);
+        write_section(part, &mut page);
     }
     page
 }
 
 /// The section of one type in the reference page.
 #[must_use]
-pub fn reference(kind: MonitorType) -> String {
+pub fn reference_section(kind: MonitorType) -> String {
     let mut text = String::new();
-    section(table::of(kind), &mut text);
+    write_section(table::for_type(kind), &mut text);
     text
 }
 
-fn collect(table: &'static Table, inner: &mut Vec<&'static Table>) {
-    for part in parts(table) {
+fn collect_sub_objects(table: &'static FieldTable, inner: &mut Vec<&'static FieldTable>) {
+    for part in sub_objects(table) {
         if !inner.iter().any(|known| known.name == part.name) {
             inner.push(part);
-            collect(part, inner);
+            collect_sub_objects(part, inner);
         }
     }
 }
 
-fn section(table: &'static Table, text: &mut String) {
+fn write_section(table: &'static FieldTable, text: &mut String) {
     let head = "| Field | Value | Default | What |\n|---|---|---|---|";
-    let _ = writeln!(text, "## {}\n\n{}.\n\n{head}", table.name, table.about);
+    let _ = writeln!(text, "## {}\n\n{}.\n\n{head}", table.name, table.description);
     for field in table.fields().iter().filter(|field| field.is_settable()) {
         let extension = if field.extension { " (x)" } else { "" };
         let secret = if field.secret { "; secret" } else { "" };
@@ -65,26 +65,28 @@ fn section(table: &'static Table, text: &mut String) {
             Some(value) => format!("`{value}`"),
             None => String::new(),
         };
-        let bounds = cell(&bounds(&field.kind));
-        let about = cell(field.about);
+        let bounds = escape_cell(&describe_type(&field.field_type));
+        let about = escape_cell(field.description);
         let _ = writeln!(text, "| `{}`{extension} | {bounds}{secret} | {default} | {about} |", field.name);
     }
 }
 
 /// A text as the cell of a table.
-fn cell(text: &str) -> String {
+fn escape_cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
 /// Type and bounds for people.
 #[must_use]
-pub fn bounds(kind: &Kind) -> String {
+pub fn describe_type(kind: &FieldType) -> String {
     match kind {
-        Kind::Text { max, format: TextFormat::Any, .. } => format!("text, at most {max} characters"),
-        Kind::Text { max, format, .. } => format!("{}, at most {max} characters", format.expected()),
-        Kind::List { of: Kind::Object(part), max, .. } => format!("list of {}, at most {max}", part.name),
-        Kind::List { of, max, .. } => format!("list, at most {max}, each {}", bounds(of)),
-        Kind::Object(part) => part.name.to_owned(),
-        kind => kind.wanted(),
+        FieldType::Text { max, format: TextFormat::Any, .. } => format!("text, at most {max} characters"),
+        FieldType::Text { max, format, .. } => format!("{}, at most {max} characters", format.expected()),
+        FieldType::List { items: FieldType::Object(part), max, .. } => {
+            format!("list of {}, at most {max}", part.name)
+        }
+        FieldType::List { items: of, max, .. } => format!("list, at most {max}, each {}", describe_type(of)),
+        FieldType::Object(part) => part.name.to_owned(),
+        kind => kind.expected(),
     }
 }

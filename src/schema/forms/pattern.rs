@@ -21,14 +21,14 @@ pub(super) fn pattern(format: TextFormat) -> Option<String> {
         TextFormat::HttpUrlTemplate => format!(r"^\s*{HTTP_URL}|\{{\{{"),
         TextFormat::Host => format!("^{HOST}$"),
         TextFormat::ServiceAddress(schemes) => {
-            let schemes: Vec<_> = schemes.iter().map(|scheme| in_any_case(scheme)).collect();
+            let schemes: Vec<_> = schemes.iter().map(|scheme| case_insensitive(scheme)).collect();
             format!(r"^({HOST}|(({})://)?({HOST}|\[[0-9A-Fa-f:.]+\])(:[0-9]+)?/?)$", schemes.join("|"))
         }
         TextFormat::Email => r"^[^\s<>,]+@[^\s/@]+$".to_owned(),
         TextFormat::Identifier => "^[A-Za-z_][A-Za-z0-9_]*$".to_owned(),
         TextFormat::Token => r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$".to_owned(),
         TextFormat::HeaderName => {
-            let own: Vec<_> = RESERVED_HEADERS.iter().map(|name| in_any_case(name)).collect();
+            let own: Vec<_> = RESERVED_HEADERS.iter().map(|name| case_insensitive(name)).collect();
             format!(r"^(?!({})$)[A-Za-z0-9!#$%&'*+.^_`|~-]+$", own.join("|"))
         }
         TextFormat::HeaderValue => r"^[^\x00-\x08\x0A-\x1F\x7F-\x9F]*$".to_owned(),
@@ -64,7 +64,7 @@ pub(super) const fn format_name(format: TextFormat) -> Option<&'static str> {
 }
 
 /// `text` as an expression that also fits it in capitals.
-fn in_any_case(text: &str) -> String {
+fn case_insensitive(text: &str) -> String {
     let letter = |c: char| match c.to_ascii_uppercase() {
         capital if capital == c => c.to_string(),
         capital => format!("[{c}{capital}]"),

@@ -3,38 +3,38 @@
 use serde_json::{Map, Value, json};
 
 use super::pattern::{format_name, pattern};
-use super::role::{Role, reference_to, whole};
-use crate::schema::field::{Access, Field, Kind};
+use super::role::{SchemaRole, item_role, schema_ref};
+use crate::schema::field::{Access, Field, FieldType};
 use crate::syntax::MASK;
 use crate::syntax::format::TextFormat;
 
 /// The schema of `field`, described.
-pub(super) fn field_schema(field: &Field, role: Role) -> Value {
+pub(super) fn field_schema(field: &Field, role: SchemaRole) -> Value {
     let mut schema = match (role, field.access) {
-        (Role::Answer, _) => answered(field),
-        (_, Access::Open) => taken(field, role),
+        (SchemaRole::Response, _) => response_schema(field),
+        (_, Access::ReadWrite) => request_schema(field, role),
         // What is ignored may be anything, so that what was read can be sent back (behaviour.md 1).
         _ => json!({"x-ignored": true}),
     };
-    let mut about = field.about.to_owned();
+    let mut about = field.description.to_owned();
     match (role, field.access) {
-        (_, Access::Open) => {}
-        (Role::Answer, _) => schema["readOnly"] = Value::Bool(true),
+        (_, Access::ReadWrite) => {}
+        (SchemaRole::Response, _) => schema["readOnly"] = Value::Bool(true),
         _ => about.push_str(". Set by Vigie: ignored here"),
     }
     if field.secret {
         about.push_str(match role {
-            Role::Answer => ". Masked",
-            Role::Create => ". Kept sealed",
-            Role::Patch => ". Kept sealed; `********` leaves it is",
+            SchemaRole::Response => ". Masked",
+            SchemaRole::Create => ". Kept sealed",
+            SchemaRole::Patch => ". Kept sealed; `********` leaves it is",
         });
     }
     if field.extension {
         schema["x-extension"] = Value::Bool(true);
     }
     schema["description"] = Value::from(about);
-    if role == Role::Create
-        && field.access == Access::Open
+    if role == SchemaRole::Create
+        && field.access == Access::ReadWrite
         && let Some(default) = field.default_value()
     {
         schema["default"] = default;
@@ -43,9 +43,10 @@ pub(super) fn field_schema(field: &Field, role: Role) -> Value {
 }
 
 /// What the intake takes for `field` in the form of version 3.
-fn taken(field: &Field, role: Role) -> Value {
-    let mut strict = kind_schema(&field.kind, role, item_min(field));
-    let hides = field.secret || matches!(field.kind, Kind::Text { format: TextFormat::Script, .. });
+fn request_schema(field: &Field, role: SchemaRole) -> Value {
+    let mut strict = kind_schema(&field.field_type, role, min_item_length(field));
+    let hides =
+        field.secret || matches!(field.field_type, FieldType::Text { format: TextFormat::Script, .. });
     if hides && strict.get("pattern").is_some() {
         // A mask stands for the value that is there, whatever form that has.
         strict = json!({"anyOf": [strict, {"const": MASK}]});
@@ -55,35 +56,35 @@ fn taken(field: &Field, role: Role) -> Value {
     // An empty text unsets numbers and texts that have no default (behaviour.md 1, lenient inputs).
     let empty = nullable
         && no_default
-        && match field.kind {
-            Kind::Int { .. } => true,
-            Kind::Text { min, format, .. } => min > 0 || format != TextFormat::Any,
+        && match field.field_type {
+            FieldType::Int { .. } => true,
+            FieldType::Text { min, format, .. } => min > 0 || format != TextFormat::Any,
             _ => false,
         };
     match (nullable, empty) {
         (false, _) => strict,
         (true, true) => json!({"anyOf": [strict, {"enum": ["", null]}]}),
-        (true, false) => or_null(strict),
+        (true, false) => nullable_schema(strict),
     }
 }
 
 /// What is shown of `field`.
-fn answered(field: &Field) -> Value {
+fn response_schema(field: &Field) -> Value {
     let always = field.required || field.default_value().is_some();
     if field.secret {
         return json!({"type": ["string", "null"], "enum": ["", MASK, null]});
     }
-    let strict = kind_schema(&field.kind, Role::Answer, 0);
-    if always { strict } else { or_null(strict) }
+    let strict = kind_schema(&field.field_type, SchemaRole::Response, 0);
+    if always { strict } else { nullable_schema(strict) }
 }
 
 /// Fewest characters of a text in the list that `field` holds: an empty one is no value there, unless the
 /// list has a default.
-fn item_min(field: &Field) -> usize {
+fn min_item_length(field: &Field) -> usize {
     usize::from(field.default_value().is_none() && !field.required)
 }
 
-fn or_null(mut schema: Value) -> Value {
+fn nullable_schema(mut schema: Value) -> Value {
     if schema.get("$ref").is_some() {
         return json!({"anyOf": [schema, {"type": "null"}]});
     }
@@ -99,18 +100,18 @@ fn or_null(mut schema: Value) -> Value {
     schema
 }
 
-fn kind_schema(kind: &Kind, role: Role, item_min: usize) -> Value {
+fn kind_schema(kind: &FieldType, role: SchemaRole, item_min: usize) -> Value {
     match kind {
-        Kind::Flag => json!({"type": "boolean"}),
-        Kind::Int { min, max } => {
+        FieldType::Bool => json!({"type": "boolean"}),
+        FieldType::Int { min, max } => {
             let mut schema = json!({"type": "integer"});
             // Without a bound of its own a number is held to those of 64 bits.
             schema["minimum"] = json!(min);
             schema["maximum"] = json!(max);
             schema
         }
-        Kind::IntOf(choices) => json!({"type": "integer", "enum": choices}),
-        Kind::Number { min, max } => {
+        FieldType::IntEnum(choices) => json!({"type": "integer", "enum": choices}),
+        FieldType::Float { min, max } => {
             let mut schema = json!({"type": "number"});
             if min.is_finite() {
                 schema["minimum"] = json!(min);
@@ -120,37 +121,37 @@ fn kind_schema(kind: &Kind, role: Role, item_min: usize) -> Value {
             }
             schema
         }
-        Kind::Text { min, max, format } => text_schema(*min, *max, *format, role),
-        Kind::TextOf(choices) => choice_schema(choices, role),
-        Kind::List { of, min, max } => {
-            let mut items = kind_schema(of, whole(role), 0);
-            if let Kind::Text { min: 0, .. } = of
+        FieldType::Text { min, max, format } => text_schema(*min, *max, *format, role),
+        FieldType::TextEnum(choices) => choice_schema(choices, role),
+        FieldType::List { items: of, min, max } => {
+            let mut items = kind_schema(of, item_role(role), 0);
+            if let FieldType::Text { min: 0, .. } = of
                 && item_min > 0
-                && role != Role::Answer
+                && role != SchemaRole::Response
             {
                 items["minLength"] = json!(item_min);
             }
             let mut schema = json!({"type": "array", "items": items, "maxItems": max});
-            if *min > 0 && role != Role::Answer {
+            if *min > 0 && role != SchemaRole::Response {
                 schema["minItems"] = json!(min);
             }
             schema
         }
-        Kind::Object(table) => reference_to(table, role),
-        Kind::Any => json!({}),
+        FieldType::Object(table) => schema_ref(table, role),
+        FieldType::Any => json!({}),
     }
 }
 
-fn text_schema(min: usize, max: usize, format: TextFormat, role: Role) -> Value {
+fn text_schema(min: usize, max: usize, format: TextFormat, role: SchemaRole) -> Value {
     let mut schema = Map::new();
     schema.insert("type".to_owned(), json!("string"));
-    if role == Role::Answer && matches!(format, TextFormat::TimeOfDay | TextFormat::LocalDateTime) {
+    if role == SchemaRole::Response && matches!(format, TextFormat::TimeOfDay | TextFormat::LocalDateTime) {
         // Answered by Vigie in its own writing.
-    } else if min > 0 && role != Role::Answer {
+    } else if min > 0 && role != SchemaRole::Response {
         schema.insert("minLength".to_owned(), json!(min));
     }
     schema.insert("maxLength".to_owned(), json!(max));
-    if role == Role::Answer {
+    if role == SchemaRole::Response {
         return Value::Object(schema);
     }
     if let Some(name) = format_name(format) {
@@ -178,9 +179,9 @@ fn text_schema(min: usize, max: usize, format: TextFormat, role: Role) -> Value 
 }
 
 /// Words; as inputs also the numbers that look like them (behaviour.md 1: `use_ssl_version` as a number).
-fn choice_schema(choices: &[&str], role: Role) -> Value {
+fn choice_schema(choices: &[&str], role: SchemaRole) -> Value {
     let mut taken: Vec<Value> = choices.iter().copied().map(Value::from).collect();
-    if role == Role::Answer {
+    if role == SchemaRole::Response {
         return json!({"type": "string", "enum": taken});
     }
     for choice in choices {

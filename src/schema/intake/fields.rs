@@ -4,62 +4,62 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::form::{Form, SecretAt, SecretReader};
-use super::wording::{is_empty, quoted};
-use crate::schema::field::{Access, Field, Kind, Legacy, Table};
+use super::form::{InputFormat, SecretReader, SecretSource};
+use super::wording::{is_empty, quote_node};
+use crate::schema::field::{Access, Field, FieldTable, FieldType, LegacyEncoding};
 use crate::syntax::source::{Node, NodeValue, Position};
 use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, display_value, truncate_value};
 
 /// Faults of one reading that are named; beyond, reading on would only cost time.
-const MOST_FAULTS: usize = 100;
+const MAX_ERRORS: usize = 100;
 
 /// One reading of one text.
-pub struct Intake<'a> {
-    pub(super) form: Form,
+pub struct FieldReader<'a> {
+    pub(super) format: InputFormat,
     secrets: SecretReader<'a>,
     /// The faults found so far.
-    pub faults: Vec<ValidationError>,
+    pub errors: Vec<ValidationError>,
 }
 
-impl<'a> Intake<'a> {
+impl<'a> FieldReader<'a> {
     /// A reading in `form`; `secrets` is asked for what `<field>_file` and `<field>_env` name.
     #[must_use]
-    pub fn new(form: Form, secrets: SecretReader<'a>) -> Self {
-        Self { form, secrets, faults: Vec::new() }
+    pub fn new(form: InputFormat, secrets: SecretReader<'a>) -> Self {
+        Self { format: form, secrets, errors: Vec::new() }
     }
 
     /// The fields of `table` that stand in `node`, those at the top of `skipped` aside; what is not set
     /// any more is null. `complete` asks for all required fields.
-    pub fn fields(
+    pub fn read_fields(
         &mut self,
-        table: &'static Table,
+        table: &'static FieldTable,
         node: &Node,
         skipped: &[&str],
         complete: bool,
     ) -> Map<String, Value> {
-        self.object(table, node, "", skipped, complete)
+        self.read_object(table, node, "", skipped, complete)
     }
 
     /// Whether so much is wrong that the rest is not read; says so once.
-    pub(super) fn gives_up(&mut self, place: Position) -> bool {
-        if self.faults.len() == MOST_FAULTS {
-            let message = format!("more than {MOST_FAULTS} things are wrong; what follows was not read");
-            self.faults.push(ValidationError::new(ValidationErrorKind::Conflict, "", place, message));
+    pub(super) fn too_many_errors(&mut self, place: Position) -> bool {
+        if self.errors.len() == MAX_ERRORS {
+            let message = format!("more than {MAX_ERRORS} things are wrong; what follows was not read");
+            self.errors.push(ValidationError::new(ValidationErrorKind::Conflict, "", place, message));
         }
-        self.faults.len() > MOST_FAULTS
+        self.errors.len() > MAX_ERRORS
     }
 
-    pub(super) fn object(
+    pub(super) fn read_object(
         &mut self,
-        table: &'static Table,
+        table: &'static FieldTable,
         node: &Node,
         path: &str,
         skipped: &[&str],
         complete: bool,
     ) -> Map<String, Value> {
         let NodeValue::Map(entries) = &node.value else {
-            let message = format!("{} must be a map of fields, not {}", called(path), quoted(node));
-            self.faults.push(
+            let message = format!("{} must be a map of fields, not {}", display_path(path), quote_node(node));
+            self.errors.push(
                 ValidationError::new(ValidationErrorKind::Type, path, node.position, message)
                     .with_value(display_value(node)),
             );
@@ -68,13 +68,13 @@ impl<'a> Intake<'a> {
         let mut found = Map::new();
         let mut seen: HashSet<&str> = HashSet::new();
         for (key, value) in entries {
-            if self.gives_up(key.position) {
+            if self.too_many_errors(key.position) {
                 return Map::new();
             }
-            let inner = joined(path, &key.name);
+            let inner = join_path(path, &key.name);
             if !seen.insert(&key.name) {
                 let message = format!("`{inner}` stands here a second time");
-                self.faults.push(ValidationError::new(
+                self.errors.push(ValidationError::new(
                     ValidationErrorKind::DuplicateField,
                     inner,
                     key.position,
@@ -83,20 +83,20 @@ impl<'a> Intake<'a> {
                 continue;
             }
             if !skipped.contains(&key.name.as_str()) {
-                self.entry(table, &key.name, key.position, value, &inner, complete, &mut found);
+                self.read_entry(table, &key.name, key.position, value, &inner, complete, &mut found);
             }
         }
         if complete {
-            self.require(table, node, path, &mut found);
-            complete_parts(table, &mut found);
+            self.check_required(table, node, path, &mut found);
+            fill_object_defaults(table, &mut found);
         }
-        ordered(table, found, path.is_empty())
+        in_table_order(table, found, path.is_empty())
     }
 
     #[expect(clippy::too_many_arguments, reason = "one entry of one map, with all that is known of it")]
-    fn entry(
+    fn read_entry(
         &mut self,
-        table: &'static Table,
+        table: &'static FieldTable,
         name: &str,
         place: Position,
         node: &Node,
@@ -104,35 +104,37 @@ impl<'a> Intake<'a> {
         complete: bool,
         found: &mut Map<String, Value>,
     ) {
-        let field = match self.form {
-            Form::Legacy => table.legacy_field(name),
-            Form::V3 | Form::File => table.field(name),
+        let field = match self.format {
+            InputFormat::Legacy => table.legacy_field(name),
+            InputFormat::V3 | InputFormat::File => table.field(name),
         };
-        let Some(field) = field else { return self.other_entry(table, name, place, node, path, found) };
+        let Some(field) = field else {
+            return self.read_unknown_entry(table, name, place, node, path, found);
+        };
         let ignored = match field.access {
-            Access::Open => field.legacy == Legacy::Hidden && self.form == Form::Legacy,
-            Access::ReadOnlyInV3 => self.form == Form::V3,
-            Access::ReadOnly if self.form == Form::File => {
+            Access::ReadWrite => field.legacy == LegacyEncoding::Hidden && self.format == InputFormat::Legacy,
+            Access::ReadOnlyInV3 => self.format == InputFormat::V3,
+            Access::ReadOnly if self.format == InputFormat::File => {
                 let message = format!("`{path}` is set by Vigie");
                 let fault = ValidationError::new(ValidationErrorKind::ReadOnly, path, place, message)
                     .with_value(display_value(node));
-                return self.faults.push(fault.with_hint("remove it"));
+                return self.errors.push(fault.with_hint("remove it"));
             }
-            Access::ReadOnly | Access::Echo => true,
+            Access::ReadOnly | Access::Ignored => true,
         };
         if ignored {
             return;
         }
         if field.secret && found.contains_key(field.name) {
             let message = format!("`{path}` is given a second time");
-            return self.faults.push(ValidationError::new(
+            return self.errors.push(ValidationError::new(
                 ValidationErrorKind::DuplicateField,
                 path,
                 place,
                 message,
             ));
         }
-        if let Some(value) = self.value(field, &field.kind, node, path, complete) {
+        if let Some(value) = self.read_value(field, &field.field_type, node, path, complete) {
             if value.is_null() && field.required {
                 let fault = ValidationError::new(
                     ValidationErrorKind::MissingField,
@@ -142,7 +144,7 @@ impl<'a> Intake<'a> {
                 );
                 // It is not missing as well.
                 found.entry(field.name).or_insert(Value::Null);
-                return self.faults.push(fault.with_value("null"));
+                return self.errors.push(fault.with_value("null"));
             }
             merge(found, field.name, value);
         } else if field.required {
@@ -152,23 +154,25 @@ impl<'a> Intake<'a> {
     }
 
     /// Names that are no fields: those of secrets elsewhere, and the legacy ones for parts of an object.
-    fn other_entry(
+    fn read_unknown_entry(
         &mut self,
-        table: &'static Table,
+        table: &'static FieldTable,
         name: &str,
         place: Position,
         node: &Node,
         path: &str,
         found: &mut Map<String, Value>,
     ) {
-        match self.form {
-            Form::Legacy => self.indexed(table, name, node, path, found),
-            Form::File if secret_field(table, name).is_some() => self.secret(table, name, node, path, found),
-            Form::V3 | Form::File => {
+        match self.format {
+            InputFormat::Legacy => self.read_indexed_choice(table, name, node, path, found),
+            InputFormat::File if secret_field(table, name).is_some() => {
+                self.read_secret_reference(table, name, node, path, found)
+            }
+            InputFormat::V3 | InputFormat::File => {
                 let message = format!("`{}` is no field of `{}`", truncate_value(path), table.name);
                 let fault = ValidationError::new(ValidationErrorKind::UnknownField, path, place, message);
                 let known = table.fields().iter().map(|field| field.name);
-                self.faults.push(match closest_match(name, known) {
+                self.errors.push(match closest_match(name, known) {
                     Some(near) => fault.with_hint(format!("did you mean `{near}`?")),
                     None => fault.with_hint("remove it"),
                 });
@@ -177,26 +181,28 @@ impl<'a> Intake<'a> {
     }
 
     /// `capture_level` and the like; names that are nothing are ignored in the legacy API.
-    fn indexed(
+    fn read_indexed_choice(
         &mut self,
-        table: &'static Table,
+        table: &'static FieldTable,
         name: &str,
         node: &Node,
         path: &str,
         found: &mut Map<String, Value>,
     ) {
         for field in table.fields() {
-            let (Legacy::Indexed { name: own, field: inner }, Kind::Object(part)) =
-                (field.legacy, field.kind)
+            let (LegacyEncoding::Indexed { name: own, choice_field: inner }, FieldType::Object(part)) =
+                (field.legacy, field.field_type)
             else {
                 continue;
             };
-            let Some(Kind::TextOf(choices)) = part.field(inner).map(|inner| inner.kind) else { continue };
+            let Some(FieldType::TextEnum(choices)) = part.field(inner).map(|inner| inner.field_type) else {
+                continue;
+            };
             if own != name || is_empty(node) {
                 continue;
             }
-            let kind = Kind::Int { min: 0, max: i64::try_from(choices.len()).unwrap_or(i64::MAX) - 1 };
-            let index = self.value(field, &kind, node, path, true).and_then(|value| value.as_u64());
+            let kind = FieldType::Int { min: 0, max: i64::try_from(choices.len()).unwrap_or(i64::MAX) - 1 };
+            let index = self.read_value(field, &kind, node, path, true).and_then(|value| value.as_u64());
             let choice = index.and_then(|index| choices.get(usize::try_from(index).ok()?));
             if let Some(choice) = choice {
                 let slot = found.entry(field.name).or_insert_with(|| Value::Object(Map::new()));
@@ -207,9 +213,9 @@ impl<'a> Intake<'a> {
         }
     }
 
-    fn secret(
+    fn read_secret_reference(
         &mut self,
-        table: &'static Table,
+        table: &'static FieldTable,
         name: &str,
         node: &Node,
         path: &str,
@@ -218,8 +224,8 @@ impl<'a> Intake<'a> {
         let Some((field, from_file)) = secret_field(table, name) else { return };
         let Some(source) = node.as_text().filter(|text| !text.is_empty()) else {
             let wanted = if from_file { "the path of a file" } else { "the name of a variable" };
-            let message = format!("`{path}` must be {wanted}, not {}", quoted(node));
-            return self.faults.push(ValidationError::new(
+            let message = format!("`{path}` must be {wanted}, not {}", quote_node(node));
+            return self.errors.push(ValidationError::new(
                 ValidationErrorKind::Type,
                 path,
                 node.position,
@@ -228,23 +234,23 @@ impl<'a> Intake<'a> {
         };
         if found.contains_key(field.name) {
             let message = format!("`{path}` gives `{}` a second time", field.name);
-            return self.faults.push(ValidationError::new(
+            return self.errors.push(ValidationError::new(
                 ValidationErrorKind::DuplicateField,
                 path,
                 node.position,
                 message,
             ));
         }
-        let at = if from_file { SecretAt::File(source) } else { SecretAt::Env(source) };
+        let at = if from_file { SecretSource::File(source) } else { SecretSource::Env(source) };
         match (self.secrets)(at) {
             Ok(text) => {
                 let read = Node { value: NodeValue::Text(text), position: node.position };
-                let value = self.value(field, &field.kind, &read, path, true);
+                let value = self.read_value(field, &field.field_type, &read, path, true);
                 found.insert(field.name.to_owned(), value.unwrap_or(Value::Null));
             }
             Err(reason) => {
                 let message = format!("`{path}`: cannot read `{}`: {reason}", truncate_value(source));
-                self.faults.push(
+                self.errors.push(
                     ValidationError::new(ValidationErrorKind::Secret, path, node.position, message)
                         .with_value(source),
                 );
@@ -254,17 +260,24 @@ impl<'a> Intake<'a> {
     }
 
     /// Names what is missing; in sub-objects also fills in the defaults, so that they are whole.
-    fn require(&mut self, table: &'static Table, node: &Node, path: &str, found: &mut Map<String, Value>) {
+    fn check_required(
+        &mut self,
+        table: &'static FieldTable,
+        node: &Node,
+        path: &str,
+        found: &mut Map<String, Value>,
+    ) {
         for field in table.fields().iter().filter(|field| field.is_settable()) {
             if found.contains_key(field.name) {
                 continue;
             }
             match field.default_value() {
                 _ if field.required => {
-                    let name = if self.form == Form::Legacy { field.legacy_name() } else { field.name };
-                    let inner = joined(path, name);
+                    let name =
+                        if self.format == InputFormat::Legacy { field.legacy_name() } else { field.name };
+                    let inner = join_path(path, name);
                     let message = format!("`{inner}` is required");
-                    self.faults.push(ValidationError::new(
+                    self.errors.push(ValidationError::new(
                         ValidationErrorKind::MissingField,
                         inner,
                         node.position,
@@ -281,7 +294,7 @@ impl<'a> Intake<'a> {
 }
 
 /// The secret field that `<field>_file` (true) or `<field>_env` (false) stands for.
-fn secret_field(table: &'static Table, name: &str) -> Option<(&'static Field, bool)> {
+fn secret_field(table: &'static FieldTable, name: &str) -> Option<(&'static Field, bool)> {
     let (base, from_file) = match (name.strip_suffix("_file"), name.strip_suffix("_env")) {
         (Some(base), _) => (base, true),
         (None, Some(base)) => (base, false),
@@ -305,9 +318,11 @@ fn merge(found: &mut Map<String, Value>, name: &str, value: Value) {
 }
 
 /// Fills in what the parts of an object leave open.
-fn complete_parts(table: &Table, found: &mut Map<String, Value>) {
+fn fill_object_defaults(table: &FieldTable, found: &mut Map<String, Value>) {
     for field in table.fields() {
-        if let (Kind::Object(part), Some(Value::Object(object))) = (field.kind, found.get_mut(field.name)) {
+        if let (FieldType::Object(part), Some(Value::Object(object))) =
+            (field.field_type, found.get_mut(field.name))
+        {
             for (name, default) in part.defaults() {
                 object.entry(name).or_insert(default);
             }
@@ -316,7 +331,7 @@ fn complete_parts(table: &Table, found: &mut Map<String, Value>) {
 }
 
 /// In the order of the table. Nulls stay at the top, where they unset; further in they are defaults.
-fn ordered(table: &Table, mut found: Map<String, Value>, top: bool) -> Map<String, Value> {
+fn in_table_order(table: &FieldTable, mut found: Map<String, Value>, top: bool) -> Map<String, Value> {
     let settle = |field: &'static Field, value: Value| match value {
         Value::Null if !top => field.default_value(),
         value => Some(value),
@@ -328,10 +343,10 @@ fn ordered(table: &Table, mut found: Map<String, Value>, top: bool) -> Map<Strin
         .collect()
 }
 
-fn joined(path: &str, name: &str) -> String {
+fn join_path(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-fn called(path: &str) -> String {
+fn display_path(path: &str) -> String {
     if path.is_empty() { "this".to_owned() } else { format!("`{path}`") }
 }

@@ -2,7 +2,7 @@
 
 /// How fields are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum InputFormat {
     /// Bodies of `/api/v3`.
     V3,
     /// Bodies of `/legacy-api`.
@@ -13,7 +13,7 @@ pub enum Form {
 
 /// Where a secret of a file stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SecretAt<'a> {
+pub enum SecretSource<'a> {
     /// In a file of its own: `<field>_file`.
     File(&'a str),
     /// In an environment variable: `<field>_env`.
@@ -21,9 +21,9 @@ pub enum SecretAt<'a> {
 }
 
 /// Reads a secret, or says why it can't, without a full stop.
-pub type SecretReader<'a> = &'a dyn Fn(SecretAt<'_>) -> Result<String, String>;
+pub type SecretReader<'a> = &'a dyn Fn(SecretSource<'_>) -> Result<String, String>;
 
 /// Refuses every secret that is not in place: for forms that have no others.
-pub fn no_secrets(_: SecretAt<'_>) -> Result<String, String> {
+pub fn reject_secret_sources(_: SecretSource<'_>) -> Result<String, String> {
     Err("secrets in files and variables are for files only".to_owned())
 }

@@ -5,5 +5,5 @@ mod form;
 mod value;
 mod wording;
 
-pub use fields::Intake;
-pub use form::{Form, SecretAt, SecretReader, no_secrets};
+pub use fields::FieldReader;
+pub use form::{InputFormat, SecretReader, SecretSource, reject_secret_sources};

@@ -3,11 +3,11 @@
 use crate::syntax::display_value;
 use crate::syntax::source::{Node, NodeValue};
 
-pub(super) fn quoted(node: &Node) -> String {
-    spelled(&display_value(node), node)
+pub(super) fn quote_node(node: &Node) -> String {
+    quote_value(&display_value(node), node)
 }
 
-pub(super) fn spelled(given: &str, node: &Node) -> String {
+pub(super) fn quote_value(given: &str, node: &Node) -> String {
     match &node.value {
         NodeValue::List(_) | NodeValue::Map(_) => given.to_owned(),
         NodeValue::Text(text) if !text.is_empty() && text.parse::<f64>().is_ok() => {

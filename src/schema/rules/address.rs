@@ -3,11 +3,11 @@
 use std::net::IpAddr;
 
 use super::super::table::{ftp, mail};
-use super::judged::Bench;
+use super::judged::RuleContext;
 use crate::domain::MonitorType;
 use crate::syntax::format::{ServiceAddress, parse_service_address};
 
-pub(super) fn check(bench: &mut Bench<'_>) {
+pub(super) fn check(bench: &mut RuleContext<'_>) {
     address(bench);
     client_certificate(bench);
     known_ids(bench);
@@ -16,33 +16,33 @@ pub(super) fn check(bench: &mut Bench<'_>) {
 }
 
 /// The field for the address of this type, when it has one.
-pub(super) fn address_field(bench: &Bench<'_>) -> Option<&'static str> {
-    ["ipv4", "ip_address"].into_iter().find(|field| bench.has(field))
+pub(super) fn address_field(bench: &RuleContext<'_>) -> Option<&'static str> {
+    ["ipv4", "ip_address"].into_iter().find(|field| bench.has_field(field))
 }
 
 /// `resolve_dns` false without an address and with a host name.
-fn address(bench: &mut Bench<'_>) {
+fn address(bench: &mut RuleContext<'_>) {
     let Some(field) = address_field(bench) else { return };
     let document = bench.document();
-    let sound = bench.sound(&[field, "resolve_dns", "hostname", "url"]);
+    let sound = bench.are_valid(&[field, "resolve_dns", "hostname", "url"]);
     if !sound || document.flag("resolve_dns") || document.text(field).is_some() {
         return;
     }
     let Some(host) = host(bench) else { return };
     if host.parse::<IpAddr>().is_err() {
         let message = format!("`{field}` is required when `resolve_dns` is false and the host is a name");
-        bench.conflict(field, message);
+        bench.add_conflict(field, message);
     }
 }
 
 /// The host that the monitor asks, without scheme, port and brackets.
-fn host(bench: &Bench<'_>) -> Option<String> {
+fn host(bench: &RuleContext<'_>) -> Option<String> {
     let document = bench.document();
     if let Some(url) = document.text("url") {
         let url = url::Url::parse(url).ok()?;
         return url.host_str().map(|host| host.trim_matches(['[', ']']).to_owned());
     }
-    let schemes = match document.kind() {
+    let schemes = match document.monitor_type() {
         MonitorType::EmailImap => mail::IMAP_SCHEMES,
         MonitorType::EmailPop => mail::POP_SCHEMES,
         MonitorType::EmailSmtp => mail::SMTP_SCHEMES,
@@ -53,38 +53,41 @@ fn host(bench: &Bench<'_>) -> Option<String> {
     Some(host.to_owned())
 }
 
-fn client_certificate(bench: &mut Bench<'_>) {
+fn client_certificate(bench: &mut RuleContext<'_>) {
     let document = bench.document();
-    let wanted = bench.has("use_client_ssl_cert") && document.flag("use_client_ssl_cert");
-    if wanted && document.number("ssl_cert_id") == 0 && bench.sound(&["use_client_ssl_cert", "ssl_cert_id"]) {
-        bench.conflict(
+    let wanted = bench.has_field("use_client_ssl_cert") && document.flag("use_client_ssl_cert");
+    if wanted
+        && document.number("ssl_cert_id") == 0
+        && bench.are_valid(&["use_client_ssl_cert", "ssl_cert_id"])
+    {
+        bench.add_conflict(
             "ssl_cert_id",
             "`ssl_cert_id` is required when `use_client_ssl_cert` is true".to_owned(),
         );
     }
 }
 
-fn known_ids(bench: &mut Bench<'_>) {
-    let around = bench.around();
+fn known_ids(bench: &mut RuleContext<'_>) {
+    let around = bench.context();
     let lists = [
-        ("ssl_cert_id", around.certificates, "client certificate"),
-        ("ca_cert_id", around.authorities, "certificate authority"),
+        ("ssl_cert_id", around.client_certificates, "client certificate"),
+        ("ca_cert_id", around.certificate_authorities, "certificate authority"),
         ("proxy_id", around.proxies, "proxy"),
     ];
     for (field, known, what) in lists {
         let id = bench.document().number(field);
         if id != 0 && known.is_some_and(|known| !known.contains(&id)) {
-            bench.conflict(field, format!("`{field}`: there is no {what} `{id}`"));
+            bench.add_conflict(field, format!("`{field}`: there is no {what} `{id}`"));
         }
     }
 }
 
 /// A `subtype` beyond 0 names a profile of the settings (fields.md 3).
-fn profile(bench: &mut Bench<'_>) {
+fn profile(bench: &mut RuleContext<'_>) {
     let subtype = bench.document().number("subtype");
-    let known = bench.around().profiles;
-    if subtype != 0 && known.is_some_and(|known| !known.contains(&subtype)) && bench.sound(&["subtype"]) {
-        bench.conflict_with_hint(
+    let known = bench.context().profiles;
+    if subtype != 0 && known.is_some_and(|known| !known.contains(&subtype)) && bench.are_valid(&["subtype"]) {
+        bench.add_conflict_with_hint(
             "subtype",
             format!("`subtype`: the settings have no profile `{subtype}`"),
             "add it to `mobile.profiles`, or set 0".to_owned(),
@@ -93,17 +96,17 @@ fn profile(bench: &mut Bench<'_>) {
 }
 
 /// `name_to_resolve_id` is used when `name_to_resolve` is empty (fields.md 3).
-fn name_to_resolve(bench: &mut Bench<'_>) {
+fn name_to_resolve(bench: &mut RuleContext<'_>) {
     let document = bench.document();
-    if document.kind() != MonitorType::NameServer || document.text("name_to_resolve").is_some() {
+    if document.monitor_type() != MonitorType::NameServer || document.text("name_to_resolve").is_some() {
         return;
     }
     let id = document.number("name_to_resolve_id");
-    let names = bench.around().dns_names.unwrap_or(usize::MAX).max(1);
-    if bench.sound(&["name_to_resolve", "name_to_resolve_id"])
+    let names = bench.context().dns_names.unwrap_or(usize::MAX).max(1);
+    if bench.are_valid(&["name_to_resolve", "name_to_resolve_id"])
         && usize::try_from(id).is_ok_and(|id| id >= names)
     {
-        bench.conflict_with_hint(
+        bench.add_conflict_with_hint(
             "name_to_resolve_id",
             format!("`name_to_resolve_id`: the settings have no name `{id}`"),
             "add it to `dns.names`, or set `name_to_resolve`".to_owned(),

@@ -1,14 +1,14 @@
 //! Applies all rules to a document.
 
-use super::judged::{Bench, Judged};
+use super::judged::{RuleContext, RuleInput};
 use super::{address, locations, plans, properties, scripts, steps, web};
 use crate::syntax::ValidationError;
 
 /// Adds the faults of `judged` to those of its single fields. A rule rests when one of the fields that it
 /// looks at is faulty by itself.
-pub(in crate::schema) fn check(judged: &Judged<'_>, faults: &mut Vec<ValidationError>) {
+pub(in crate::schema) fn check(judged: &RuleInput<'_>, faults: &mut Vec<ValidationError>) {
     let broken: Vec<String> = faults.iter().map(|fault| fault.root_field().to_owned()).collect();
-    let mut bench = Bench { judged, broken, found: Vec::new() };
+    let mut bench = RuleContext { input: judged, invalid_fields: broken, errors: Vec::new() };
     address::check(&mut bench);
     locations::check(&mut bench);
     web::check(&mut bench);
@@ -16,5 +16,5 @@ pub(in crate::schema) fn check(judged: &Judged<'_>, faults: &mut Vec<ValidationE
     scripts::check(&mut bench);
     plans::check(&mut bench);
     properties::check(&mut bench);
-    faults.append(&mut bench.found);
+    faults.append(&mut bench.errors);
 }

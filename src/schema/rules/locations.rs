@@ -2,97 +2,102 @@
 
 use serde_json::Value;
 
-use super::super::intake::Form;
-use super::judged::Bench;
+use super::super::intake::InputFormat;
+use super::judged::RuleContext;
 use crate::domain::{LocationId, LocationMode, MonitorType};
 
-pub(super) fn check(bench: &mut Bench<'_>) {
-    if !bench.sound(&["locations"]) {
+pub(super) fn check(bench: &mut RuleContext<'_>) {
+    if !bench.are_valid(&["locations"]) {
         return;
     }
-    if matches!(bench.document().kind(), MonitorType::MobileCloud | MonitorType::MobileLab) {
+    if matches!(bench.document().monitor_type(), MonitorType::MobileCloud | MonitorType::MobileLab) {
         return;
     }
-    let mode = bench.document().settings().mode;
-    known(bench);
-    home(bench);
-    if bench.sound(&["mode"]) {
-        enough(bench, mode);
-        rotation(bench, mode);
+    let mode = bench.document().settings().location_mode;
+    check_known(bench);
+    check_home(bench);
+    if bench.are_valid(&["mode"]) {
+        check_minimum(bench, mode);
+        check_rotation(bench, mode);
     }
-    count(bench);
+    check_count(bench);
 }
 
 /// The monitor's own locations, or else the account's; empty when neither is known.
-fn pool(bench: &Bench<'_>) -> Vec<i64> {
-    let own: Vec<i64> = bench.document().locations().iter().map(|location| location.0).collect();
-    if own.is_empty() { bench.around().default_locations.to_vec() } else { own }
+fn pool(bench: &RuleContext<'_>) -> Vec<i64> {
+    let own: Vec<i64> = bench.document().location_ids().iter().map(|location| location.0).collect();
+    if own.is_empty() { bench.context().default_locations.to_vec() } else { own }
 }
 
-fn known(bench: &mut Bench<'_>) {
+fn check_known(bench: &mut RuleContext<'_>) {
     let own: Vec<_> = bench.document().list("locations").iter().map(|at| at.get("id").cloned()).collect();
     for (index, id) in own.iter().enumerate() {
         let Some(id) = id.as_ref().and_then(Value::as_i64) else { continue };
         let path = format!("locations[{index}].id");
-        if bench.around().locations.is_some_and(|known| !known.contains(&id)) {
-            bench.conflict(&path, format!("`{path}`: there is no location `{id}`"));
+        if bench.context().locations.is_some_and(|known| !known.contains(&id)) {
+            bench.add_conflict(&path, format!("`{path}`: there is no location `{id}`"));
         }
         if own[..index].iter().flatten().any(|earlier| earlier.as_i64() == Some(id)) {
-            bench.conflict(&path, format!("`{path}`: location `{id}` is in the list already"));
+            bench.add_conflict(&path, format!("`{path}`: location `{id}` is in the list already"));
         }
     }
 }
 
-fn home(bench: &mut Bench<'_>) {
+fn check_home(bench: &mut RuleContext<'_>) {
     let Some(LocationId(home)) = bench.document().settings().schedule.home_location else { return };
     let pool = pool(bench);
-    if !pool.is_empty() && !pool.contains(&home) && bench.sound(&["home_location"]) {
-        bench.conflict_with_hint(
+    if !pool.is_empty() && !pool.contains(&home) && bench.are_valid(&["home_location"]) {
+        bench.add_conflict_with_hint(
             "home_location",
             format!("`home_location` must be one of the monitor's locations, not `{home}`"),
-            format!("they are {}", listed(&pool)),
+            format!("they are {}", join_ids(&pool)),
         );
     }
 }
 
-fn enough(bench: &mut Bench<'_>, mode: LocationMode) {
+fn check_minimum(bench: &mut RuleContext<'_>, mode: LocationMode) {
     let pool = pool(bench);
     if matches!(mode, LocationMode::RoundRobin | LocationMode::MultiPop) && pool.len() == 1 {
-        bench
-            .conflict("mode", format!("`mode` `{}` needs at least 2 locations, and there is 1", mode.name()));
+        bench.add_conflict(
+            "mode",
+            format!("`mode` `{}` needs at least 2 locations, and there is 1", mode.name()),
+        );
     }
 }
 
-fn rotation(bench: &mut Bench<'_>, mode: LocationMode) {
+fn check_rotation(bench: &mut RuleContext<'_>, mode: LocationMode) {
     let rotates = bench.document().settings().schedule.rotate_locations;
-    if mode == LocationMode::Primary && rotates && bench.sound(&["rotate_locations"]) {
-        let field =
-            if bench.judged.form == Form::Legacy { "monitor_location_count" } else { "rotate_locations" };
-        bench.conflict(field, format!("`{field}`: mode `Primary` has no rotation"));
+    if mode == LocationMode::Primary && rotates && bench.are_valid(&["rotate_locations"]) {
+        let field = if bench.input.format == InputFormat::Legacy {
+            "monitor_location_count"
+        } else {
+            "rotate_locations"
+        };
+        bench.add_conflict(field, format!("`{field}`: mode `Primary` has no rotation"));
     }
 }
 
 /// Version 3 takes 0 and what is stored now; the other forms up to the size of the pool.
-fn count(bench: &mut Bench<'_>) {
+fn check_count(bench: &mut RuleContext<'_>) {
     let count = bench.document().settings().schedule.monitor_location_count;
-    if count == 0 || !bench.sound(&["monitor_location_count"]) {
+    if count == 0 || !bench.are_valid(&["monitor_location_count"]) {
         return;
     }
-    let stored = bench.judged.old.map_or(0, |old| old.settings().schedule.monitor_location_count);
+    let stored = bench.input.old.map_or(0, |old| old.settings().schedule.monitor_location_count);
     let pool = pool(bench).len();
-    if bench.judged.form == Form::V3 {
+    if bench.input.format == InputFormat::V3 {
         if count != stored {
             let message = format!("`monitor_location_count` must be `0`, not `{count}`");
-            bench.conflict("monitor_location_count", message);
+            bench.add_conflict("monitor_location_count", message);
         }
     } else if pool > 0 && usize::from(count) > pool {
         let message = format!(
             "`monitor_location_count` must be at most {pool}, the number of locations, not `{count}`"
         );
-        bench.conflict("monitor_location_count", message);
+        bench.add_conflict("monitor_location_count", message);
     }
 }
 
-fn listed(ids: &[i64]) -> String {
+fn join_ids(ids: &[i64]) -> String {
     ids.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")
 }

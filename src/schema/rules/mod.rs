@@ -12,5 +12,5 @@ mod warnings;
 mod web;
 
 pub(super) use check::check;
-pub(super) use judged::Judged;
+pub(super) use judged::RuleInput;
 pub(super) use warnings::warnings;

@@ -3,14 +3,14 @@
 
 use serde_json::Value;
 
-use super::judged::Bench;
+use super::judged::RuleContext;
 use crate::syntax::ValidationErrorKind;
 
-pub(super) fn check(bench: &mut Bench<'_>) {
-    if !bench.sound(&["custom_properties"]) || !bench.has("custom_properties") {
+pub(super) fn check(bench: &mut RuleContext<'_>) {
+    if !bench.are_valid(&["custom_properties"]) || !bench.has_field("custom_properties") {
         return;
     }
-    let Some(known) = bench.around().properties else { return };
+    let Some(known) = bench.context().properties else { return };
     let number = |entry: &Value, name: &str| entry.get(name).and_then(Value::as_i64).unwrap_or_default();
     let wanted: Vec<(i64, i64)> = bench
         .document()
@@ -22,7 +22,7 @@ pub(super) fn check(bench: &mut Bench<'_>) {
         let path = format!("custom_properties[{index}]");
         if wanted[..index].iter().any(|(earlier, _)| *earlier == id) {
             let path = format!("{path}.id");
-            bench.fault(
+            bench.add_error(
                 ValidationErrorKind::Conflict,
                 &path,
                 format!("`{path}`: property `{id}` is in the list already"),
@@ -32,12 +32,12 @@ pub(super) fn check(bench: &mut Bench<'_>) {
         match known.get(&id) {
             None => {
                 let path = format!("{path}.id");
-                bench.conflict(&path, format!("`{path}`: there is no property `{id}`"));
+                bench.add_conflict(&path, format!("`{path}`: there is no property `{id}`"));
             }
             Some(property) if !property.values.contains_key(&value) => {
                 let path = format!("{path}.value_id");
                 let name = &property.name;
-                bench.conflict(&path, format!("`{path}`: the property `{name}` has no value `{value}`"));
+                bench.add_conflict(&path, format!("`{path}`: the property `{name}` has no value `{value}`"));
             }
             Some(_) => {}
         }

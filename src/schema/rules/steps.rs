@@ -5,75 +5,75 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::judged::{Bench, regex_problem};
+use super::judged::{RuleContext, regex_error};
 use crate::syntax::template::has_placeholders;
 use crate::syntax::{ValidationErrorKind, path as paths};
 
-pub(super) fn check(bench: &mut Bench<'_>) {
-    if !bench.has("api_steps") {
+pub(super) fn check(bench: &mut RuleContext<'_>) {
+    if !bench.has_field("api_steps") {
         return;
     }
     let document = bench.document();
-    form(bench);
-    assertions(bench, "assertions", document.list("assertions"));
+    check_request_form(bench);
+    check_assertions(bench, "assertions", document.list("assertions"));
     let mut variables = HashSet::new();
     let mut numbers = HashSet::new();
     for (index, step) in document.list("api_steps").iter().enumerate() {
         let path = format!("api_steps[{index}]");
-        method(bench, &path, step);
-        number(bench, &path, step, &mut numbers);
-        assertions(bench, &format!("{path}.assertions"), entries(step, "assertions"));
+        check_method(bench, &path, step);
+        check_step_number(bench, &path, step, &mut numbers);
+        check_assertions(bench, &format!("{path}.assertions"), entries(step, "assertions"));
         for (at, entry) in entries(step, "variables").iter().enumerate() {
             let path = format!("{path}.variables[{at}]");
-            variable(bench, &path, entry);
+            check_variable(bench, &path, entry);
             let path = format!("{path}.name");
             let name = entry.get("name").and_then(Value::as_str).unwrap_or_default();
             if !variables.insert(name) {
                 let message = format!("`{path}`: a variable `{name}` is in this monitor already");
-                bench.fault(ValidationErrorKind::DuplicateField, &path, message);
+                bench.add_error(ValidationErrorKind::DuplicateField, &path, message);
             }
         }
     }
 }
 
 /// Either steps, or the one-request form.
-fn form(bench: &mut Bench<'_>) {
+fn check_request_form(bench: &mut RuleContext<'_>) {
     let document = bench.document();
     let stepped = !document.list("api_steps").is_empty();
-    if !stepped && document.text("url").is_none() && bench.sound(&["api_steps", "url"]) {
+    if !stepped && document.text("url").is_none() && bench.are_valid(&["api_steps", "url"]) {
         bench
-            .fault(ValidationErrorKind::MissingField, "api_steps", "`api_steps` is required".to_owned())
+            .add_error(ValidationErrorKind::MissingField, "api_steps", "`api_steps` is required".to_owned())
             .hint =
             Some("a single request may also be given as `url`, `http_method` and `assertions`".to_owned());
     }
     for field in ["url", "http_method", "assertions"] {
         if stepped && document.is_set(field) {
-            bench.conflict(field, format!("`{field}` and `api_steps` do not go together"));
+            bench.add_conflict(field, format!("`{field}` and `api_steps` do not go together"));
         }
     }
 }
 
-fn method(bench: &mut Bench<'_>, path: &str, step: &Value) {
+fn check_method(bench: &mut RuleContext<'_>, path: &str, step: &Value) {
     let custom = step.get("http_method").and_then(Value::as_str) == Some("CUSTOM");
     let path = format!("{path}.custom_method");
     match (custom, step.get("custom_method").is_some()) {
         (true, false) => {
-            bench.fault(
+            bench.add_error(
                 ValidationErrorKind::MissingField,
                 &path,
                 format!("`{path}` is required with `http_method` CUSTOM"),
             );
         }
-        (false, true) => bench.conflict(&path, format!("`{path}` needs `http_method` CUSTOM")),
+        (false, true) => bench.add_conflict(&path, format!("`{path}` needs `http_method` CUSTOM")),
         _ => {}
     }
 }
 
-fn number(bench: &mut Bench<'_>, path: &str, step: &Value, numbers: &mut HashSet<i64>) {
+fn check_step_number(bench: &mut RuleContext<'_>, path: &str, step: &Value, numbers: &mut HashSet<i64>) {
     let Some(number) = step.get("step_number").and_then(Value::as_i64) else { return };
     if !numbers.insert(number) {
         let path = format!("{path}.step_number");
-        bench.fault(
+        bench.add_error(
             ValidationErrorKind::DuplicateField,
             &path,
             format!("`{path}`: there is a step `{number}` already"),
@@ -85,13 +85,13 @@ fn entries<'v>(step: &'v Value, name: &str) -> &'v [Value] {
     step.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-fn assertions(bench: &mut Bench<'_>, path: &str, assertions: &[Value]) {
+fn check_assertions(bench: &mut RuleContext<'_>, path: &str, assertions: &[Value]) {
     for (index, assertion) in assertions.iter().enumerate() {
         let path = format!("{path}[{index}]");
         let part = |name: &str| assertion.get(name).and_then(Value::as_str).unwrap_or_default();
         let (source, comparison) = (part("source"), part("comparison"));
         if !comparisons_for(source).unwrap_or(COMPARISONS).contains(&comparison) {
-            bench.conflict_with_hint(
+            bench.add_conflict_with_hint(
                 &format!("{path}.comparison"),
                 format!("`{path}.comparison` `{comparison}` does not go with source `{source}`"),
                 format!("`{source}` goes with {}", quoted(comparisons_for(source).unwrap_or(COMPARISONS))),
@@ -100,19 +100,19 @@ fn assertions(bench: &mut Bench<'_>, path: &str, assertions: &[Value]) {
         }
         if matches!(source, "JSON Response" | "XML Response" | "Header") && part("property").is_empty() {
             let path = format!("{path}.property");
-            bench.fault(
+            bench.add_error(
                 ValidationErrorKind::MissingField,
                 &path,
                 format!("`{path}` is required with source `{source}`"),
             );
         }
-        path_of(bench, &format!("{path}.property"), source, part("property"));
-        value(bench, &format!("{path}.value"), source, comparison, part("value"));
+        check_path(bench, &format!("{path}.property"), source, part("property"));
+        check_value(bench, &format!("{path}.value"), source, comparison, part("value"));
     }
 }
 
 /// What is looked up in JSON, XML or by a regular expression has to compile.
-fn path_of(bench: &mut Bench<'_>, path: &str, source: &str, property: &str) {
+fn check_path(bench: &mut RuleContext<'_>, path: &str, source: &str, property: &str) {
     let problem = match source {
         "JSON Response" => {
             paths::parse_json_path(property).err().map(|error| format!("is no JSONPath: {error}"))
@@ -121,18 +121,18 @@ fn path_of(bench: &mut Bench<'_>, path: &str, source: &str, property: &str) {
         _ => None,
     };
     if let (Some(problem), false) = (problem, property.is_empty()) {
-        bench.fault(ValidationErrorKind::Format, path, format!("`{path}` {problem}"));
+        bench.add_error(ValidationErrorKind::Format, path, format!("`{path}` {problem}"));
     }
 }
 
 /// Of a variable also the regular expression, which gives its first group.
-fn variable(bench: &mut Bench<'_>, path: &str, variable: &Value) {
+fn check_variable(bench: &mut RuleContext<'_>, path: &str, variable: &Value) {
     let part = |name: &str| variable.get(name).and_then(Value::as_str).unwrap_or_default();
     let (path, source, property) = (format!("{path}.property"), part("source"), part("property"));
-    path_of(bench, &path, source, property);
-    let problem = (source == "Response").then(|| regex_problem(property)).flatten();
+    check_path(bench, &path, source, property);
+    let problem = (source == "Response").then(|| regex_error(property)).flatten();
     if let Some(problem) = problem {
-        bench.fault(
+        bench.add_error(
             ValidationErrorKind::Format,
             &path,
             format!("`{path}` is no regular expression: {problem}"),
@@ -141,13 +141,13 @@ fn variable(bench: &mut Bench<'_>, path: &str, variable: &Value) {
 }
 
 /// What the value has to be for its comparison. One with variables is known when the steps before it have run.
-fn value(bench: &mut Bench<'_>, path: &str, source: &str, comparison: &str, value: &str) {
+fn check_value(bench: &mut RuleContext<'_>, path: &str, source: &str, comparison: &str, value: &str) {
     if has_placeholders(value) {
         return;
     }
     let problem = match (source, comparison) {
         (_, "regular expression includes" | "regular expression excludes") => {
-            regex_problem(value).map(|problem| format!("is no regular expression: {problem}"))
+            regex_error(value).map(|problem| format!("is no regular expression: {problem}"))
         }
         ("Timeout", _) if !is_seconds(value) => Some(format!("must be seconds, not `{value}`")),
         ("Status Code", _) if !value.split(',').all(is_status) => Some(format!(
@@ -162,7 +162,7 @@ fn value(bench: &mut Bench<'_>, path: &str, source: &str, comparison: &str, valu
         _ => None,
     };
     if let Some(problem) = problem {
-        bench.fault(ValidationErrorKind::Format, path, format!("`{path}` {problem}"));
+        bench.add_error(ValidationErrorKind::Format, path, format!("`{path}` {problem}"));
     }
 }
 
@@ -179,11 +179,11 @@ fn is_status(part: &str) -> bool {
     let part = part.trim();
     match part.split_once('-') {
         Some((from, thru)) => code(from).zip(code(thru)).is_some_and(|(from, thru)| from <= thru),
-        None => code(part).is_some() || is_class(part),
+        None => code(part).is_some() || is_status_class(part),
     }
 }
 
-fn is_class(part: &str) -> bool {
+fn is_status_class(part: &str) -> bool {
     let bytes = part.as_bytes();
     bytes.len() == 3 && bytes[0].is_ascii_digit() && bytes[0] != b'0' && part[1..].eq_ignore_ascii_case("xx")
 }

@@ -2,33 +2,33 @@
 
 use std::time::Duration;
 
-use super::super::document::Document;
-use super::judged::Judged;
+use super::super::document::MonitorDocument;
+use super::judged::RuleInput;
 use super::scripts;
 use crate::domain::MonitorType;
 use crate::script::dialect::Script;
 
 /// One sentence each.
-pub(crate) fn warnings(judged: &Judged<'_>) -> Vec<String> {
+pub(crate) fn warnings(judged: &RuleInput<'_>) -> Vec<String> {
     let warnings = [
         unused_address(judged),
-        outlasts(judged),
-        unspoken(judged),
-        plain_http3(judged),
-        old_http3(judged),
-        unprobed(judged),
+        attempts_exceed_interval(judged),
+        unsupported_tls_version(judged),
+        http3_without_tls(judged),
+        http3_with_old_tls(judged),
+        unsupported_type(judged),
     ];
     warnings.into_iter().flatten().chain(scripts::warnings(judged)).collect()
 }
 
-fn unused_address(judged: &Judged<'_>) -> Option<String> {
+fn unused_address(judged: &RuleInput<'_>) -> Option<String> {
     let document = judged.document;
     let field = ["ipv4", "ip_address"].into_iter().find(|field| document.text(field).is_some())?;
     let unused = document.flag("resolve_dns");
     unused.then(|| format!("`{field}` is not used: `resolve_dns` is true, so the name is resolved"))
 }
 
-fn outlasts(judged: &Judged<'_>) -> Option<String> {
+fn attempts_exceed_interval(judged: &RuleInput<'_>) -> Option<String> {
     let document = judged.document;
     let schedule = document.settings().schedule;
     let attempts = if schedule.retry_on_failure { 2 } else { 1 };
@@ -41,9 +41,9 @@ fn outlasts(judged: &Judged<'_>) -> Option<String> {
 }
 
 /// How long one attempt may take; of a script the sum of its steps (fields.md 3, `step_timeout`).
-fn attempt_seconds(document: &Document) -> i64 {
+fn attempt_seconds(document: &MonitorDocument) -> i64 {
     let settings = document.settings();
-    if document.kind() != MonitorType::BrowserScript {
+    if document.monitor_type() != MonitorType::BrowserScript {
         return settings.schedule.timeout.into();
     }
     let script = match document.script().filter(|script| !script.is_empty()) {
@@ -56,9 +56,9 @@ fn attempt_seconds(document: &Document) -> i64 {
     i64::try_from(script.max_duration(page, step).as_secs()).unwrap_or(i64::MAX / 2)
 }
 
-fn unspoken(judged: &Judged<'_>) -> Option<String> {
+fn unsupported_tls_version(judged: &RuleInput<'_>) -> Option<String> {
     let version = judged.document.text("use_ssl_version").filter(|version| !version.is_empty())?;
-    let spoken = judged.around.spoken_versions.is_none_or(|spoken| spoken.contains(&version));
+    let spoken = judged.context.supported_tls_versions.is_none_or(|spoken| spoken.contains(&version));
     let told = |who: &str, help: &str| {
         format!(
             "`use_ssl_version` `{version}` cannot be spoken by {who}: checks end as unknown, status 95{help}"
@@ -71,14 +71,14 @@ fn unspoken(judged: &Judged<'_>) -> Option<String> {
     }
 }
 
-fn plain_http3(judged: &Judged<'_>) -> Option<String> {
+fn http3_without_tls(judged: &RuleInput<'_>) -> Option<String> {
     let document = judged.document;
     let plain = document.text("url").is_some_and(|url| url.starts_with("http://"));
     let wanted = document.text("http_version") == Some("3");
     (wanted && plain).then(|| "`http_version` 3 is for `https` alone: HTTP/1.1 is spoken instead".to_owned())
 }
 
-fn old_http3(judged: &Judged<'_>) -> Option<String> {
+fn http3_with_old_tls(judged: &RuleInput<'_>) -> Option<String> {
     let document = judged.document;
     let version = document.text("use_ssl_version").filter(|version| !version.is_empty())?;
     let plain = document.text("url").is_some_and(|url| url.starts_with("http://"));
@@ -90,8 +90,8 @@ fn old_http3(judged: &Judged<'_>) -> Option<String> {
     })
 }
 
-fn unprobed(judged: &Judged<'_>) -> Option<String> {
-    let kind = judged.document.kind();
-    let probed = judged.around.probed?.contains(&kind);
+fn unsupported_type(judged: &RuleInput<'_>) -> Option<String> {
+    let kind = judged.document.monitor_type();
+    let probed = judged.context.supported_types?.contains(&kind);
     (!probed).then(|| format!("this build has no probe for type `{kind}`: checks end as unknown, status 95"))
 }

@@ -2,32 +2,32 @@
 
 use serde_json::Value;
 
-use super::judged::{Bench, regex_problem};
+use super::judged::{RuleContext, regex_error};
 use crate::domain::MonitorType;
 use crate::syntax::ValidationErrorKind;
 
-pub(super) fn check(bench: &mut Bench<'_>) {
+pub(super) fn check(bench: &mut RuleContext<'_>) {
     scheme(bench);
     body(bench);
     version(bench);
     keyword(bench);
-    one_of_two(bench);
+    check_alternatives(bench);
     dialogue(bench);
     thresholds(bench);
     steps_allowed(bench);
 }
 
 /// The URL's scheme fits the type (fields.md 1).
-fn scheme(bench: &mut Bench<'_>) {
-    let (wanted, other) = match bench.document().kind() {
+fn scheme(bench: &mut RuleContext<'_>) {
+    let (wanted, other) = match bench.document().monitor_type() {
         MonitorType::Website => ("http", MonitorType::WebsiteSsl),
         MonitorType::WebsiteSsl => ("https", MonitorType::Website),
         _ => return,
     };
-    let kind = bench.document().kind();
+    let kind = bench.document().monitor_type();
     let parsed = bench.document().text("url").and_then(|url| url::Url::parse(url).ok());
     let Some(url) = parsed.filter(|url| url.scheme() != wanted) else { return };
-    bench.conflict_with_hint(
+    bench.add_conflict_with_hint(
         "url",
         format!("`url` of a `{kind}` monitor must start with `{wanted}://`, not `{}://`", url.scheme()),
         format!("type `{other}` is for such URLs"),
@@ -35,69 +35,77 @@ fn scheme(bench: &mut Bench<'_>) {
 }
 
 /// HTTP/3 goes over UDP, which no proxy of the settings carries.
-fn version(bench: &mut Bench<'_>) {
-    if !bench.has("http_version") || !bench.sound(&["http_version", "proxy_id"]) {
+fn version(bench: &mut RuleContext<'_>) {
+    if !bench.has_field("http_version") || !bench.are_valid(&["http_version", "proxy_id"]) {
         return;
     }
     let document = bench.document();
     if document.text("http_version") == Some("3") && document.number("proxy_id") != 0 {
         let message = "`http_version` 3 cannot be used with `proxy_id`: no proxy carries its UDP".to_owned();
-        bench.conflict_with_hint("http_version", message, "use 2 or 1.1 through a proxy".to_owned());
+        bench.add_conflict_with_hint("http_version", message, "use 2 or 1.1 through a proxy".to_owned());
     }
 }
 
-fn body(bench: &mut Bench<'_>) {
+fn body(bench: &mut RuleContext<'_>) {
     let document = bench.document();
-    if bench.has("post_body") && document.text("post_body").is_some() {
+    if bench.has_field("post_body") && document.text("post_body").is_some() {
         let method = document.text("http_method").unwrap_or_default();
-        if method != "POST" && bench.sound(&["http_method"]) {
-            bench.conflict("post_body", format!("`post_body` needs `http_method` POST, which is {method}"));
+        if method != "POST" && bench.are_valid(&["http_method"]) {
+            bench.add_conflict(
+                "post_body",
+                format!("`post_body` needs `http_method` POST, which is {method}"),
+            );
         }
     }
 }
 
-fn keyword(bench: &mut Bench<'_>) {
+fn keyword(bench: &mut RuleContext<'_>) {
     let document = bench.document();
     let regular = document.text("keyword_match_type") == Some("Regular Expression");
-    if !regular || !bench.sound(&["keyword_match_type", "keyword_string"]) {
+    if !regular || !bench.are_valid(&["keyword_match_type", "keyword_string"]) {
         return;
     }
-    if let Some(problem) = document.text("keyword_string").and_then(regex_problem) {
+    if let Some(problem) = document.text("keyword_string").and_then(regex_error) {
         let message = format!("`keyword_string` is no regular expression: {problem}");
-        bench.fault(ValidationErrorKind::Format, "keyword_string", message);
+        bench.add_error(ValidationErrorKind::Format, "keyword_string", message);
     }
 }
 
 /// Types that want at least one of two fields.
-fn one_of_two(bench: &mut Bench<'_>) {
-    let (first, second) = match bench.document().kind() {
+fn check_alternatives(bench: &mut RuleContext<'_>) {
+    let (first, second) = match bench.document().monitor_type() {
         MonitorType::BrowserScript => ("script", "url"),
         MonitorType::SecurityScan => ("hostname", "url"),
         _ => return,
     };
     let document = bench.document();
-    if document.text(first).is_none() && document.text(second).is_none() && bench.sound(&[first, second]) {
-        bench.fault(ValidationErrorKind::MissingField, first, format!("`{first}` or `{second}` is required"));
+    if document.text(first).is_none() && document.text(second).is_none() && bench.are_valid(&[first, second])
+    {
+        bench.add_error(
+            ValidationErrorKind::MissingField,
+            first,
+            format!("`{first}` or `{second}` is required"),
+        );
     }
 }
 
-fn dialogue(bench: &mut Bench<'_>) {
-    if !bench.has("dialogue") {
+fn dialogue(bench: &mut RuleContext<'_>) {
+    if !bench.has_field("dialogue") {
         return;
     }
     for (index, line) in bench.document().list("dialogue").iter().enumerate() {
         let path = format!("dialogue[{index}]");
         let expect = line.get("expect").and_then(Value::as_str);
         if expect.is_none() && line.get("send").is_none() {
-            bench.fault(
+            bench.add_error(
                 ValidationErrorKind::MissingField,
                 &path,
                 format!("`{path}` needs `send`, `expect` or both"),
             );
         }
-        if let Some(problem) = expect.and_then(regex_problem) {
+        if let Some(problem) = expect.and_then(regex_error) {
             let path = format!("{path}.expect");
-            bench.fault(
+            bench.add_error(
                 ValidationErrorKind::Format,
                 &path,
                 format!("`{path}` is no regular expression: {problem}"),
@@ -106,14 +114,14 @@ fn dialogue(bench: &mut Bench<'_>) {
     }
 }
 
-fn thresholds(bench: &mut Bench<'_>) {
-    if !bench.has("thresholds") {
+fn thresholds(bench: &mut RuleContext<'_>) {
+    if !bench.has_field("thresholds") {
         return;
     }
     for (index, threshold) in bench.document().list("thresholds").iter().enumerate() {
         if threshold.get("warning").is_none() && threshold.get("error").is_none() {
             let path = format!("thresholds[{index}]");
-            bench.fault(
+            bench.add_error(
                 ValidationErrorKind::MissingField,
                 &path,
                 format!("`{path}` needs `warning`, `error` or both"),
@@ -123,13 +131,13 @@ fn thresholds(bench: &mut Bench<'_>) {
 }
 
 /// Only admins change how many steps a script may have (fields.md 3).
-fn steps_allowed(bench: &mut Bench<'_>) {
-    if !bench.around().no_admin || !bench.has("transaction_steps_allowed") {
+fn steps_allowed(bench: &mut RuleContext<'_>) {
+    if !bench.context().author_is_not_admin || !bench.has_field("transaction_steps_allowed") {
         return;
     }
     let field = "transaction_steps_allowed";
-    let now = bench.judged.old.map_or(50, |old| old.number(field));
-    if bench.document().number(field) != now && bench.sound(&[field]) {
-        bench.conflict(field, format!("`{field}` is for admins to change; it is `{now}`"));
+    let now = bench.input.old.map_or(50, |old| old.number(field));
+    if bench.document().number(field) != now && bench.are_valid(&[field]) {
+        bench.add_conflict(field, format!("`{field}` is for admins to change; it is `{now}`"));
     }
 }

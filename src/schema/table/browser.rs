@@ -1,40 +1,46 @@
 //! `browserscript` (interface.md 2.2).
 
-use super::super::field::{Access, Field, Kind, Legacy, Preset, Table};
+use super::super::field::{Access, DefaultValue, Field, FieldTable, FieldType, LegacyEncoding};
 use super::parts::{CAPTURE, CONTENT_VIEW};
 use super::shared::{
-    CLIENT_CERTIFICATE, FULL_PAGE, IDENTITY, IPV6, KEYWORD, PROXY, REPORTED, RUNNING, TRUST, reported,
+    CLIENT_CERTIFICATE, FULL_PAGE, IDENTITY_FIELDS, IPV6, KEYWORD, PROXY, READ_ONLY_FIELDS, SCHEDULE_FIELDS,
+    TRUST, read_only,
 };
-use super::web::MAX_URL;
+use super::web::MAX_URL_CHARS;
 use crate::syntax::format::TextFormat;
 
 /// Characters of a script (fields.md 2).
-pub const MAX_SCRIPT: usize = 10 * 1024 * 1024;
+pub const MAX_SCRIPT_CHARS: usize = 10 * 1024 * 1024;
 
 /// Codes of the browsers in the legacy API (behaviour.md 2).
 pub const BROWSER_CODES: &[(&str, &str)] =
     &[("FF", "Firefox"), ("CH", "Google Chrome"), ("IE", "Internet Explorer")];
 
-static VIEWS: Kind = Kind::Object(&CONTENT_VIEW);
-const TEXT: Kind = Kind::Text { min: 0, max: 255, format: TextFormat::Any };
-const COUNT: Kind = Kind::Int { min: 0, max: i64::MAX };
+static CONTENT_VIEW_ITEM: FieldType = FieldType::Object(&CONTENT_VIEW);
+const SHORT_TEXT: FieldType = FieldType::Text { min: 0, max: 255, format: TextFormat::Any };
+const COUNT: FieldType = FieldType::Int { min: 0, max: i64::MAX };
 
 /// `capture`, which `api` has too.
-pub(super) static CAPTURING: &[Field] = &[
+pub(super) static CAPTURE_FIELDS: &[Field] = &[
     Field::object("capture", &CAPTURE, "What is kept of the pages")
-        .or(Preset::Object)
-        .legacy(Legacy::Indexed { name: "capture_level", field: "level" }),
+        .with_default(DefaultValue::Object)
+        .legacy(LegacyEncoding::Indexed { name: "capture_level", choice_field: "level" }),
     Field::int("transaction_steps_allowed", 1, 1000, "Most steps that the script may have; set by admins")
-        .or(Preset::Int(50)),
+        .with_default(DefaultValue::Int(50)),
 ];
 
-static PLAYBACK: &[Field] = &[
-    Field::formatted("url", MAX_URL, TextFormat::HttpUrl, "The page, or the base of the script's URLs"),
-    Field::formatted("script", MAX_SCRIPT, TextFormat::Script, "The driver script"),
+static SCRIPT_FIELDS: &[Field] = &[
+    Field::text_with_format(
+        "url",
+        MAX_URL_CHARS,
+        TextFormat::HttpUrl,
+        "The page, or the base of the script's URLs",
+    ),
+    Field::text_with_format("script", MAX_SCRIPT_CHARS, TextFormat::Script, "The driver script"),
     Field::choice("browser_type", &["Firefox", "Google Chrome", "Internet Explorer"], "The browser")
         .access(Access::ReadOnlyInV3)
-        .legacy(Legacy::Coded(BROWSER_CODES)),
-    Field::list("content_views", &VIEWS, 100, "Parts with a status of their own"),
+        .legacy(LegacyEncoding::Coded(BROWSER_CODES)),
+    Field::list("content_views", &CONTENT_VIEW_ITEM, 100, "Parts with a status of their own"),
     Field::flag("continue_playback_on_timeout", false, "A step that timed out does not end the playback"),
     Field::choice(
         "keyword_action",
@@ -42,7 +48,7 @@ static PLAYBACK: &[Field] = &[
         "Judge the keyword once, or wait until it is there",
     ),
     Field::int("step_timeout", 0, 300, "Seconds that a step may take; 0 is no limit of its own"),
-    Field::new("subtype", Kind::IntOf(&[0, 1, 2, 3]), "Profile of the settings: 0 is none"),
+    Field::new("subtype", FieldType::IntEnum(&[0, 1, 2, 3]), "Profile of the settings: 0 is none"),
     Field::text("subtype_application", 255, "Application that the profile stands for"),
     Field::text("subtype_name", 255, "Name of the profile"),
     Field::choice("monitor_agent", &[""], "The location picks the player"),
@@ -53,42 +59,42 @@ static PLAYBACK: &[Field] = &[
     Field::flag("user_experience_base_page_only", false, "Only those of the top document"),
 ];
 
-static PLAYED: &[Field] = &[
-    reported("last_modified", TEXT, "Last change of any field"),
-    reported("script_created", TEXT, "First change of the script"),
-    reported("script_modified", TEXT, "Last change of the script"),
-    reported("script_modified_by_user", TEXT, "Who changed the script last"),
-    reported("script_status", TEXT, "Outcome of the last playback"),
-    reported("mobile_type", TEXT, "Emulation profile"),
-    reported("transaction_events", COUNT, "Acts of the script"),
-    reported("mobile_location_count", COUNT, "Assigned locations of the mobile region"),
-    reported("transaction_steps", Kind::Int { min: 1, max: 50 }, "Steps of the script"),
-    reported("has_capture", Kind::Flag, "Something is captured"),
-    reported("has_content_views", Kind::Flag, "It has content views"),
-    reported("has_mobile_locations", Kind::Flag, "It has locations of the mobile region"),
-    reported("has_multipop", Kind::Flag, "Its mode is SLA (MultiPOP)"),
-    reported("has_user_experience", Kind::Flag, "User experience is measured"),
-    reported("is_content_view", Kind::Flag, "The id is that of a content view"),
-    reported("is_transaction", Kind::Flag, "The script has several steps"),
-    reported("script_replayed_successfully", Kind::Flag, "The last playback passed"),
+static SCRIPT_STATUS_FIELDS: &[Field] = &[
+    read_only("last_modified", SHORT_TEXT, "Last change of any field"),
+    read_only("script_created", SHORT_TEXT, "First change of the script"),
+    read_only("script_modified", SHORT_TEXT, "Last change of the script"),
+    read_only("script_modified_by_user", SHORT_TEXT, "Who changed the script last"),
+    read_only("script_status", SHORT_TEXT, "Outcome of the last playback"),
+    read_only("mobile_type", SHORT_TEXT, "Emulation profile"),
+    read_only("transaction_events", COUNT, "Acts of the script"),
+    read_only("mobile_location_count", COUNT, "Assigned locations of the mobile region"),
+    read_only("transaction_steps", FieldType::Int { min: 1, max: 50 }, "Steps of the script"),
+    read_only("has_capture", FieldType::Bool, "Something is captured"),
+    read_only("has_content_views", FieldType::Bool, "It has content views"),
+    read_only("has_mobile_locations", FieldType::Bool, "It has locations of the mobile region"),
+    read_only("has_multipop", FieldType::Bool, "Its mode is SLA (MultiPOP)"),
+    read_only("has_user_experience", FieldType::Bool, "User experience is measured"),
+    read_only("is_content_view", FieldType::Bool, "The id is that of a content view"),
+    read_only("is_transaction", FieldType::Bool, "The script has several steps"),
+    read_only("script_replayed_successfully", FieldType::Bool, "The last playback passed"),
 ];
 
 /// `browserscript`.
-pub static SCRIPT: Table = Table::new(
+pub static BROWSER_SCRIPT: FieldTable = FieldTable::new(
     "browserscript",
     "A script played in a browser",
     &[
-        IDENTITY,
-        PLAYBACK,
-        CAPTURING,
-        RUNNING,
+        IDENTITY_FIELDS,
+        SCRIPT_FIELDS,
+        CAPTURE_FIELDS,
+        SCHEDULE_FIELDS,
         KEYWORD,
         FULL_PAGE,
         CLIENT_CERTIFICATE,
         TRUST,
         IPV6,
         PROXY,
-        PLAYED,
-        REPORTED,
+        SCRIPT_STATUS_FIELDS,
+        READ_ONLY_FIELDS,
     ],
 );

@@ -1,6 +1,6 @@
 //! The kind of all ids.
 
-use crate::schema::field::Kind;
+use crate::schema::field::FieldType;
 
 /// Ids start at 1.
-pub const ID: Kind = Kind::Int { min: 1, max: i64::MAX };
+pub const ID: FieldType = FieldType::Int { min: 1, max: i64::MAX };

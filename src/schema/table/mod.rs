@@ -18,6 +18,6 @@ pub mod shared;
 pub mod steps;
 pub mod web;
 
-pub use of_type::of;
+pub use of_type::for_type;
 
-pub use super::field::Table;
+pub use super::field::FieldTable;

@@ -1,23 +1,23 @@
 //! `tcp`, `ping` and `name-server` (interface.md 2.2, fields.md 2).
 
-use super::super::field::{Field, Kind, Preset, Table};
+use super::super::field::{DefaultValue, Field, FieldTable, FieldType};
 use super::parts::DIALOGUE_LINE;
-use super::shared::{IDENTITY, IPV4_ADDRESS, PORT, REPORTED, RUNNING, TRUST};
+use super::shared::{IDENTITY_FIELDS, IPV4_ADDRESS, PORT, READ_ONLY_FIELDS, SCHEDULE_FIELDS, TRUST};
 use crate::syntax::format::TextFormat;
 
-static DIALOGUE: Kind = Kind::Object(&DIALOGUE_LINE);
-static ANSWER: Kind = Kind::Text { min: 1, max: 1024, format: TextFormat::Any };
+static DIALOGUE: FieldType = FieldType::Object(&DIALOGUE_LINE);
+static ANSWER: FieldType = FieldType::Text { min: 1, max: 1024, format: TextFormat::Any };
 
 /// Types of records that can be asked for.
 pub const RECORD_TYPES: &[&str] =
     &["A", "AAAA", "CAA", "CNAME", "DNSKEY", "DS", "MX", "NS", "PTR", "SOA", "SRV", "TXT"];
 
 static HOST: &[Field] =
-    &[Field::formatted("hostname", 255, TextFormat::Host, "The host that is checked").required()];
+    &[Field::text_with_format("hostname", 255, TextFormat::Host, "The host that is checked").required()];
 
 static TCP_PORT: &[Field] = &[Field::int("port", 1, 65535, "Port that is connected to").required()];
 
-static TCP_MORE: &[Field] = &[
+static TCP_FIELDS: &[Field] = &[
     Field::choice(
         "tls",
         &[
@@ -36,28 +36,33 @@ static TCP_MORE: &[Field] = &[
 ];
 
 /// `tcp`.
-pub static TCP: Table = Table::new(
+pub static TCP: FieldTable = FieldTable::new(
     "tcp",
     "A TCP connection, with TLS and a dialogue when wanted",
-    &[IDENTITY, HOST, TCP_PORT, IPV4_ADDRESS, TCP_MORE, TRUST, RUNNING, REPORTED],
+    &[IDENTITY_FIELDS, HOST, TCP_PORT, IPV4_ADDRESS, TCP_FIELDS, TRUST, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
 );
 
-static PING_MORE: &[Field] = &[
-    Field::int("ping_count", 1, 20, "Echo requests").or(Preset::Int(5)).extension(),
-    Field::int("ping_size", 8, 65_000, "Bytes of data in each").or(Preset::Int(56)).extension(),
+static PING_FIELDS: &[Field] = &[
+    Field::int("ping_count", 1, 20, "Echo requests").with_default(DefaultValue::Int(5)).extension(),
+    Field::int("ping_size", 8, 65_000, "Bytes of data in each")
+        .with_default(DefaultValue::Int(56))
+        .extension(),
     Field::int("loss_threshold", 1, 100, "Percent lost from which on it is an error")
-        .or(Preset::Int(100))
+        .with_default(DefaultValue::Int(100))
         .extension(),
 ];
 
 /// `ping`.
-pub static PING: Table =
-    Table::new("ping", "Echo requests", &[IDENTITY, HOST, IPV4_ADDRESS, PING_MORE, RUNNING, REPORTED]);
+pub static PING: FieldTable = FieldTable::new(
+    "ping",
+    "Echo requests",
+    &[IDENTITY_FIELDS, HOST, IPV4_ADDRESS, PING_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
+);
 
-static NAME_SERVER_MORE: &[Field] = &[
-    Field::formatted("name_to_resolve", 255, TextFormat::Host, "Name that is asked for"),
+static NAME_SERVER_FIELDS: &[Field] = &[
+    Field::text_with_format("name_to_resolve", 255, TextFormat::Host, "Name that is asked for"),
     Field::int("name_to_resolve_id", 0, 1_000_000, "A name of the settings; 0 is the default one")
-        .or(Preset::Int(0)),
+        .with_default(DefaultValue::Int(0)),
     Field::choice("record_type", RECORD_TYPES, "Type of record that is asked for").extension(),
     Field::list("expected_answers", &ANSWER, 100, "Values that the answer has to have").extension(),
     Field::choice(
@@ -75,8 +80,17 @@ static NAME_SERVER_MORE: &[Field] = &[
 ];
 
 /// `name-server`.
-pub static NAME_SERVER: Table = Table::new(
+pub static NAME_SERVER: FieldTable = FieldTable::new(
     "name-server",
     "A question to a name server",
-    &[IDENTITY, HOST, NAME_SERVER_MORE, PORT, IPV4_ADDRESS, TRUST, RUNNING, REPORTED],
+    &[
+        IDENTITY_FIELDS,
+        HOST,
+        NAME_SERVER_FIELDS,
+        PORT,
+        IPV4_ADDRESS,
+        TRUST,
+        SCHEDULE_FIELDS,
+        READ_ONLY_FIELDS,
+    ],
 );

@@ -2,11 +2,11 @@
 
 use super::{browser, ftp, mail, mobile, network, projects, steps, web};
 use crate::domain::MonitorType;
-use crate::schema::field::Table;
+use crate::schema::field::FieldTable;
 
 /// The table of a monitor type.
 #[must_use]
-pub fn of(kind: MonitorType) -> &'static Table {
+pub fn for_type(kind: MonitorType) -> &'static FieldTable {
     match kind {
         MonitorType::Website => &web::WEBSITE,
         MonitorType::WebsiteSsl => &web::WEBSITE_SSL,
@@ -23,7 +23,7 @@ pub fn of(kind: MonitorType) -> &'static Table {
         MonitorType::FtpSsl => &ftp::FTP_SSL,
         MonitorType::MobileCloud => &mobile::CLOUD,
         MonitorType::MobileLab => &mobile::LAB,
-        MonitorType::BrowserScript => &browser::SCRIPT,
+        MonitorType::BrowserScript => &browser::BROWSER_SCRIPT,
         MonitorType::Selenium => &projects::SELENIUM,
         MonitorType::Api => &projects::API,
         MonitorType::CollectionApi => &projects::COLLECTION,

@@ -2,33 +2,33 @@
 
 use serde_json::{Map, Value};
 
-use super::super::field::{Access, Field, Kind, Preset, Table};
+use super::super::field::{Access, DefaultValue, Field, FieldTable, FieldType};
 use super::ids::ID;
 use crate::redaction::names::is_sensitive_header;
 use crate::syntax::comparison::{ASSERTION_SOURCES, COMPARISONS};
 use crate::syntax::format::TextFormat;
 
 /// Location: by its id; name and region are the location's own.
-pub static LOCATION: Table = Table::new(
+pub static LOCATION: FieldTable = FieldTable::new(
     "Location",
     "A monitoring location",
     &[&[
         Field::new("id", ID, "Its number").required(),
-        Field::text("name", 255, "Its name").access(Access::Echo),
-        Field::new("region", Kind::Int { min: i64::MIN, max: i64::MAX }, "Code of its region")
-            .access(Access::Echo),
+        Field::text("name", 255, "Its name").access(Access::Ignored),
+        Field::new("region", FieldType::Int { min: i64::MIN, max: i64::MAX }, "Code of its region")
+            .access(Access::Ignored),
     ]],
 );
 
 /// Custom Property: which property, which of its values.
-pub static CUSTOM_PROPERTY: Table = Table::new(
+pub static CUSTOM_PROPERTY: FieldTable = FieldTable::new(
     "CustomProperty",
     "A value of a property of the account",
     &[&[
         Field::new("id", ID, "The property").required(),
         Field::new("value_id", ID, "Its value").required(),
-        Field::text("name", 255, "Name of the property").access(Access::Echo),
-        Field::text("value", 1000, "Text of the value").access(Access::Echo),
+        Field::text("name", 255, "Name of the property").access(Access::Ignored),
+        Field::text("value", 1000, "Text of the value").access(Access::Ignored),
     ]],
 );
 
@@ -37,12 +37,12 @@ pub const CAPTURE_LEVELS: &[&str] =
     &["Disabled", "Error Only", "All Actions on Error", "All Actions", "All Events on Error", "All Events"];
 
 /// Capture.
-pub static CAPTURE: Table = Table::new(
+pub static CAPTURE: FieldTable = FieldTable::new(
     "Capture",
     "What is kept of a page at which moments",
     &[&[
-        Field::new("level", Kind::TextOf(CAPTURE_LEVELS), "At which moments something is kept")
-            .or(Preset::Text("Error Only")),
+        Field::new("level", FieldType::TextEnum(CAPTURE_LEVELS), "At which moments something is kept")
+            .with_default(DefaultValue::Text("Error Only")),
         Field::choice("mimetype", &["image/jpeg", "image/png"], "Format of screenshots"),
         Field::flag("headers", true, "Keep HTTP headers"),
         Field::flag("images", true, "Keep a screenshot"),
@@ -50,16 +50,17 @@ pub static CAPTURE: Table = Table::new(
     ]],
 );
 
-static PATTERN: Kind = Kind::Text { min: 1, max: 1000, format: TextFormat::Any };
+static PATTERN: FieldType = FieldType::Text { min: 1, max: 1000, format: TextFormat::Any };
 
 /// Content View.
-pub static CONTENT_VIEW: Table = Table::new(
+pub static CONTENT_VIEW: FieldTable = FieldTable::new(
     "ContentView",
     "A part of a script with a status and alerts of its own",
     &[&[
         Field::new("id", ID, "Its number").required(),
-        Field::new("notify_on_error", Kind::Flag, "Whether its errors are told").required(),
-        Field::new("inherit_global_errors", Kind::Flag, "Errors of the script count as its own").required(),
+        Field::new("notify_on_error", FieldType::Bool, "Whether its errors are told").required(),
+        Field::new("inherit_global_errors", FieldType::Bool, "Errors of the script count as its own")
+            .required(),
         Field::text("name", 80, "What people call it"),
         Field::list("url_patterns", &PATTERN, 100, "Objects whose URL fits one of these belong to it")
             .extension(),
@@ -67,39 +68,45 @@ pub static CONTENT_VIEW: Table = Table::new(
     ]],
 );
 
-static STEP_NUMBER: Kind = Kind::Int { min: 1, max: 50 };
+static STEP_NUMBER: FieldType = FieldType::Int { min: 1, max: 50 };
 
 /// A header of a request.
-pub static HEADER: Table = Table::new(
+pub static HEADER: FieldTable = FieldTable::new(
     "Header",
     "A header of a request",
     &[&[
-        Field::formatted("name", 256, TextFormat::HeaderName, "Its name; none that a check sets itself")
-            .required(),
-        Field::formatted("value", 8192, TextFormat::HeaderValue, "Its value").or(Preset::Text("")),
+        Field::text_with_format(
+            "name",
+            256,
+            TextFormat::HeaderName,
+            "Its name; none that a check sets itself",
+        )
+        .required(),
+        Field::text_with_format("value", 8192, TextFormat::HeaderValue, "Its value")
+            .with_default(DefaultValue::Text("")),
     ]],
 );
 
 /// Whether `entries` of `table` are a header whose value is a secret, such as `Authorization`.
-pub(in crate::schema) fn lets_in(table: &Table, entries: &Map<String, Value>) -> bool {
+pub(in crate::schema) fn is_secret_header(table: &FieldTable, entries: &Map<String, Value>) -> bool {
     std::ptr::eq(table, &raw const HEADER)
         && entries.get("name").and_then(Value::as_str).is_some_and(is_sensitive_header)
 }
 
 /// Assertion.
-pub static ASSERTION: Table = Table::new(
+pub static ASSERTION: FieldTable = FieldTable::new(
     "Assertion",
     "What has to hold for a response",
     &[&[
-        Field::new("source", Kind::TextOf(ASSERTION_SOURCES), "What it looks at").required(),
+        Field::new("source", FieldType::TextEnum(ASSERTION_SOURCES), "What it looks at").required(),
         Field::text("property", 256, "JSONPath, XPath or name of the header"),
-        Field::new("comparison", Kind::TextOf(COMPARISONS), "How it compares").required(),
-        Field::text("value", 256, "What it compares with").or(Preset::Text("1")),
+        Field::new("comparison", FieldType::TextEnum(COMPARISONS), "How it compares").required(),
+        Field::text("value", 256, "What it compares with").with_default(DefaultValue::Text("1")),
     ]],
 );
 
 /// A step of a TCP dialogue.
-pub static DIALOGUE_LINE: Table = Table::new(
+pub static DIALOGUE_LINE: FieldTable = FieldTable::new(
     "DialogueLine",
     "A part of a dialogue: what is said, or what has to come",
     &[&[
@@ -109,7 +116,7 @@ pub static DIALOGUE_LINE: Table = Table::new(
 );
 
 /// A threshold of a host agent.
-pub static THRESHOLD: Table = Table::new(
+pub static THRESHOLD: FieldTable = FieldTable::new(
     "Threshold",
     "Bounds of a metric of a host",
     &[&[
@@ -119,4 +126,4 @@ pub static THRESHOLD: Table = Table::new(
     ]],
 );
 
-const ANY_NUMBER: Kind = Kind::Number { min: f64::NEG_INFINITY, max: f64::INFINITY };
+const ANY_NUMBER: FieldType = FieldType::Float { min: f64::NEG_INFINITY, max: f64::INFINITY };

@@ -1,58 +1,74 @@
 //! `api`, `collection-api`, `selenium`, `security-scan` and `hostagent` (fields.md 2).
 
-use super::super::field::{Field, Kind, Table};
-use super::browser::{CAPTURING, MAX_SCRIPT};
+use super::super::field::{Field, FieldTable, FieldType};
+use super::browser::{CAPTURE_FIELDS, MAX_SCRIPT_CHARS};
 use super::parts::THRESHOLD;
-use super::shared::{IDENTITY, REPORTED, RUNNING};
-use super::web::MAX_URL;
+use super::shared::{IDENTITY_FIELDS, READ_ONLY_FIELDS, SCHEDULE_FIELDS};
+use super::web::MAX_URL_CHARS;
 use crate::syntax::format::TextFormat;
 
 /// Characters of a Base64 text of a JAR of 50 MiB.
-const MAX_JAR: usize = 50 * 1024 * 1024 / 3 * 4 + 4;
+const MAX_JAR_CHARS: usize = 50 * 1024 * 1024 / 3 * 4 + 4;
 
-static PROJECT: &[Field] = &[
-    Field::formatted("script", MAX_SCRIPT, TextFormat::Xml, "The project").required(),
+static API_FIELDS: &[Field] = &[
+    Field::text_with_format("script", MAX_SCRIPT_CHARS, TextFormat::Xml, "The project").required(),
     Field::text("test_suite", 255, "Suite that is run").required(),
     Field::text("test_case", 255, "Case that is run").required(),
 ];
 
 /// `api`, called apiproject in the legacy API.
-pub static API: Table =
-    Table::new("api", "An API test project", &[IDENTITY, PROJECT, CAPTURING, RUNNING, REPORTED]);
+pub static API: FieldTable = FieldTable::new(
+    "api",
+    "An API test project",
+    &[IDENTITY_FIELDS, API_FIELDS, CAPTURE_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
+);
 
-static REQUESTS: &[Field] = &[
-    Field::formatted("script", MAX_SCRIPT, TextFormat::Json, "The collection").required(),
-    Field::formatted("environment", MAX_SCRIPT, TextFormat::Json, "Values of its variables").extension(),
-    Field::text("data", MAX_SCRIPT, "Rows that it is run with, as CSV or JSON").extension(),
+static COLLECTION_FIELDS: &[Field] = &[
+    Field::text_with_format("script", MAX_SCRIPT_CHARS, TextFormat::Json, "The collection").required(),
+    Field::text_with_format("environment", MAX_SCRIPT_CHARS, TextFormat::Json, "Values of its variables")
+        .extension(),
+    Field::text("data", MAX_SCRIPT_CHARS, "Rows that it is run with, as CSV or JSON").extension(),
 ];
 
 /// `collection-api`.
-pub static COLLECTION: Table =
-    Table::new("collection-api", "A collection of requests", &[IDENTITY, REQUESTS, RUNNING, REPORTED]);
+pub static COLLECTION: FieldTable = FieldTable::new(
+    "collection-api",
+    "A collection of requests",
+    &[IDENTITY_FIELDS, COLLECTION_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
+);
 
-static JAR: &[Field] =
-    &[Field::formatted("script", MAX_JAR, TextFormat::Base64, "The JAR, as Base64").required()];
+static SELENIUM_FIELDS: &[Field] =
+    &[Field::text_with_format("script", MAX_JAR_CHARS, TextFormat::Base64, "The JAR, as Base64").required()];
 
 /// `selenium`.
-pub static SELENIUM: Table =
-    Table::new("selenium", "A Selenium test in a JAR", &[IDENTITY, JAR, RUNNING, REPORTED]);
+pub static SELENIUM: FieldTable = FieldTable::new(
+    "selenium",
+    "A Selenium test in a JAR",
+    &[IDENTITY_FIELDS, SELENIUM_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
+);
 
-static SCAN: &[Field] = &[
-    Field::formatted("hostname", 255, TextFormat::Host, "The host that is scanned"),
-    Field::formatted("url", MAX_URL, TextFormat::HttpUrl, "The site that is scanned"),
+static SECURITY_SCAN_FIELDS: &[Field] = &[
+    Field::text_with_format("hostname", 255, TextFormat::Host, "The host that is scanned"),
+    Field::text_with_format("url", MAX_URL_CHARS, TextFormat::HttpUrl, "The site that is scanned"),
 ];
 
 /// `security-scan`.
-pub static SECURITY_SCAN: Table =
-    Table::new("security-scan", "A scan for weaknesses", &[IDENTITY, SCAN, RUNNING, REPORTED]);
+pub static SECURITY_SCAN: FieldTable = FieldTable::new(
+    "security-scan",
+    "A scan for weaknesses",
+    &[IDENTITY_FIELDS, SECURITY_SCAN_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
+);
 
-static THRESHOLDS: Kind = Kind::Object(&THRESHOLD);
+static THRESHOLDS: FieldType = FieldType::Object(&THRESHOLD);
 
-static HOST: &[Field] = &[
+static HOST_AGENT_FIELDS: &[Field] = &[
     Field::text("host_id", 255, "The host whose agent reports").required(),
     Field::list("thresholds", &THRESHOLDS, 200, "Bounds of its metrics"),
 ];
 
 /// `hostagent`.
-pub static HOST_AGENT: Table =
-    Table::new("hostagent", "What an agent on a host reports", &[IDENTITY, HOST, RUNNING, REPORTED]);
+pub static HOST_AGENT: FieldTable = FieldTable::new(
+    "hostagent",
+    "What an agent on a host reports",
+    &[IDENTITY_FIELDS, HOST_AGENT_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
+);

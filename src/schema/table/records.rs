@@ -1,83 +1,88 @@
 //! What an account has beside monitors (behaviour.md 1): users, locations, properties, certificates, the
 //! account itself; and what is answered about it: audit entries, tests on demand, tokens.
 
-use super::super::field::{Field, Kind, Preset, Table};
+use super::super::field::{DefaultValue, Field, FieldTable, FieldType};
 use super::ids::ID;
 use super::parts::LOCATION;
-use super::shared::reported;
+use super::shared::read_only;
 use crate::domain::Role;
 use crate::syntax::format::TextFormat;
 
-const WORD: Kind = Kind::Text { min: 0, max: 255, format: TextFormat::Any };
-const MOMENT: Kind = Kind::Text { min: 0, max: 32, format: TextFormat::Any };
-const COUNT: Kind = Kind::Int { min: 0, max: i64::MAX };
-static A_NAME: Kind = WORD;
+const SHORT_TEXT: FieldType = FieldType::Text { min: 0, max: 255, format: TextFormat::Any };
+const TIMESTAMP: FieldType = FieldType::Text { min: 0, max: 32, format: TextFormat::Any };
+const COUNT: FieldType = FieldType::Int { min: 0, max: i64::MAX };
+static NAME_ITEM: FieldType = SHORT_TEXT;
 
 /// Characters of a password at most, as of a login.
-const PASSWORD: usize = 1024;
+const MAX_PASSWORD_CHARS: usize = 1024;
 
 /// A user of the account.
-pub static USER: Table = Table::new(
+pub static USER: FieldTable = FieldTable::new(
     "User",
     "Who logs in",
     &[&[
-        reported("id", ID, "Its number"),
+        read_only("id", ID, "Its number"),
         Field::text("login", 255, "What the user logs in as; unique over all accounts").required(),
-        Field::text("name", 255, "What people call the user").or(Preset::Text("")),
-        Field::new("role", Kind::TextOf(&Role::NAMES), "What the user may do").required(),
+        Field::text("name", 255, "What people call the user").with_default(DefaultValue::Text("")),
+        Field::new("role", FieldType::TextEnum(&Role::NAMES), "What the user may do").required(),
         Field::flag("enabled", true, "Whether the user may log in"),
         Field::flag(
             "locked",
             false,
             "Locked by an admin; as if not enabled, but told apart in the legacy API",
         ),
-        Field::text("password", PASSWORD, "Never shown; a new one ends all tokens and sessions")
+        Field::text("password", MAX_PASSWORD_CHARS, "Never shown; a new one ends all tokens and sessions")
             .required()
             .secret(),
-        reported("customer_id", ID, "The account"),
-        reported("created_at", MOMENT, "When it was made, UTC"),
-        reported("created_by", WORD, "Login of who made it"),
+        read_only("customer_id", ID, "The account"),
+        read_only("created_at", TIMESTAMP, "When it was made, UTC"),
+        read_only("created_by", SHORT_TEXT, "Login of who made it"),
     ]],
 );
 
 /// How the agents of a location are.
-pub static LOCATION_HEALTH: Table = Table::new(
+pub static LOCATION_HEALTH: FieldTable = FieldTable::new(
     "LocationHealth",
     "The agents of a location",
     &[&[
-        reported("agents", COUNT, "Agents that were ever enrolled"),
-        reported("alive", COUNT, "Those that are heard of now"),
-        reported(
+        read_only("agents", COUNT, "Agents that were ever enrolled"),
+        read_only("alive", COUNT, "Those that are heard of now"),
+        read_only(
             "state",
-            Kind::TextOf(&["alive", "away"]),
+            FieldType::TextEnum(&["alive", "away"]),
             "Away: nothing runs checks there, or what does is cut off from its network",
         ),
     ]],
 );
 
 /// A monitoring location as accounts see it.
-pub static LOCATION_RECORD: Table = Table::new(
+pub static LOCATION_RECORD: FieldTable = FieldTable::new(
     "LocationRecord",
     "A monitoring location and the health of its agents",
     &[&[
-        reported("id", ID, "Its number"),
+        read_only("id", ID, "Its number"),
         Field::text("name", 255, "What people call it").required(),
-        Field::new("region", Kind::Int { min: 0, max: 1_000_000 }, "Code of its region").or(Preset::Int(0)),
+        Field::new("region", FieldType::Int { min: 0, max: 1_000_000 }, "Code of its region")
+            .with_default(DefaultValue::Int(0)),
         Field::flag("private", false, "For this account alone; those of accounts other than 1 always are"),
         Field::object("health", &LOCATION_HEALTH, "Its agents").read_only(),
-        reported("managed", Kind::Flag, "It stands in the settings of the server, and is changed there"),
+        read_only(
+            "managed",
+            FieldType::Bool,
+            "It stands in the settings of the server, and is changed there",
+        ),
     ]],
 );
 
 /// What only the answer to a new location shows.
-pub static LOCATION_SECRET: Table = Table::new(
+pub static LOCATION_SECRET: FieldTable = FieldTable::new(
     "LocationSecret",
     "The secret with which an agent of a new location enrols; shown this once",
     &[&[Field::text("enrolment_secret", 255, "The secret").read_only()]],
 );
 
 /// A value of a property.
-pub static PROPERTY_VALUE: Table = Table::new(
+pub static PROPERTY_VALUE: FieldTable = FieldTable::new(
     "PropertyValue",
     "A value of a property",
     &[&[
@@ -86,16 +91,16 @@ pub static PROPERTY_VALUE: Table = Table::new(
     ]],
 );
 
-static VALUES: Kind = Kind::Object(&PROPERTY_VALUE);
+static VALUE_ITEM: FieldType = FieldType::Object(&PROPERTY_VALUE);
 
 /// A custom property of the account with its values.
-pub static PROPERTY: Table = Table::new(
+pub static PROPERTY: FieldTable = FieldTable::new(
     "Property",
     "A custom property that monitors can have a value of",
     &[&[
-        reported("id", ID, "Its number"),
+        read_only("id", ID, "Its number"),
         Field::text("name", 255, "Its name; unique in the account").required(),
-        Field::list("values", &VALUES, 1000, "Its values; those that a monitor has cannot be removed"),
+        Field::list("values", &VALUE_ITEM, 1000, "Its values; those that a monitor has cannot be removed"),
     ]],
 );
 
@@ -103,40 +108,46 @@ pub static PROPERTY: Table = Table::new(
 pub const CERTIFICATE_KINDS: &[&str] = &["client", "authority"];
 
 /// A client certificate, or an authority that servers are checked against.
-pub static CERTIFICATE: Table = Table::new(
+pub static CERTIFICATE: FieldTable = FieldTable::new(
     "Certificate",
     "A client certificate with its key (`ssl_cert_id`), or a private authority (`ca_cert_id`)",
     &[&[
-        reported("id", ID, "Its number"),
+        read_only("id", ID, "Its number"),
         Field::text("name", 255, "What people call it").required(),
-        Field::new("kind", Kind::TextOf(CERTIFICATE_KINDS), "What it is for").required(),
+        Field::new("kind", FieldType::TextEnum(CERTIFICATE_KINDS), "What it is for").required(),
         Field::text("pem", 500_000, "Certificates, and for a client its key, as PEM; never shown").secret(),
-        Field::formatted("pkcs12", 500_000, TextFormat::Base64, "The same as PKCS#12; never shown").secret(),
-        Field::text("password", PASSWORD, "Opens the PKCS#12; not kept").secret(),
-        reported("format", Kind::TextOf(&["PEM", "PKCS#12"]), "As it came in"),
-        reported("subject", WORD_LONG, "Whom it is for"),
-        reported("issuer", WORD_LONG, "Who vouches for it"),
-        reported("not_before", MOMENT, "From when it is valid, UTC"),
-        reported("not_after", MOMENT, "Until when it is valid, UTC"),
-        reported("names", Kind::List { of: &A_NAME, min: 0, max: 100 }, "Host names and addresses in it"),
-        reported("fingerprint", WORD, "SHA-256 of the certificate, hexadecimal"),
-        reported("key_type", WORD, "Kind and size of its key"),
-        reported("certificates", COUNT, "How many certificates there are, with the chain"),
+        Field::text_with_format("pkcs12", 500_000, TextFormat::Base64, "The same as PKCS#12; never shown")
+            .secret(),
+        Field::text("password", MAX_PASSWORD_CHARS, "Opens the PKCS#12; not kept").secret(),
+        read_only("format", FieldType::TextEnum(&["PEM", "PKCS#12"]), "As it came in"),
+        read_only("subject", LONG_TEXT, "Whom it is for"),
+        read_only("issuer", LONG_TEXT, "Who vouches for it"),
+        read_only("not_before", TIMESTAMP, "From when it is valid, UTC"),
+        read_only("not_after", TIMESTAMP, "Until when it is valid, UTC"),
+        read_only(
+            "names",
+            FieldType::List { items: &NAME_ITEM, min: 0, max: 100 },
+            "Host names and addresses in it",
+        ),
+        read_only("fingerprint", SHORT_TEXT, "SHA-256 of the certificate, hexadecimal"),
+        read_only("key_type", SHORT_TEXT, "Kind and size of its key"),
+        read_only("certificates", COUNT, "How many certificates there are, with the chain"),
     ]],
 );
 
-const WORD_LONG: Kind = Kind::Text { min: 0, max: 4096, format: TextFormat::Any };
+const LONG_TEXT: FieldType = FieldType::Text { min: 0, max: 4096, format: TextFormat::Any };
 
-static LOCATIONS: Kind = Kind::Object(&LOCATION);
+static LOCATIONS: FieldType = FieldType::Object(&LOCATION);
 
 /// The account of the caller.
-pub static ACCOUNT: Table = Table::new(
+pub static ACCOUNT: FieldTable = FieldTable::new(
     "Account",
     "The account of the caller",
     &[&[
-        reported("id", ID, "Its number"),
-        reported("name", WORD, "What people call it"),
-        Field::text("time_zone", 64, "Zone of window times, such as `Europe/Paris`").or(Preset::Text("UTC")),
+        read_only("id", ID, "Its number"),
+        read_only("name", SHORT_TEXT, "What people call it"),
+        Field::text("time_zone", 64, "Zone of window times, such as `Europe/Paris`")
+            .with_default(DefaultValue::Text("UTC")),
         Field::list(
             "default_locations",
             &LOCATIONS,
@@ -148,7 +159,7 @@ pub static ACCOUNT: Table = Table::new(
             &["2", "1", "3", "all"],
             "Locations that have to fail before a monitor of mode SLA (MultiPOP) alerts",
         ),
-        Field::text("brand", 64, "Name at the start of alerts").or(Preset::Text("Vigie")),
+        Field::text("brand", 64, "Name at the start of alerts").with_default(DefaultValue::Text("Vigie")),
         Field::int(
             "certificate_days",
             1,
@@ -159,56 +170,56 @@ pub static ACCOUNT: Table = Table::new(
 );
 
 /// An account, to those who may see several.
-pub static CUSTOMER: Table = Table::new(
+pub static CUSTOMER: FieldTable = FieldTable::new(
     "Customer",
     "An account",
-    &[&[reported("id", ID, "Its number"), Field::text("name", 255, "What people call it").required()]],
+    &[&[read_only("id", ID, "Its number"), Field::text("name", 255, "What people call it").required()]],
 );
 
 /// An entry of the audit trail.
-pub static AUDIT_ENTRY: Table = Table::new(
+pub static AUDIT_ENTRY: FieldTable = FieldTable::new(
     "AuditEntry",
     "Who changed what",
     &[&[
-        reported("id", ID, "Its number; later entries have higher ones"),
-        reported("at", MOMENT, "When, UTC"),
-        reported("login", WORD, "Login of who did it"),
-        reported("address", WORD, "From where; empty on the host itself"),
-        reported("via", WORD, "Through which door, such as `v3`, `legacy`, `apply`"),
-        reported("action", WORD, "What was done, such as `create`, `change`, `delete`"),
-        reported("object", WORD, "To what kind of thing, such as `monitor`"),
-        reported("object_id", ID, "To which one; null when to none"),
-        reported("object_name", WORD_LONG, "Its name then"),
-        reported("before", Kind::Any, "The fields that changed, as they were; without secrets"),
-        reported("after", Kind::Any, "The same as they became"),
+        read_only("id", ID, "Its number; later entries have higher ones"),
+        read_only("at", TIMESTAMP, "When, UTC"),
+        read_only("login", SHORT_TEXT, "Login of who did it"),
+        read_only("address", SHORT_TEXT, "From where; empty on the host itself"),
+        read_only("via", SHORT_TEXT, "Through which door, such as `v3`, `legacy`, `apply`"),
+        read_only("action", SHORT_TEXT, "What was done, such as `create`, `change`, `delete`"),
+        read_only("object", SHORT_TEXT, "To what kind of thing, such as `monitor`"),
+        read_only("object_id", ID, "To which one; null when to none"),
+        read_only("object_name", LONG_TEXT, "Its name then"),
+        read_only("before", FieldType::Any, "The fields that changed, as they were; without secrets"),
+        read_only("after", FieldType::Any, "The same as they became"),
     ]],
 );
 
 /// A test on demand.
-pub static TEST: Table = Table::new(
+pub static TEST: FieldTable = FieldTable::new(
     "Test",
     "A check out of schedule; it stays out of history, alerts and agreements",
     &[&[
-        reported("id", ID, "Its number"),
-        reported("monitor_id", ID, "The monitor"),
-        reported("location_id", ID, "The location"),
-        reported("progress", Kind::IntOf(&[1, 2, 3]), "1 running, 2 succeeded, 3 failed"),
-        reported("result_url", WORD_LONG, "Where this is found"),
-        reported("login", WORD, "Who ordered it"),
-        reported("ordered_at", MOMENT, "When it was ordered, UTC"),
-        reported("ended_at", MOMENT, "When it ended, UTC; null while it runs"),
-        reported("error", WORD, "Why there is no result; null when there is none to tell"),
-        reported("result", Kind::Any, "What the check came to, as in /results; null while it runs"),
+        read_only("id", ID, "Its number"),
+        read_only("monitor_id", ID, "The monitor"),
+        read_only("location_id", ID, "The location"),
+        read_only("progress", FieldType::IntEnum(&[1, 2, 3]), "1 running, 2 succeeded, 3 failed"),
+        read_only("result_url", LONG_TEXT, "Where this is found"),
+        read_only("login", SHORT_TEXT, "Who ordered it"),
+        read_only("ordered_at", TIMESTAMP, "When it was ordered, UTC"),
+        read_only("ended_at", TIMESTAMP, "When it ended, UTC; null while it runs"),
+        read_only("error", SHORT_TEXT, "Why there is no result; null when there is none to tell"),
+        read_only("result", FieldType::Any, "What the check came to, as in /results; null while it runs"),
     ]],
 );
 
 /// The answer to a login.
-pub static ACCESS_TOKEN: Table = Table::new(
+pub static ACCESS_TOKEN: FieldTable = FieldTable::new(
     "AccessToken",
     "What opens version 3 for an hour",
     &[&[
-        reported("access_token", WORD, "The token, for `Authorization: Bearer`"),
-        reported("expires_in", COUNT, "Seconds that it lives"),
-        reported("token_type", Kind::TextOf(&["Bearer"]), "How it is sent"),
+        read_only("access_token", SHORT_TEXT, "The token, for `Authorization: Bearer`"),
+        read_only("expires_in", COUNT, "Seconds that it lives"),
+        read_only("token_type", FieldType::TextEnum(&["Bearer"]), "How it is sent"),
     ]],
 );

@@ -1,6 +1,6 @@
 //! Fields of every monitor type (interface.md 2.1), and groups that several types share.
 
-use super::super::field::{Access, Field, Kind, Legacy, Preset};
+use super::super::field::{Access, DefaultValue, Field, FieldType, LegacyEncoding};
 use super::ids::ID;
 use super::parts::{CUSTOM_PROPERTY, LOCATION};
 use crate::syntax::format::TextFormat;
@@ -16,10 +16,11 @@ pub const TIMEOUTS: &[i64] =
 pub const FULLPAGE_INTERVALS: &[i64] = &[-1, 1, 2, 3, 4, 5, 6, 10, 15, 20, 30, 60, 120];
 
 /// Modes; the default first (interface.md 2.1).
-pub const MODES: &[&str] = &["Global Verify", "Primary", "Global Notify", "Round Robin", "SLA (MultiPOP)"];
+pub const LOCATION_MODES: &[&str] =
+    &["Global Verify", "Primary", "Global Notify", "Round Robin", "SLA (MultiPOP)"];
 
 /// Codes of the modes in the legacy API (behaviour.md 2).
-pub const MODE_CODES: &[(&str, &str)] = &[
+pub const LOCATION_MODE_CODES: &[(&str, &str)] = &[
     ("P", "Primary"),
     ("G", "Global Notify"),
     ("V", "Global Verify"),
@@ -27,33 +28,34 @@ pub const MODE_CODES: &[(&str, &str)] = &[
     ("S", "SLA (MultiPOP)"),
 ];
 
-static LOCATIONS: Kind = Kind::Object(&LOCATION);
-static PROPERTIES: Kind = Kind::Object(&CUSTOM_PROPERTY);
+static LOCATIONS: FieldType = FieldType::Object(&LOCATION);
+static PROPERTIES: FieldType = FieldType::Object(&CUSTOM_PROPERTY);
 
 /// The account's plan and the name.
-pub static IDENTITY: &[Field] = &[
+pub static IDENTITY_FIELDS: &[Field] = &[
     Field::new("id", ID, "Its number, given by Vigie").read_only(),
     Field::text("billing_plancode", 255, "Plan that its checks are counted under").required(),
     Field::text("name", 255, "What people call it").required(),
 ];
 
 /// How it runs; a bulk edit sets the same (interface.md 2.5).
-pub static RUNNING: &[Field] = &[
+pub static SCHEDULE_FIELDS: &[Field] = &[
     Field::flag("enabled", true, "Whether runs are planned; tests on demand stay possible without"),
-    Field::new("interval", Kind::IntOf(INTERVALS), "Minutes between two runs").or(Preset::Int(5)),
-    Field::choice("mode", MODES, "How many locations check a run, and when that alerts")
-        .legacy(Legacy::Coded(MODE_CODES)),
+    Field::new("interval", FieldType::IntEnum(INTERVALS), "Minutes between two runs")
+        .with_default(DefaultValue::Int(5)),
+    Field::choice("mode", LOCATION_MODES, "How many locations check a run, and when that alerts")
+        .legacy(LegacyEncoding::Coded(LOCATION_MODE_CODES)),
     Field::flag("rotate_locations", false, "Each run takes the next locations of the pool")
-        .legacy(Legacy::Hidden),
+        .legacy(LegacyEncoding::Hidden),
     Field::int("monitor_location_count", 0, 1000, "Locations of a run; 0 is what the mode does by itself")
-        .or(Preset::Int(0)),
+        .with_default(DefaultValue::Int(0)),
     Field::flag("notify_on_error", true, "Whether errors, their end, missing data and traceroutes are told"),
     Field::new("home_location", ID, "First location, and the one that alerts in mode Primary"),
     Field::flag("retry_on_failure", true, "A second attempt at once, at the same location"),
     Field::flag("allow_internal_testing", true, "Permits checks outside of the schedule"),
     Field::flag("traceroute_on_error", true, "A traceroute when the target cannot be reached"),
-    Field::new("timeout", Kind::IntOf(TIMEOUTS), "Seconds that one attempt may take as a whole")
-        .or(Preset::Int(30)),
+    Field::new("timeout", FieldType::IntEnum(TIMEOUTS), "Seconds that one attempt may take as a whole")
+        .with_default(DefaultValue::Int(30)),
     Field::text("alert_note", 1000, "Text that goes into every alert"),
     Field::text("note", 1000, "Text for people who look at the monitor"),
     Field::list("custom_properties", &PROPERTIES, 100, "Values of the account's properties, to filter by"),
@@ -61,29 +63,35 @@ pub static RUNNING: &[Field] = &[
 ];
 
 /// What Vigie says of a monitor (interface.md 2.1, ro).
-pub static REPORTED: &[Field] = &[
-    Field::new("access_type", Kind::TextOf(&["View", "Edit"]), "Whether the caller may edit it now")
+pub static READ_ONLY_FIELDS: &[Field] = &[
+    Field::new("access_type", FieldType::TextEnum(&["View", "Edit"]), "Whether the caller may edit it now")
         .read_only(),
     Field::new(
         "blackout_ids",
-        Kind::List { of: &ID, min: 0, max: 10_000 },
+        FieldType::List { items: &ID, min: 0, max: 10_000 },
         "Its blackouts that are not past",
     )
     .read_only(),
     Field::new("customer_id", ID, "The account that owns it").read_only(),
-    Field::new("has_active_performance_alerts", Kind::Flag, "A performance alert is raised now").read_only(),
-    Field::new("has_performance_alerts", Kind::Flag, "It has a performance alert").read_only(),
-    Field::new("has_sla", Kind::Flag, "It has a service level agreement").read_only(),
+    Field::new("has_active_performance_alerts", FieldType::Bool, "A performance alert is raised now")
+        .read_only(),
+    Field::new("has_performance_alerts", FieldType::Bool, "It has a performance alert").read_only(),
+    Field::new("has_sla", FieldType::Bool, "It has a service level agreement").read_only(),
     Field::text("paused_until", 32, "End of its rest, UTC; null when it does not rest")
         .read_only()
         .extension(),
-    Field::new("monitor_uses_own_locations", Kind::Flag, "It has locations of its own").read_only(),
+    Field::new("monitor_uses_own_locations", FieldType::Bool, "It has locations of its own").read_only(),
     Field::new("sla_id", ID, "Its service level agreement").read_only(),
 ];
 
 /// Where a name is resolved, or which address stands for it (interface.md 2.2).
 pub static IPV4_ADDRESS: &[Field] = &[
-    Field::formatted("ipv4", 15, TextFormat::Ipv4, "Address that is asked when `resolve_dns` is false"),
+    Field::text_with_format(
+        "ipv4",
+        15,
+        TextFormat::Ipv4,
+        "Address that is asked when `resolve_dns` is false",
+    ),
     Field::flag("resolve_dns", true, "Resolve the name afresh for each attempt"),
 ];
 
@@ -118,10 +126,15 @@ pub static SSL_VERSION: &[Field] = &[Field::choice(
 
 /// The keyword (behaviour.md 4; interface.md 2.2, browserscript).
 pub static KEYWORD: &[Field] = &[
-    Field::text("keyword_string", 255, "What has to be in the page; empty is nothing").or(Preset::Text("")),
+    Field::text("keyword_string", 255, "What has to be in the page; empty is nothing")
+        .with_default(DefaultValue::Text("")),
     Field::choice("keyword_match_type", &["Plain Text", "Regular Expression"], "How the keyword is read")
-        .legacy(Legacy::Alias(&[("PlainText", "Plain Text"), ("RegularExpression", "Regular Expression")])),
-    Field::flag("keyword_match_invert", false, "Finding the keyword is the error").legacy(Legacy::Enabled),
+        .legacy(LegacyEncoding::Alias(&[
+            ("PlainText", "Plain Text"),
+            ("RegularExpression", "Regular Expression"),
+        ])),
+    Field::flag("keyword_match_invert", false, "Finding the keyword is the error")
+        .legacy(LegacyEncoding::EnabledDisabled),
     Field::flag("keyword_match_case", true, "Upper and lower case differ"),
     Field::flag("keyword_match_whole_word", true, "Only whole words are found"),
     Field::flag("keyword_allow_line_wrap", true, "A space in the keyword also fits a line break"),
@@ -132,16 +145,16 @@ pub static KEYWORD: &[Field] = &[
 pub static FULL_PAGE: &[Field] = &[
     Field::new(
         "interval_fullpage",
-        Kind::IntOf(FULLPAGE_INTERVALS),
+        FieldType::IntEnum(FULLPAGE_INTERVALS),
         "Minutes between full pages; -1 is never",
     )
-    .or(Preset::Int(-1)),
+    .with_default(DefaultValue::Int(-1)),
     Field::new(
         "fullpage_object_timeout",
-        Kind::IntOf(TIMEOUTS),
+        FieldType::IntEnum(TIMEOUTS),
         "Seconds that one object of the page may take",
     )
-    .or(Preset::Int(10)),
+    .with_default(DefaultValue::Int(10)),
     Field::flag("check_fullpage_missing_objects", false, "A change of the set of objects is judged"),
     Field::flag("check_fullpage_object_sizes", false, "A change of the sizes of objects is judged"),
     Field::flag("notify_on_fullpage_errors", false, "Problems of the full page are errors, not warnings"),
@@ -159,6 +172,6 @@ pub static IPV6: &[Field] = &[Field::choice(
 pub static PROXY: &[Field] = &[Field::new("proxy_id", ID, "Proxy that the check goes through").extension()];
 
 /// A host agent's, security scan's and the like: a number that only Vigie sets.
-pub(super) const fn reported(name: &'static str, kind: Kind, about: &'static str) -> Field {
+pub(super) const fn read_only(name: &'static str, kind: FieldType, about: &'static str) -> Field {
     Field::new(name, kind, about).access(Access::ReadOnly)
 }

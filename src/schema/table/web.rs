@@ -1,31 +1,31 @@
 //! `website` and `website-ssl` (fields.md 2).
 
-use super::super::field::{Field, Kind, Legacy, Preset, Table};
+use super::super::field::{DefaultValue, Field, FieldTable, FieldType, LegacyEncoding};
 use super::parts::HEADER;
 use super::shared::{
-    CLIENT_CERTIFICATE, FULL_PAGE, IDENTITY, IPV6, KEYWORD, PORT, PROXY, REPORTED, RUNNING, SSL_VERSION,
-    TRUST,
+    CLIENT_CERTIFICATE, FULL_PAGE, IDENTITY_FIELDS, IPV6, KEYWORD, PORT, PROXY, READ_ONLY_FIELDS,
+    SCHEDULE_FIELDS, SSL_VERSION, TRUST,
 };
 use crate::syntax::format::TextFormat;
 
 /// Characters of a URL (interface.md 8).
-pub const MAX_URL: usize = 65535;
+pub const MAX_URL_CHARS: usize = 65535;
 
 /// Characters of a body (fields.md 2).
-pub const MAX_BODY: usize = 65535;
+pub const MAX_BODY_CHARS: usize = 65535;
 
 /// Codes of the methods in the legacy API (behaviour.md 2).
 pub const METHOD_CODES: &[(&str, &str)] = &[("g", "GET"), ("p", "POST"), ("h", "HEAD")];
 
-pub(super) static HEADERS: Kind = Kind::Object(&HEADER);
+pub(super) static HEADERS: FieldType = FieldType::Object(&HEADER);
 
-static REQUEST: &[Field] = &[
-    Field::formatted("url", MAX_URL, TextFormat::HttpUrl, "What is asked for").required(),
+static REQUEST_FIELDS: &[Field] = &[
+    Field::text_with_format("url", MAX_URL_CHARS, TextFormat::HttpUrl, "What is asked for").required(),
     Field::choice("http_method", &["GET", "POST", "HEAD"], "Method of the request")
-        .legacy(Legacy::Coded(METHOD_CODES)),
-    Field::text("post_body", MAX_BODY, "Body of a POST").extension(),
-    Field::formatted("post_content_type", 255, TextFormat::HeaderValue, "Type of that body")
-        .or(Preset::Text("application/x-www-form-urlencoded"))
+        .legacy(LegacyEncoding::Coded(METHOD_CODES)),
+    Field::text("post_body", MAX_BODY_CHARS, "Body of a POST").extension(),
+    Field::text_with_format("post_content_type", 255, TextFormat::HeaderValue, "Type of that body")
+        .with_default(DefaultValue::Text("application/x-www-form-urlencoded"))
         .extension(),
     Field::list("http_headers", &HEADERS, 100, "Further headers of the request").extension(),
     Field::choice(
@@ -34,7 +34,12 @@ static REQUEST: &[Field] = &[
         "Version of HTTP; 3 goes over QUIC, for `https` and without a proxy",
     ),
     Field::flag("resolve_dns", true, "Resolve the name afresh for each attempt"),
-    Field::formatted("ip_address", 45, TextFormat::Ip, "Address that is asked when `resolve_dns` is false"),
+    Field::text_with_format(
+        "ip_address",
+        45,
+        TextFormat::Ip,
+        "Address that is asked when `resolve_dns` is false",
+    ),
     Field::flag("http_follow_redirects", true, "Follow redirects, at most 10"),
     Field::flag("http_302_is_error", false, "A 302 anywhere in the chain is an error"),
     Field::flag("http_401_is_error", true, "A 401 is an error"),
@@ -49,10 +54,10 @@ static REQUEST: &[Field] = &[
 ];
 
 static GROUPS: &[&[Field]] = &[
-    IDENTITY,
-    REQUEST,
+    IDENTITY_FIELDS,
+    REQUEST_FIELDS,
     PORT,
-    RUNNING,
+    SCHEDULE_FIELDS,
     KEYWORD,
     FULL_PAGE,
     CLIENT_CERTIFICATE,
@@ -60,11 +65,11 @@ static GROUPS: &[&[Field]] = &[
     TRUST,
     IPV6,
     PROXY,
-    REPORTED,
+    READ_ONLY_FIELDS,
 ];
 
 /// `website`.
-pub static WEBSITE: Table = Table::new("website", "One HTTP request", GROUPS);
+pub static WEBSITE: FieldTable = FieldTable::new("website", "One HTTP request", GROUPS);
 
 /// `website-ssl`.
-pub static WEBSITE_SSL: Table = Table::new("website-ssl", "One HTTPS request", GROUPS);
+pub static WEBSITE_SSL: FieldTable = FieldTable::new("website-ssl", "One HTTPS request", GROUPS);

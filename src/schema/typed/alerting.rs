@@ -34,7 +34,7 @@ pub struct FullPageSettings {
 impl FullPageSettings {
     /// What is compared between full pages; `None` when nothing is.
     #[must_use]
-    pub fn rule(&self, tolerance_percent: u32) -> Option<PageComparisonRule> {
+    pub fn comparison_rule(&self, tolerance_percent: u32) -> Option<PageComparisonRule> {
         let (objects, sizes) = (self.check_fullpage_missing_objects, self.check_fullpage_object_sizes);
         let is_error = self.notify_on_fullpage_errors;
         (objects || sizes).then_some(PageComparisonRule { objects, sizes, tolerance_percent, is_error })
@@ -45,12 +45,12 @@ impl FullPageSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct CertificateDateSettings {
     /// Which dates are judged.
-    pub check_ssl_expiration_dates: CertificateDates,
+    pub check_ssl_expiration_dates: CertificateDateCheck,
 }
 
 /// Which dates of certificates are judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-pub enum CertificateDates {
+pub enum CertificateDateCheck {
     /// None.
     #[default]
     Disabled,
@@ -60,10 +60,10 @@ pub enum CertificateDates {
     Expiring,
 }
 
-impl CertificateDates {
+impl CertificateDateCheck {
     /// The rule; `days` before the end is near.
     #[must_use]
-    pub const fn rule(self, days: u32) -> ExpiryRule {
+    pub const fn expiry_rule(self, days: u32) -> ExpiryRule {
         match self {
             Self::Disabled => ExpiryRule::Disabled,
             Self::Expired => ExpiryRule::Expired,

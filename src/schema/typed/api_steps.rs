@@ -49,7 +49,7 @@ pub struct ApiStepSettings<'a> {
 impl<'a> ApiStepSettings<'a> {
     /// The step of a monitor that has one request instead of steps.
     #[must_use]
-    pub fn of_one(url: &'a str, method: HttpMethod, assertions: Vec<AssertionSettings>) -> Self {
+    pub fn from_single_request(url: &'a str, method: HttpMethod, assertions: Vec<AssertionSettings>) -> Self {
         Self {
             url,
             http_method: match method {

@@ -41,7 +41,7 @@ pub struct ClientCertificateSettings {
 impl ClientCertificateSettings {
     /// The certificate that is shown.
     #[must_use]
-    pub fn shown(&self) -> Option<i64> {
+    pub fn certificate_id(&self) -> Option<i64> {
         self.ssl_cert_id.filter(|&id| self.use_client_ssl_cert && id != 0)
     }
 }
@@ -58,7 +58,7 @@ pub struct TlsVersionSettings {
 pub enum SslVersion {
     /// The best of TLS 1.2 and 1.3.
     #[serde(rename = "")]
-    Best,
+    Auto,
     /// SSL 2.0.
     #[serde(rename = "2")]
     Ssl2,
@@ -81,7 +81,7 @@ impl SslVersion {
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Best => "",
+            Self::Auto => "",
             Self::Ssl2 => "2",
             Self::Ssl3 => "3",
             Self::Tls10 => "10",
@@ -95,12 +95,12 @@ impl SslVersion {
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct AddressFamilySettings {
     /// Which family of addresses.
-    pub ipv6_enabled: Ipv6,
+    pub ipv6_enabled: Ipv6Mode,
 }
 
 /// Which family of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub enum Ipv6 {
+pub enum Ipv6Mode {
     /// IPv4 only.
     Disabled,
     /// IPv6, and then IPv4.

@@ -27,14 +27,14 @@ impl InvalidSettings {
     }
 
     /// An error whose field is not known yet.
-    pub(in crate::schema) fn because(reason: impl Into<String>) -> Self {
+    pub(in crate::schema) fn from_reason(reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), ..Self::default() }
     }
 
     /// The error of `field`, which is `value`.
     #[must_use]
-    pub(in crate::schema) fn of_field(mut self, field: &Field, value: &Value) -> Self {
-        self = self.inside(field.name).of_value(value);
+    pub(in crate::schema) fn in_field(mut self, field: &Field, value: &Value) -> Self {
+        self = self.with_path_prefix(field.name).with_value(value);
         if field.secret || field.is_script() {
             self.value = Some(MASK.to_owned());
         }
@@ -43,21 +43,21 @@ impl InvalidSettings {
 
     /// The error of `value`, unless the value that it is of is known already.
     #[must_use]
-    pub(in crate::schema) fn of_value(mut self, value: &Value) -> Self {
-        self.value = self.value.or_else(|| Some(shown(value)));
+    pub(in crate::schema) fn with_value(mut self, value: &Value) -> Self {
+        self.value = self.value.or_else(|| Some(display_value(value)));
         self
     }
 
     /// The error of what `outer` names: a field, or a place in a list such as `[2]`.
     #[must_use]
-    pub(in crate::schema) fn inside(mut self, outer: &str) -> Self {
+    pub(in crate::schema) fn with_path_prefix(mut self, outer: &str) -> Self {
         let dot = if self.field.is_empty() || self.field.starts_with('[') { "" } else { "." };
         self.field = format!("{outer}{dot}{}", self.field);
         self
     }
 }
 
-fn shown(value: &Value) -> String {
+fn display_value(value: &Value) -> String {
     match value {
         Value::String(text) => truncate_value(text),
         Value::Array(_) => "a list".to_owned(),
@@ -90,15 +90,15 @@ impl From<InvalidSettings> for ValidationError {
 
 impl serde::de::Error for InvalidSettings {
     fn custom<T: fmt::Display>(reason: T) -> Self {
-        Self::because(reason.to_string())
+        Self::from_reason(reason.to_string())
     }
 
     fn missing_field(field: &'static str) -> Self {
-        Self::because("it is missing").inside(field)
+        Self::from_reason("it is missing").with_path_prefix(field)
     }
 
     fn unknown_variant(_: &str, expected: &'static [&'static str]) -> Self {
         let allowed: Vec<_> = expected.iter().map(|choice| format!("`{choice}`")).collect();
-        Self::because(format!("it must be one of {}", allowed.join(", ")))
+        Self::from_reason(format!("it must be one of {}", allowed.join(", ")))
     }
 }

@@ -22,6 +22,6 @@ pub mod tcp;
 pub mod website;
 pub mod window;
 
-pub(super) use fits::misfit;
+pub(super) use fits::find_type_error;
 pub use invalid::InvalidSettings;
-pub(super) use reader::read;
+pub(super) use reader::deserialize_fields;

@@ -3,13 +3,13 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::alerting::{AlertingSettings, CertificateDateSettings, CertificateDates, FullPageSettings};
+use super::alerting::{AlertingSettings, CertificateDateCheck, CertificateDateSettings, FullPageSettings};
 use super::browser::StepTimeoutSettings;
 use super::invalid::InvalidSettings;
-use super::reader::read;
-use super::schedule::{HandsetSettings, ModeSettings, ScheduleSettings};
+use super::reader::deserialize_fields;
+use super::schedule::{HandsetSettings, LocationModeSettings, ScheduleSettings};
 use crate::domain::{LocationMode, MonitorType};
-use crate::schema::field::{Field, Table};
+use crate::schema::field::{Field, FieldTable};
 use crate::schema::table;
 
 /// What a monitor is planned and alerts by.
@@ -18,7 +18,7 @@ pub struct MonitorSettings {
     /// How often, how long and at how many locations it runs.
     pub schedule: ScheduleSettings,
     /// Which locations a run has. Tests on handsets, whose modes are others, are planned as Global Verify.
-    pub mode: LocationMode,
+    pub location_mode: LocationMode,
     /// Minutes after 00:00 UTC at which the grid of runs starts, where it has one.
     pub offset: Option<u16>,
     /// Seconds that a step of a script may take; `None` without a limit of its own.
@@ -28,41 +28,43 @@ pub struct MonitorSettings {
     /// How full pages are loaded and compared, of types that load pages.
     pub full_page: Option<FullPageSettings>,
     /// Which dates of certificates are judged.
-    pub certificate_dates: CertificateDates,
+    pub certificate_dates: CertificateDateCheck,
 }
 
 impl MonitorSettings {
     /// Those of a monitor of type `kind` whose fields have `values`.
-    pub(in crate::schema) fn read<'a>(
+    pub(in crate::schema) fn from_values<'a>(
         kind: MonitorType,
         values: &dyn Fn(usize, &'static Field) -> Option<&'a Value>,
     ) -> Result<Self, InvalidSettings> {
-        let table = table::of(kind);
+        let table = table::for_type(kind);
         let (mode, offset) = match kind {
-            MonitorType::MobileCloud | MonitorType::MobileLab => {
-                (LocationMode::GlobalVerify, read::<HandsetSettings>(table, values)?.monitor_offset)
-            }
-            _ => (read::<ModeSettings>(table, values)?.mode, None),
+            MonitorType::MobileCloud | MonitorType::MobileLab => (
+                LocationMode::GlobalVerify,
+                deserialize_fields::<HandsetSettings>(table, values)?.monitor_offset,
+            ),
+            _ => (deserialize_fields::<LocationModeSettings>(table, values)?.mode, None),
         };
-        let dates: Option<CertificateDateSettings> = part(table, "check_ssl_expiration_dates", values)?;
-        let steps: Option<StepTimeoutSettings> = part(table, "step_timeout", values)?;
+        let dates: Option<CertificateDateSettings> =
+            read_if_present(table, "check_ssl_expiration_dates", values)?;
+        let steps: Option<StepTimeoutSettings> = read_if_present(table, "step_timeout", values)?;
         Ok(Self {
-            schedule: read(table, values)?,
-            mode,
+            schedule: deserialize_fields(table, values)?,
+            location_mode: mode,
             offset,
             step_timeout: steps.and_then(|steps| steps.step_timeout).filter(|seconds| *seconds > 0),
-            alerting: read(table, values)?,
-            full_page: part(table, "interval_fullpage", values)?,
+            alerting: deserialize_fields(table, values)?,
+            full_page: read_if_present(table, "interval_fullpage", values)?,
             certificate_dates: dates.map(|dates| dates.check_ssl_expiration_dates).unwrap_or_default(),
         })
     }
 }
 
 /// Settings that types have whose table has `field`.
-fn part<'a, T: Deserialize<'a>>(
-    table: &'static Table,
+fn read_if_present<'a, T: Deserialize<'a>>(
+    table: &'static FieldTable,
     field: &str,
     values: &dyn Fn(usize, &'static Field) -> Option<&'a Value>,
 ) -> Result<Option<T>, InvalidSettings> {
-    table.position(field).map(|_| read(table, values)).transpose()
+    table.position(field).map(|_| deserialize_fields(table, values)).transpose()
 }

@@ -7,26 +7,26 @@ use serde::forward_to_deserialize_any;
 use serde_json::Value;
 
 use super::invalid::InvalidSettings;
-use crate::schema::field::{Field, Kind, Table};
+use crate::schema::field::{Field, FieldTable, FieldType};
 
 /// Where the values of fields stand, by their position in the table; `None` and null for what is not set.
-type Values<'s, 'a> = &'s dyn Fn(usize, &'static Field) -> Option<&'a Value>;
+type FieldValues<'s, 'a> = &'s dyn Fn(usize, &'static Field) -> Option<&'a Value>;
 
 /// Reads `T`, whose fields are named as those of `table`: each has the value of `values`, else its default.
-pub(in crate::schema) fn read<'a, T: Deserialize<'a>>(
-    table: &'static Table,
-    values: Values<'_, 'a>,
+pub(in crate::schema) fn deserialize_fields<'a, T: Deserialize<'a>>(
+    table: &'static FieldTable,
+    values: FieldValues<'_, 'a>,
 ) -> Result<T, InvalidSettings> {
-    T::deserialize(Fields { table, values })
+    T::deserialize(FieldsDeserializer { table, values })
 }
 
 /// The fields of one object.
-struct Fields<'s, 'a> {
-    table: &'static Table,
-    values: Values<'s, 'a>,
+struct FieldsDeserializer<'s, 'a> {
+    table: &'static FieldTable,
+    values: FieldValues<'s, 'a>,
 }
 
-impl<'de> Deserializer<'de> for Fields<'_, 'de> {
+impl<'de> Deserializer<'de> for FieldsDeserializer<'_, 'de> {
     type Error = InvalidSettings;
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -35,11 +35,11 @@ impl<'de> Deserializer<'de> for Fields<'_, 'de> {
         names: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Self::Error> {
-        visitor.visit_map(Entries { fields: self, names: names.iter().enumerate(), next: None })
+        visitor.visit_map(FieldEntries { fields: self, names: names.iter().enumerate(), next: None })
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
-        Err(InvalidSettings::because("settings are read into structs"))
+        Err(InvalidSettings::from_reason("settings are read into structs"))
     }
 
     forward_to_deserialize_any! {
@@ -49,13 +49,13 @@ impl<'de> Deserializer<'de> for Fields<'_, 'de> {
 }
 
 /// The fields that a struct names, one after another.
-struct Entries<'s, 'a> {
-    fields: Fields<'s, 'a>,
+struct FieldEntries<'s, 'a> {
+    fields: FieldsDeserializer<'s, 'a>,
     names: std::iter::Enumerate<std::slice::Iter<'static, &'static str>>,
     next: Option<(&'static Field, &'a Value)>,
 }
 
-impl<'a> MapAccess<'a> for Entries<'_, 'a> {
+impl<'a> MapAccess<'a> for FieldEntries<'_, 'a> {
     type Error = InvalidSettings;
 
     fn next_key_seed<K: DeserializeSeed<'a>>(&mut self, seed: K) -> Result<Option<K::Value>, Self::Error> {
@@ -63,7 +63,7 @@ impl<'a> MapAccess<'a> for Entries<'_, 'a> {
         for (index, &name) in self.names.by_ref() {
             let Some(position) = table.position(name) else {
                 let reason = format!("`{}` has no such field", table.name);
-                return Err(InvalidSettings::because(reason).inside(name));
+                return Err(InvalidSettings::from_reason(reason).with_path_prefix(name));
             };
             let field = table.fields()[position];
             let set = (self.fields.values)(position, field).filter(|value| !value.is_null());
@@ -80,25 +80,25 @@ impl<'a> MapAccess<'a> for Entries<'_, 'a> {
         let Some((field, value)) = self.next.take() else {
             return Err(InvalidSettings::custom("a value was read before its name"));
         };
-        let read = seed.deserialize(OneValue { kind: &field.kind, value });
-        read.map_err(|error| error.of_field(field, value))
+        let read = seed.deserialize(ValueDeserializer { field_type: &field.field_type, value });
+        read.map_err(|error| error.in_field(field, value))
     }
 }
 
 /// A value of `kind`.
-struct OneValue<'a> {
-    kind: &'static Kind,
+struct ValueDeserializer<'a> {
+    field_type: &'static FieldType,
     value: &'a Value,
 }
 
-impl<'de> Deserializer<'de> for OneValue<'de> {
+impl<'de> Deserializer<'de> for ValueDeserializer<'de> {
     type Error = InvalidSettings;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
-        match (self.value, self.kind) {
+        match (self.value, self.field_type) {
             (Value::String(text), _) => visitor.visit_borrowed_str(text),
-            (Value::Array(items), Kind::List { of, .. }) => {
-                visitor.visit_seq(Items { kind: of, items: items.iter().enumerate() })
+            (Value::Array(items), FieldType::List { items: of, .. }) => {
+                visitor.visit_seq(ListItems { field_type: of, items: items.iter().enumerate() })
             }
             (value, _) => value.deserialize_any(visitor).map_err(InvalidSettings::custom),
         }
@@ -122,12 +122,12 @@ impl<'de> Deserializer<'de> for OneValue<'de> {
         names: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Self::Error> {
-        match (self.value, self.kind) {
-            (Value::Object(entries), Kind::Object(table)) => {
+        match (self.value, self.field_type) {
+            (Value::Object(entries), FieldType::Object(table)) => {
                 let values = |_, field: &'static Field| entries.get(field.name);
-                Fields { table, values: &values }.deserialize_struct(name, names, visitor)
+                FieldsDeserializer { table, values: &values }.deserialize_struct(name, names, visitor)
             }
-            _ => Err(InvalidSettings::because("it must be a map of fields")),
+            _ => Err(InvalidSettings::from_reason("it must be a map of fields")),
         }
     }
 
@@ -150,12 +150,12 @@ impl<'de> Deserializer<'de> for OneValue<'de> {
 }
 
 /// The entries of a list.
-struct Items<'a> {
-    kind: &'static Kind,
+struct ListItems<'a> {
+    field_type: &'static FieldType,
     items: std::iter::Enumerate<std::slice::Iter<'a, Value>>,
 }
 
-impl<'a> SeqAccess<'a> for Items<'a> {
+impl<'a> SeqAccess<'a> for ListItems<'a> {
     type Error = InvalidSettings;
 
     fn next_element_seed<T: DeserializeSeed<'a>>(
@@ -163,8 +163,8 @@ impl<'a> SeqAccess<'a> for Items<'a> {
         seed: T,
     ) -> Result<Option<T::Value>, Self::Error> {
         let Some((index, value)) = self.items.next() else { return Ok(None) };
-        let read = seed.deserialize(OneValue { kind: self.kind, value });
-        read.map(Some).map_err(|error| error.of_value(value).inside(&format!("[{index}]")))
+        let read = seed.deserialize(ValueDeserializer { field_type: self.field_type, value });
+        read.map(Some).map_err(|error| error.with_value(value).with_path_prefix(&format!("[{index}]")))
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Map, json};
 
 use super::*;
 use crate::domain::MonitorType;
-use crate::schema::Document;
+use crate::schema::MonitorDocument;
 use crate::schema::table::{self, account, alerting as tables, orders};
 use crate::schema::typed::api_steps::ApiStepsSettings;
 use crate::schema::typed::record::*;
@@ -33,7 +33,7 @@ impl Seen {
     /// Walks `T` against the tables of `kinds`.
     fn types<T: Deserialize<'static>>(&self, kinds: &[MonitorType]) {
         for kind in kinds {
-            self.table::<T>(table::of(*kind));
+            self.table::<T>(table::for_type(*kind));
         }
     }
 
@@ -41,7 +41,7 @@ impl Seen {
         self.table::<T>(T::table());
     }
 
-    fn table<T: Deserialize<'static>>(&self, table: &'static Table) {
+    fn table<T: Deserialize<'static>>(&self, table: &'static FieldTable) {
         if let Err(error) = T::deserialize(StructWalk { table, seen: self }) {
             self.fault(table.name, error.to_string());
         }
@@ -50,7 +50,7 @@ impl Seen {
 
 /// Gives a struct a value of each field that it names.
 struct StructWalk<'s> {
-    table: &'static Table,
+    table: &'static FieldTable,
     seen: &'s Seen,
 }
 
@@ -71,7 +71,7 @@ impl Deserializer<'static> for StructWalk<'_> {
     }
 
     fn deserialize_any<V: Visitor<'static>>(self, _: V) -> Result<V::Value, Self::Error> {
-        Err(InvalidSettings::because("not a struct"))
+        Err(InvalidSettings::from_reason("not a struct"))
     }
 
     serde::forward_to_deserialize_any! {
@@ -102,15 +102,15 @@ impl MapAccess<'static> for FieldWalk<'_> {
 
     fn next_value_seed<V: DeserializeSeed<'static>>(&mut self, seed: V) -> Result<V::Value, Self::Error> {
         let field = self.next.unwrap();
-        let value = ValueWalk { kind: &field.kind, name: field.name, seen: self.walk.seen };
-        seed.deserialize(value).map_err(|error| error.inside(field.name))
+        let value = ValueWalk { kind: &field.field_type, name: field.name, seen: self.walk.seen };
+        seed.deserialize(value).map_err(|error| error.with_path_prefix(field.name))
     }
 }
 
 /// Gives a value of `kind`, and compares the kind with the type that is asked for.
 #[derive(Clone, Copy)]
 struct ValueWalk<'s> {
-    kind: &'static Kind,
+    kind: &'static FieldType,
     name: &'static str,
     seen: &'s Seen,
 }
@@ -124,22 +124,22 @@ impl ValueWalk<'_> {
         visitor: V,
     ) -> Result<V::Value, InvalidSettings> {
         let (min, max) = match *self.kind {
-            Kind::Int { min, max } => (min, max),
-            Kind::IntOf(choices) => (*choices.iter().min().unwrap(), *choices.iter().max().unwrap()),
+            FieldType::Int { min, max } => (min, max),
+            FieldType::IntEnum(choices) => (*choices.iter().min().unwrap(), *choices.iter().max().unwrap()),
             other => return wrong(&format!("a whole number is read from {other:?}")),
         };
         if min < low || max > high {
             self.seen.fault(self.name, format!("{min} to {max} do not fit into {low} to {high}"));
         }
         visitor.visit_i64(match *self.kind {
-            Kind::IntOf(choices) => choices[0],
+            FieldType::IntEnum(choices) => choices[0],
             _ => min.max(1),
         })
     }
 }
 
 fn wrong<T>(what: &str) -> Result<T, InvalidSettings> {
-    Err(InvalidSettings::because(what))
+    Err(InvalidSettings::from_reason(what))
 }
 
 macro_rules! whole_numbers {
@@ -171,22 +171,22 @@ impl Deserializer<'static> for ValueWalk<'_> {
 
     fn deserialize_bool<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Self::Error> {
         match self.kind {
-            Kind::Flag => visitor.visit_bool(true),
+            FieldType::Bool => visitor.visit_bool(true),
             other => wrong(&format!("a flag is read from {other:?}")),
         }
     }
 
     fn deserialize_f64<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Self::Error> {
         match self.kind {
-            Kind::Int { .. } | Kind::Number { .. } => visitor.visit_f64(1.0),
+            FieldType::Int { .. } | FieldType::Float { .. } => visitor.visit_f64(1.0),
             other => wrong(&format!("a number is read from {other:?}")),
         }
     }
 
     fn deserialize_str<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Self::Error> {
         match self.kind {
-            Kind::Text { .. } => visitor.visit_borrowed_str("text"),
-            Kind::TextOf(choices) => visitor.visit_borrowed_str(choices[0]),
+            FieldType::Text { .. } => visitor.visit_borrowed_str("text"),
+            FieldType::TextEnum(choices) => visitor.visit_borrowed_str(choices[0]),
             other => wrong(&format!("a text is read from {other:?}")),
         }
     }
@@ -209,7 +209,7 @@ impl Deserializer<'static> for ValueWalk<'_> {
 
     fn deserialize_seq<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Self::Error> {
         match self.kind {
-            Kind::List { of, .. } => visitor.visit_seq(OneItem(Some(Self { kind: of, ..self }))),
+            FieldType::List { items: of, .. } => visitor.visit_seq(OneItem(Some(Self { kind: of, ..self }))),
             other => wrong(&format!("a list is read from {other:?}")),
         }
     }
@@ -221,7 +221,7 @@ impl Deserializer<'static> for ValueWalk<'_> {
         visitor: V,
     ) -> Result<V::Value, Self::Error> {
         match self.kind {
-            Kind::Object(table) => {
+            FieldType::Object(table) => {
                 StructWalk { table, seen: self.seen }.deserialize_struct(name, names, visitor)
             }
             other => wrong(&format!("a struct is read from {other:?}")),
@@ -234,7 +234,7 @@ impl Deserializer<'static> for ValueWalk<'_> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Self::Error> {
-        let Kind::TextOf(choices) = self.kind else {
+        let FieldType::TextEnum(choices) = self.kind else {
             return wrong(&format!("{name} is read from {:?}", self.kind));
         };
         let (ours, theirs) = (BTreeSet::from_iter(variants), BTreeSet::from_iter(*choices));
@@ -280,7 +280,7 @@ fn walk() -> Seen {
     let seen = Seen::default();
     let others: Vec<_> = MonitorType::ALL.iter().copied().filter(|kind| !HANDSETS.contains(kind)).collect();
     seen.types::<schedule::ScheduleSettings>(MonitorType::ALL);
-    seen.types::<schedule::ModeSettings>(&others);
+    seen.types::<schedule::LocationModeSettings>(&others);
     seen.types::<schedule::HandsetSettings>(HANDSETS);
     seen.types::<alerting::AlertingSettings>(MonitorType::ALL);
     seen.types::<alerting::FullPageSettings>(&[WEBSITES, BROWSERS].concat());
@@ -317,18 +317,18 @@ fn walk() -> Seen {
     seen.record::<BlackoutSettings<'_>>();
     seen.record::<EventSettings<'_>>();
     seen.record::<RecipientSettings<'_>>();
-    seen.record::<GroupSettings<'_>>();
+    seen.record::<NotifierGroupSettings<'_>>();
     seen.record::<TemplateSettings<'_>>();
-    seen.record::<AgreementSettings<'_>>();
+    seen.record::<SlaSettings<'_>>();
     seen.record::<PerformanceAlertSettings>();
     seen.table::<request::LoginRequest<'_>>(&account::LOGIN);
-    seen.table::<request::ReplacementRequest<'_>>(&account::PASSWORD_BULK_EDIT);
-    seen.table::<request::ReplacementRequest<'_>>(&account::SCRIPT_BULK_EDIT);
-    seen.table::<request::LocationsRequest>(&account::MONITOR_BULK_EDIT);
+    seen.table::<request::ReplaceTextRequest<'_>>(&account::PASSWORD_BULK_EDIT);
+    seen.table::<request::ReplaceTextRequest<'_>>(&account::SCRIPT_BULK_EDIT);
+    seen.table::<request::UpdateLocationsRequest>(&account::MONITOR_BULK_EDIT);
     seen.table::<request::CloneRequest<'_>>(&account::MONITOR_CLONE);
     seen.table::<request::TestAlertRequest>(&tables::TEST_NOTIFIER);
-    seen.table::<request::ExampleRequest>(&tables::TEST_NOTIFIER);
-    seen.table::<request::ExampleRequest>(&tables::TEMPLATE_PREVIEW);
+    seen.table::<request::PreviewRequest>(&tables::TEST_NOTIFIER);
+    seen.table::<request::PreviewRequest>(&tables::TEMPLATE_PREVIEW);
     seen.table::<request::ApplyRequest>(&orders::APPLY);
     seen
 }
@@ -358,9 +358,9 @@ fn every_typed_struct_is_walked() {
     assert!(known > 30, "{known}");
 }
 
-fn website(fields: Value) -> Result<Document, InvalidSettings> {
+fn website(fields: Value) -> Result<MonitorDocument, InvalidSettings> {
     let Value::Object(fields) = fields else { unreachable!() };
-    Document::new(MonitorType::Website, fields)
+    MonitorDocument::new(MonitorType::Website, fields)
 }
 
 #[test]
@@ -384,9 +384,12 @@ fn a_value_that_does_not_fit_is_an_error_with_its_place() {
 fn what_is_not_set_has_the_default_of_the_table() {
     let document = website(json!({"url": "http://a/", "mode": "Primary", "timeout": null})).unwrap();
     let settings = document.settings();
-    assert_eq!((settings.mode, settings.schedule.timeout), (crate::domain::LocationMode::Primary, 30));
+    assert_eq!(
+        (settings.location_mode, settings.schedule.timeout),
+        (crate::domain::LocationMode::Primary, 30)
+    );
     assert!(settings.schedule.enabled && settings.alerting.notify_on_error);
-    let typed: website::WebsiteSettings<'_> = document.read().unwrap();
+    let typed: website::WebsiteSettings<'_> = document.to_typed().unwrap();
     assert_eq!((typed.url, typed.http_version), ("http://a/", website::HttpVersion::Http11));
     assert_eq!(typed.post_content_type, "application/x-www-form-urlencoded");
 }
@@ -394,9 +397,9 @@ fn what_is_not_set_has_the_default_of_the_table() {
 #[test]
 fn what_is_missing_and_what_a_type_does_not_have_are_errors() {
     let document = website(json!({})).unwrap();
-    let error = document.read::<website::WebsiteSettings<'_>>().unwrap_err();
+    let error = document.to_typed::<website::WebsiteSettings<'_>>().unwrap_err();
     assert_eq!(error.to_string(), "`url`: it is missing");
-    let error = document.read::<ftp::FtpSettings<'_>>().unwrap_err();
+    let error = document.to_typed::<ftp::FtpSettings<'_>>().unwrap_err();
     assert_eq!(error.to_string(), "`hostname`: `website` has no such field");
 }
 

@@ -4,19 +4,19 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::invalid::InvalidSettings;
-use super::reader::read;
+use super::reader::deserialize_fields;
 use super::schedule::LocationReference;
-use crate::schema::field::Table;
+use crate::schema::field::FieldTable;
 
 /// The request that `fields` make, which were read by `table`.
 ///
 /// # Errors
 /// A field that is missing, or whose value cannot be used.
 pub fn read_request<'a, T: Deserialize<'a>>(
-    table: &'static Table,
+    table: &'static FieldTable,
     fields: &'a Map<String, Value>,
 ) -> Result<T, InvalidSettings> {
-    read(table, &|_, field| fields.get(field.name))
+    deserialize_fields(table, &|_, field| fields.get(field.name))
 }
 
 /// Who logs in.
@@ -30,7 +30,7 @@ pub struct LoginRequest<'a> {
 
 /// A text or password of several monitors in the place of another.
 #[derive(Clone, Copy, Deserialize)]
-pub struct ReplacementRequest<'a> {
+pub struct ReplaceTextRequest<'a> {
     /// What is replaced.
     pub current_value: &'a str,
     /// What stands there from now on.
@@ -39,9 +39,9 @@ pub struct ReplacementRequest<'a> {
 
 /// What a bulk edit does with locations.
 #[derive(Clone, Debug, Deserialize)]
-pub struct LocationsRequest {
+pub struct UpdateLocationsRequest {
     /// Whether the present locations stay.
-    pub update_locations_action: LocationsAction,
+    pub update_locations_action: UpdateLocationsAction,
     /// The locations; without them each monitor keeps its own.
     pub locations: Option<Vec<LocationReference>>,
 }
@@ -49,7 +49,7 @@ pub struct LocationsRequest {
 /// What becomes of the present entries of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum LocationsAction {
+pub enum UpdateLocationsAction {
     /// They stay, and the new ones go behind them.
     Append,
     /// The new ones take their place.
@@ -72,7 +72,7 @@ pub struct TestAlertRequest {
 
 /// An example of an alert.
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub struct ExampleRequest {
+pub struct PreviewRequest {
     /// A monitor whose name and fields it has.
     pub monitor_id: Option<i64>,
 }

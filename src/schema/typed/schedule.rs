@@ -27,16 +27,16 @@ pub struct ScheduleSettings {
 
 /// Which locations a run has: of every type but those of handsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub struct ModeSettings {
+pub struct LocationModeSettings {
     /// Which locations a run has, and which of them alert.
-    #[serde(with = "ModeName")]
+    #[serde(with = "LocationModeName")]
     pub mode: LocationMode,
 }
 
 /// The names of the modes in the field table.
 #[derive(Deserialize)]
 #[serde(remote = "LocationMode")]
-enum ModeName {
+enum LocationModeName {
     #[serde(rename = "Global Verify")]
     GlobalVerify,
     Primary,

@@ -12,16 +12,16 @@ pub struct TcpSettings<'a> {
     /// Port that is connected to.
     pub port: NonZeroU16,
     /// Whether and when TLS begins.
-    pub tls: TcpTls,
+    pub tls: TcpTlsMode,
     /// What is sent and has to come, in order.
     #[serde(borrow)]
-    pub dialogue: Vec<DialogueSettings<'a>>,
+    pub dialogue: Vec<DialogueStepSettings<'a>>,
 }
 
 /// Whether and when TLS begins on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum TcpTls {
+pub enum TcpTlsMode {
     /// Never.
     None,
     /// At once.
@@ -40,7 +40,7 @@ pub enum TcpTls {
 
 /// A step of a dialogue.
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub struct DialogueSettings<'a> {
+pub struct DialogueStepSettings<'a> {
     /// Text that is sent.
     pub send: Option<&'a str>,
     /// Regular expression that has to fit what comes.

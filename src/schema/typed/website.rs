@@ -29,7 +29,7 @@ pub struct WebsiteSettings<'a> {
     /// Whether a 401 is an error.
     pub http_401_is_error: bool,
     /// Whether caches on the way may answer.
-    pub http_caching: Caching,
+    pub http_caching: HttpCaching,
     /// User name for HTTP authentication.
     pub realm_userid: Option<&'a str>,
     /// Password for HTTP authentication.
@@ -67,7 +67,7 @@ pub enum HttpVersion {
 
 /// Whether caches on the way may answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub enum Caching {
+pub enum HttpCaching {
     /// They are asked to ask again.
     Disabled,
     /// They may answer.

@@ -3,13 +3,13 @@
 use jiff::civil::{DateTime, Time};
 
 use super::invalid::InvalidSettings;
-use super::record::agreement::{ExclusionSettings, OperatingPeriodSettings};
+use super::record::agreement::{OperatingPeriodSettings, SlaExclusionSettings};
 use super::record::blackout::BlackoutSettings;
 use crate::schedule::TimeWindow;
 
 /// The time that `text` names in the form of windows, `YYYY-MM-DD HH:MM:SS`.
 #[must_use]
-pub fn local_time(text: &str) -> Option<DateTime> {
+pub fn parse_local_time(text: &str) -> Option<DateTime> {
     DateTime::strptime("%Y-%m-%d %H:%M:%S", text).ok()
 }
 
@@ -18,23 +18,26 @@ impl BlackoutSettings<'_> {
     ///
     /// # Errors
     /// A day or time that is missing or none.
-    pub fn when(&self) -> Result<TimeWindow, InvalidSettings> {
+    pub fn time_window(&self) -> Result<TimeWindow, InvalidSettings> {
         if !self.persistent {
-            let (from, thru) = (moment("from_date", self.from_date)?, moment("thru_date", self.thru_date)?);
+            let (from, thru) = (
+                local_time_field("from_date", self.from_date)?,
+                local_time_field("thru_date", self.thru_date)?,
+            );
             return Ok(TimeWindow::Once { from, until: thru });
         }
         Ok(TimeWindow::Weekly {
-            start_day: day("start_day", self.start_day)?,
-            start: time("start_time", self.start_time)?,
-            end_day: day("end_day", self.end_day)?,
-            end: time("end_time", self.end_time)?,
+            start_day: weekday_field("start_day", self.start_day)?,
+            start: time_of_day_field("start_time", self.start_time)?,
+            end_day: weekday_field("end_day", self.end_day)?,
+            end: time_of_day_field("end_time", self.end_time)?,
         })
     }
 
     /// Whether it came once and was over at `now`, a time of its account.
     #[must_use]
     pub fn is_past(&self, now: DateTime) -> bool {
-        !self.persistent && self.thru_date.and_then(local_time).is_some_and(|thru| thru <= now)
+        !self.persistent && self.thru_date.and_then(parse_local_time).is_some_and(|thru| thru <= now)
     }
 }
 
@@ -43,38 +46,38 @@ impl OperatingPeriodSettings<'_> {
     ///
     /// # Errors
     /// A day or time that is none.
-    pub fn when(&self) -> Result<TimeWindow, InvalidSettings> {
+    pub fn time_window(&self) -> Result<TimeWindow, InvalidSettings> {
         Ok(TimeWindow::Weekly {
-            start_day: day("from_day", Some(self.from_day))?,
-            start: time("from_time", Some(self.from_time))?,
-            end_day: day("thru_day", Some(self.thru_day))?,
-            end: time("thru_time", Some(self.thru_time))?,
+            start_day: weekday_field("from_day", Some(self.from_day))?,
+            start: time_of_day_field("from_time", Some(self.from_time))?,
+            end_day: weekday_field("thru_day", Some(self.thru_day))?,
+            end: time_of_day_field("thru_time", Some(self.thru_time))?,
         })
     }
 }
 
-impl ExclusionSettings<'_> {
+impl SlaExclusionSettings<'_> {
     /// When it holds.
     ///
     /// # Errors
     /// A time that is none.
-    pub fn when(&self) -> Result<TimeWindow, InvalidSettings> {
-        let from = moment("from_date", Some(self.from_date))?;
-        Ok(TimeWindow::Once { from, until: moment("thru_date", Some(self.thru_date))? })
+    pub fn time_window(&self) -> Result<TimeWindow, InvalidSettings> {
+        let from = local_time_field("from_date", Some(self.from_date))?;
+        Ok(TimeWindow::Once { from, until: local_time_field("thru_date", Some(self.thru_date))? })
     }
 }
 
-fn moment(field: &str, text: Option<&str>) -> Result<DateTime, InvalidSettings> {
+fn local_time_field(field: &str, text: Option<&str>) -> Result<DateTime, InvalidSettings> {
     let wanted = "it must be a time such as `2026-01-31 12:00:00`";
-    text.and_then(local_time).ok_or_else(|| InvalidSettings::new(field, text, wanted))
+    text.and_then(parse_local_time).ok_or_else(|| InvalidSettings::new(field, text, wanted))
 }
 
-fn time(field: &str, text: Option<&str>) -> Result<Time, InvalidSettings> {
+fn time_of_day_field(field: &str, text: Option<&str>) -> Result<Time, InvalidSettings> {
     let read = text.and_then(|text| Time::strptime("%H:%M", text).ok());
     read.ok_or_else(|| InvalidSettings::new(field, text, "it must be a time of day such as `12:00`"))
 }
 
-fn day(field: &str, day: Option<u8>) -> Result<u8, InvalidSettings> {
+fn weekday_field(field: &str, day: Option<u8>) -> Result<u8, InvalidSettings> {
     let shown = day.map(|day| day.to_string());
     let wanted = "it must be a whole number from 1 to 7";
     day.filter(|day| (1..=7).contains(day))

@@ -75,7 +75,7 @@ pub async fn authorize_user_change(
 
 /// Whether these are the fields of an ADMIN who can log in.
 fn is_active_admin(user: &UserSettings<'_>) -> bool {
-    user.role == Role::Admin.name() && user.is_open()
+    user.role == Role::Admin.name() && user.can_log_in()
 }
 
 /// The settings of a user that is to be kept.
@@ -96,7 +96,7 @@ async fn has_other_admin(ledger: &dyn ConfigStore, user: &Record) -> Result<bool
 
 /// Whether `user` may log in.
 pub(super) fn is_active(user: &Record) -> bool {
-    listed(user).is_some_and(|user: UserSettings<'_>| user.is_open())
+    listed(user).is_some_and(|user: UserSettings<'_>| user.can_log_in())
 }
 
 /// `user` as who asks.

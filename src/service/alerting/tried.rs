@@ -12,9 +12,9 @@ use crate::domain::{
 };
 use crate::notify::{Composer, Template};
 use crate::schema::Monitor;
-use crate::schema::field::Table;
+use crate::schema::field::FieldTable;
 use crate::schema::table::alerting::{TEMPLATE_PREVIEW, TEST_NOTIFIER};
-use crate::schema::typed::request::{ExampleRequest, TestAlertRequest, read_request};
+use crate::schema::typed::request::{PreviewRequest, TestAlertRequest, read_request};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::service::resources::{body_of, conflict_fault, template};
 use crate::syntax::ValidationError;
@@ -83,7 +83,7 @@ impl AlertService {
     fn named_monitor(
         &self,
         caller: &Caller,
-        example: ExampleRequest,
+        example: PreviewRequest,
         body: &Node,
         faults: &mut Vec<ValidationError>,
     ) -> Option<Monitor> {
@@ -98,7 +98,7 @@ impl AlertService {
 }
 
 fn parse_request<'a, T: Deserialize<'a>>(
-    table: &'static Table,
+    table: &'static FieldTable,
     fields: &'a Map<String, Value>,
 ) -> Result<T, ServiceError> {
     read_request(table, fields).map_err(ServiceError::from)

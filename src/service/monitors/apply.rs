@@ -13,9 +13,9 @@ use super::step::MonitorChange;
 use super::validation::AccountValidation;
 use crate::domain::{CustomerId, MonitorId, MonitorType};
 use crate::schema::accept::create_with;
-use crate::schema::intake::{Form, SecretAt};
-use crate::schema::validation_context::{Plan, Surroundings};
-use crate::schema::{Document, Monitor, Origin};
+use crate::schema::intake::{InputFormat, SecretSource};
+use crate::schema::validation_context::{BillingPlan, ValidationContext};
+use crate::schema::{Monitor, MonitorDocument, Origin};
 use crate::service::caller::{Caller, ServiceError};
 use crate::syntax::source::{Node, NodeValue};
 use crate::syntax::{ValidationErrorKind, display_value};
@@ -145,10 +145,10 @@ fn decide_all(
 ) -> Result<Vec<ApplyDecision>, ServiceError> {
     let around = scene.schema_context();
     // How full a plan is depends on all that is made and removed here: it is judged when they are saved.
-    let plans: Option<Vec<Plan>> = around
+    let plans: Option<Vec<BillingPlan>> = around
         .plans
-        .map(|plans| plans.iter().map(|plan| Plan { most_monitors: None, ..plan.clone() }).collect());
-    let around = Surroundings { plans: plans.as_deref(), ..around };
+        .map(|plans| plans.iter().map(|plan| BillingPlan { max_monitors: None, ..plan.clone() }).collect());
+    let around = ValidationContext { plans: plans.as_deref(), ..around };
     let present = ExistingMonitors::from_monitors(all);
     let (mut verdicts, mut blame, mut keys) = (Vec::new(), FaultCollector::default(), HashSet::new());
     for applied in wanted {
@@ -158,12 +158,20 @@ fn decide_all(
         }
         let old = present.get(&applied.key);
         check_account(customer, applied, &who, &mut blame);
-        if let Some(old) = old.filter(|old| old.kind() != applied.kind) {
-            let message = format!("`type` must stay `{}`; give the new monitor another key", old.kind());
+        if let Some(old) = old.filter(|old| old.monitor_type() != applied.kind) {
+            let message =
+                format!("`type` must stay `{}`; give the new monitor another key", old.monitor_type());
             blame.add(&who, ValidationErrorKind::Conflict, "type", message);
             continue;
         }
-        match create_with(applied.kind, Form::File, &applied.body, &around, &reject_files, ENVELOPE_FIELDS) {
+        match create_with(
+            applied.kind,
+            InputFormat::File,
+            &applied.body,
+            &around,
+            &reject_files,
+            ENVELOPE_FIELDS,
+        ) {
             Ok(accepted) => verdicts.push(decide(applied, old, accepted.document, accepted.warnings)),
             Err(faults) => blame.add_all(&who, faults),
         }
@@ -181,7 +189,7 @@ fn decide_all(
 fn decide(
     applied: &ApplyEntry,
     old: Option<&Monitor>,
-    document: Document,
+    document: MonitorDocument,
     warnings: Vec<String>,
 ) -> ApplyDecision {
     let key = applied.key.clone();
@@ -196,7 +204,7 @@ fn decide(
     let (before, after) =
         if same { <_>::default() } else { changed_document_fields(&old.document, &document) };
     let action = if same { "none" } else { "change" };
-    let (taken_over, trail) = (old.origin != origin, (*old.trail).clone());
+    let (taken_over, trail) = (old.origin != origin, (*old.metadata).clone());
     let step = (taken_over || action == "change").then(|| MonitorChange::Update {
         action: if taken_over { "adopt" } else { "change" },
         old: Box::new(old.clone()),
@@ -228,6 +236,6 @@ fn check_account(customer: CustomerId, applied: &ApplyEntry, who: &str, blame: &
 }
 
 /// Whoever applies reads files and variables of its own host before it sends what is in them.
-fn reject_files(_: SecretAt<'_>) -> Result<String, String> {
+fn reject_files(_: SecretSource<'_>) -> Result<String, String> {
     Err("the server reads no files and variables for its callers; send the value".to_owned())
 }

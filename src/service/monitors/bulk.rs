@@ -8,9 +8,9 @@ use super::context::MonitorContext;
 use super::many::{FaultCollector, change_many, monitor_label, request_fields};
 use super::validation::AccountValidation;
 use crate::catalog::AccountFacts;
-use crate::schema::intake::Form;
+use crate::schema::intake::InputFormat;
 use crate::schema::table::account::MONITOR_BULK_EDIT;
-use crate::schema::typed::request::{LocationsAction, LocationsRequest, read_request};
+use crate::schema::typed::request::{UpdateLocationsAction, UpdateLocationsRequest, read_request};
 use crate::schema::typed::schedule::LocationReference;
 use crate::schema::{Monitor, accept};
 use crate::service::caller::{Caller, ServiceError};
@@ -34,8 +34,8 @@ pub async fn bulk_edit(
     body: &Node,
 ) -> Result<Vec<String>, ServiceError> {
     let fields = request_fields(&MONITOR_BULK_EDIT, body)?;
-    let wanted: LocationsRequest = read_request(&MONITOR_BULK_EDIT, &fields)?;
-    let append = wanted.update_locations_action == LocationsAction::Append;
+    let wanted: UpdateLocationsRequest = read_request(&MONITOR_BULK_EDIT, &fields)?;
+    let append = wanted.update_locations_action == UpdateLocationsAction::Append;
     let kept = |name: &str| !(ENVELOPE_FIELDS.contains(&name) || append && name == "locations");
     let entries = body.entries().iter().filter(|(key, _)| kept(&key.name)).cloned().collect();
     let shared = Node { value: NodeValue::Map(entries), position: body.position };
@@ -49,7 +49,7 @@ pub async fn bulk_edit(
         } else {
             &shared
         };
-        match accept::patch(&old.document, Form::V3, patched, &scene.schema_context()) {
+        match accept::patch(&old.document, InputFormat::V3, patched, &scene.schema_context()) {
             Ok(accepted) => Some(accepted),
             Err(faults) => {
                 blame.add_all(&monitor_label(old.id), faults);

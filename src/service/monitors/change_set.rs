@@ -9,7 +9,7 @@ use super::seal::seal_secrets;
 use super::step::MonitorChange;
 use crate::domain::{MonitorId, Revision, Timestamp};
 use crate::pipeline::PlanError;
-use crate::schema::{Document, Monitor, Origin, Trail};
+use crate::schema::{Monitor, MonitorDocument, MonitorMetadata, Origin};
 use crate::service::caller::{Caller, EntryPoint, ServiceError};
 use crate::store::{AuditObject, ConfigChange, NewAuditEntry, NewMonitor, StoredMonitor};
 
@@ -59,7 +59,7 @@ impl ChangeSet {
                 self.create(parts, caller, origin, document, now);
             }
             MonitorChange::Update { action, old, document, trail, origin } => {
-                let same = *old.document == *document && old.trail.paused_until == trail.paused_until;
+                let same = *old.document == *document && old.metadata.paused_until == trail.paused_until;
                 if same && origin.is_none() {
                     self.outcomes.push(ChangeOutcome::Unchanged(*old));
                     return;
@@ -107,14 +107,14 @@ impl ChangeSet {
         parts: &MonitorDependencies,
         caller: &Caller,
         origin: Origin,
-        document: Arc<Document>,
+        document: Arc<MonitorDocument>,
         now: Timestamp,
     ) {
-        let mut trail = Trail {
+        let mut trail = MonitorMetadata {
             created_at: Some(now),
             created_by: caller.login.to_string(),
             modified_by: caller.login.to_string(),
-            ..Trail::default()
+            ..MonitorMetadata::default()
         };
         if document.is_set("script") {
             record_script_change(&mut trail, caller, now);
@@ -135,7 +135,7 @@ impl ChangeSet {
             revision: Revision(1),
             modified_at: now,
             document,
-            trail: Arc::new(trail),
+            metadata: Arc::new(trail),
         }));
     }
 
@@ -226,8 +226,8 @@ impl ChangeOutcome {
 fn next_version(
     caller: &Caller,
     old: &Monitor,
-    document: Arc<Document>,
-    mut trail: Trail,
+    document: Arc<MonitorDocument>,
+    mut trail: MonitorMetadata,
     now: Timestamp,
 ) -> Monitor {
     caller.login.as_ref().clone_into(&mut trail.modified_by);
@@ -238,12 +238,12 @@ fn next_version(
         revision: Revision(old.revision.0 + 1),
         modified_at: now,
         document,
-        trail: Arc::new(trail),
+        metadata: Arc::new(trail),
         ..old.clone()
     }
 }
 
-fn record_script_change(trail: &mut Trail, caller: &Caller, now: Timestamp) {
+fn record_script_change(trail: &mut MonitorMetadata, caller: &Caller, now: Timestamp) {
     trail.script_created.get_or_insert(now);
     trail.script_modified = Some(now);
     caller.login.as_ref().clone_into(&mut trail.script_modified_by);
@@ -263,7 +263,7 @@ fn undo_entry(entry: NewAuditEntry) -> NewAuditEntry {
     NewAuditEntry { entry_point: EntryPoint::Server.as_str(), action: "undo", ..entry }
 }
 
-fn monitor_name(document: &Document) -> &str {
+fn monitor_name(document: &MonitorDocument) -> &str {
     document.name()
 }
 

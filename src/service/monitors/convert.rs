@@ -11,7 +11,7 @@ use super::step::MonitorChange;
 use super::validation::AccountValidation;
 use crate::domain::{MonitorId, MonitorType};
 use crate::schema::accept;
-use crate::schema::intake::Form;
+use crate::schema::intake::InputFormat;
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::syntax::source::Node;
 
@@ -31,7 +31,7 @@ pub async fn convert_to_steps(
     let _turn = context.lock_exclusive().await;
     let scene = AccountValidation::new(context, caller).await?;
     let is_stepped = matches!(kind, MonitorType::WebsiteApi | MonitorType::WebsiteSslApi);
-    if !is_stepped || find_own(&context.parts.roster, caller, id)?.kind() != kind {
+    if !is_stepped || find_own(&context.parts.roster, caller, id)?.monitor_type() != kind {
         return Err(ServiceError::NotFound);
     }
     let old = find_changeable(&context.parts.roster, caller, id, if_match)?;
@@ -48,8 +48,8 @@ pub async fn convert_to_steps(
         "assertions": document.value("assertions").unwrap_or(&json!([])),
     });
     let body = json!({"api_steps": [step], "url": null, "http_method": null, "assertions": null});
-    let accepted = accept::patch(document, Form::V3, &Node::from(body), &scene.schema_context())?;
-    let (document, trail) = (Arc::new(accepted.document), (*old.trail).clone());
+    let accepted = accept::patch(document, InputFormat::V3, &Node::from(body), &scene.schema_context())?;
+    let (document, trail) = (Arc::new(accepted.document), (*old.metadata).clone());
     let step =
         MonitorChange::Update { action: "convert-api", old: Box::new(old), document, trail, origin: None };
     let made = save_all(context, caller, vec![step]).await?;

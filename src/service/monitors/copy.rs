@@ -11,7 +11,7 @@ use super::save::{save_all, saved_object};
 use super::step::MonitorChange;
 use super::validation::AccountValidation;
 use crate::domain::{MonitorId, Record, RecordKind};
-use crate::schema::intake::Form;
+use crate::schema::intake::InputFormat;
 use crate::schema::table::account::MONITOR_CLONE;
 use crate::schema::typed::request::{CloneRequest, read_request};
 use crate::schema::{Origin, accept};
@@ -45,7 +45,7 @@ pub async fn copy(
         None => format!("Copy of {}", old.name()).chars().take(MAX_NAME_CHARS).collect(),
     };
     let named = Node::from(json!({"name": name}));
-    let accepted = accept::patch(&old.document, Form::V3, &named, &scene.schema_context())?;
+    let accepted = accept::patch(&old.document, InputFormat::V3, &named, &scene.schema_context())?;
     let document = Arc::new(accepted.document);
     let made = save_all(
         context,

@@ -7,7 +7,7 @@ use super::save::{save_all, saved_object};
 use super::step::MonitorChange;
 use super::validation::AccountValidation;
 use crate::domain::MonitorType;
-use crate::schema::intake::Form;
+use crate::schema::intake::InputFormat;
 use crate::schema::{Origin, accept};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::syntax::source::Node;
@@ -21,7 +21,7 @@ pub async fn create(
     context: &MonitorContext,
     caller: &Caller,
     kind: MonitorType,
-    form: Form,
+    form: InputFormat,
     body: &Node,
 ) -> Result<SavedObject, ServiceError> {
     let _turn = context.lock_shared().await;

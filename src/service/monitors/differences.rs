@@ -4,27 +4,31 @@
 use serde_json::{Map, Value};
 
 use crate::domain::to_hex;
-use crate::schema::{Document, Monitor, Secrets};
+use crate::schema::{Monitor, MonitorDocument, SecretMode};
 
 /// Characters from which on a text stands in the audit trail as its length and SHA-256.
 const MAX_SHOWN_CHARS: usize = 2000;
 
 /// The fields of a new monitor.
-pub(in crate::service) fn created_fields(document: &Document) -> Map<String, Value> {
-    document.stored(Secrets::Masked).into_iter().map(|(name, value)| (name, abbreviate(value))).collect()
+pub(in crate::service) fn created_fields(document: &MonitorDocument) -> Map<String, Value> {
+    document
+        .to_stored(SecretMode::Masked)
+        .into_iter()
+        .map(|(name, value)| (name, abbreviate(value)))
+        .collect()
 }
 
 /// The fields of a monitor that is removed.
-pub(in crate::service) fn removed_fields(document: &Document) -> Map<String, Value> {
+pub(in crate::service) fn removed_fields(document: &MonitorDocument) -> Map<String, Value> {
     created_fields(document)
 }
 
 /// The fields that differ between two versions, as they were and as they are; until when it rests among them.
 pub(super) fn changed_fields(old: &Monitor, new: &Monitor) -> (Map<String, Value>, Map<String, Value>) {
     let (mut before, mut after) = changed_document_fields(&old.document, &new.document);
-    if old.trail.paused_until != new.trail.paused_until {
+    if old.metadata.paused_until != new.metadata.paused_until {
         let until =
-            |monitor: &Monitor| monitor.trail.paused_until.map_or(Value::Null, |at| at.to_string().into());
+            |monitor: &Monitor| monitor.metadata.paused_until.map_or(Value::Null, |at| at.to_string().into());
         before.insert("paused_until".to_owned(), until(old));
         after.insert("paused_until".to_owned(), until(new));
     }
@@ -33,11 +37,12 @@ pub(super) fn changed_fields(old: &Monitor, new: &Monitor) -> (Map<String, Value
 
 /// The fields that differ between two documents. A field without a value is null.
 pub(in crate::service) fn changed_document_fields(
-    old: &Document,
-    new: &Document,
+    old: &MonitorDocument,
+    new: &MonitorDocument,
 ) -> (Map<String, Value>, Map<String, Value>) {
-    let (revealed_old, revealed_new) = (old.stored(Secrets::Revealed), new.stored(Secrets::Revealed));
-    let (masked_old, masked_new) = (old.to_json(Secrets::Masked), new.to_json(Secrets::Masked));
+    let (revealed_old, revealed_new) =
+        (old.to_stored(SecretMode::Revealed), new.to_stored(SecretMode::Revealed));
+    let (masked_old, masked_new) = (old.to_json(SecretMode::Masked), new.to_json(SecretMode::Masked));
     let (mut before, mut after) = (Map::new(), Map::new());
     let names =
         revealed_old.keys().chain(revealed_new.keys().filter(|name| !revealed_old.contains_key(*name)));
@@ -71,9 +76,9 @@ mod tests {
     use super::*;
     use crate::domain::MonitorType;
 
-    fn website(values: Value) -> Document {
+    fn website(values: Value) -> MonitorDocument {
         let Value::Object(values) = values else { unreachable!() };
-        Document::new(MonitorType::Website, values).unwrap()
+        MonitorDocument::new(MonitorType::Website, values).unwrap()
     }
 
     #[test]

@@ -9,8 +9,8 @@ use super::step::MonitorChange;
 use super::validation::AccountValidation;
 use crate::catalog::AccountFacts;
 use crate::domain::{LocationId, MonitorId, MonitorType, Permission};
-use crate::schema::intake::Form;
-use crate::schema::{Document, Monitor, Secrets, accept};
+use crate::schema::intake::InputFormat;
+use crate::schema::{Monitor, MonitorDocument, SecretMode, accept};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::syntax::source::Node;
 
@@ -25,21 +25,21 @@ pub async fn patch(
     caller: &Caller,
     id: MonitorId,
     kind: Option<MonitorType>,
-    form: Form,
+    form: InputFormat,
     body: &Node,
     if_match: IfMatch,
 ) -> Result<SavedObject, ServiceError> {
     let _turn = context.lock_exclusive().await;
     let scene = AccountValidation::new(context, caller).await?;
     if kind.is_some_and(|kind| {
-        find_own(&context.parts.roster, caller, id).is_ok_and(|there| there.kind() != kind)
+        find_own(&context.parts.roster, caller, id).is_ok_and(|there| there.monitor_type() != kind)
     }) {
         return Err(ServiceError::NotFound);
     }
     let old = find_changeable(&context.parts.roster, caller, id, if_match)?;
     let accepted = accept::patch(&old.document, form, body, &scene.schema_context())?;
     let document = Arc::new(without_echoed_defaults(&old, accepted.document, body, scene.facts())?);
-    let trail = (*old.trail).clone();
+    let trail = (*old.metadata).clone();
     let step = MonitorChange::Update { action: "change", old: Box::new(old), document, trail, origin: None };
     let made = save_all(context, caller, vec![step]).await?;
     saved_object(&made, accepted.warnings)
@@ -67,10 +67,10 @@ pub async fn delete(
 /// that was read before from a wish.
 fn without_echoed_defaults(
     old: &Monitor,
-    document: Document,
+    document: MonitorDocument,
     body: &Node,
     facts: &AccountFacts,
-) -> Result<Document, ServiceError> {
+) -> Result<MonitorDocument, ServiceError> {
     if body.get("monitor_uses_own_locations").is_none() {
         return Ok(document);
     }
@@ -78,15 +78,15 @@ fn without_echoed_defaults(
     let defaults = facts.default_locations.iter().copied().map(LocationId);
     let same_home =
         !old.document.is_set("home_location") && document.settings().schedule.home_location == home;
-    let same_pool = !old.document.is_set("locations") && document.locations().into_iter().eq(defaults);
+    let same_pool = !old.document.is_set("locations") && document.location_ids().into_iter().eq(defaults);
     if !same_home && !same_pool {
         return Ok(document);
     }
-    let mut values = document.stored(Secrets::Revealed);
+    let mut values = document.to_stored(SecretMode::Revealed);
     for (name, same) in [("home_location", same_home), ("locations", same_pool)] {
         if same {
             values.shift_remove(name);
         }
     }
-    Document::new(document.kind(), values).map_err(ServiceError::from)
+    MonitorDocument::new(document.monitor_type(), values).map_err(ServiceError::from)
 }

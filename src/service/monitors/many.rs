@@ -12,9 +12,9 @@ use super::step::MonitorChange;
 use super::validation::AccountValidation;
 use crate::domain::{MonitorId, Permission};
 use crate::schema::Monitor;
-use crate::schema::accept::Accepted;
-use crate::schema::intake::{Form, Intake, no_secrets};
-use crate::schema::table::Table;
+use crate::schema::accept::ValidatedDocument;
+use crate::schema::intake::{FieldReader, InputFormat, reject_secret_sources};
+use crate::schema::table::FieldTable;
 use crate::service::caller::{Caller, ServiceError};
 use crate::syntax::source::{Node, Position};
 use crate::syntax::{ValidationError, ValidationErrorKind};
@@ -23,10 +23,13 @@ use crate::syntax::{ValidationError, ValidationErrorKind};
 const MAX_FAULTS: usize = 100;
 
 /// The fields of a body of `table`, or all that is wrong with it.
-pub(super) fn request_fields(table: &'static Table, body: &Node) -> Result<Map<String, Value>, ServiceError> {
-    let mut intake = Intake::new(Form::V3, &no_secrets);
-    let fields = intake.fields(table, body, &[], true);
-    if intake.faults.is_empty() { Ok(fields) } else { Err(ServiceError::Invalid(intake.faults)) }
+pub(super) fn request_fields(
+    table: &'static FieldTable,
+    body: &Node,
+) -> Result<Map<String, Value>, ServiceError> {
+    let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
+    let fields = intake.read_fields(table, body, &[], true);
+    if intake.errors.is_empty() { Ok(fields) } else { Err(ServiceError::Invalid(intake.errors)) }
 }
 
 /// The numbers under `monitors`; one that stands there twice counts once.
@@ -103,7 +106,7 @@ pub(super) async fn change_many(
         &Map<String, Value>,
         &AccountValidation,
         &mut FaultCollector,
-    ) -> Option<Accepted>
+    ) -> Option<ValidatedDocument>
     + Send
     + 'static,
 ) -> Result<Vec<String>, ServiceError> {
@@ -117,7 +120,7 @@ pub(super) async fn change_many(
             if let Some(accepted) = change(&old, &fields, &scene, &mut blame) {
                 let who = monitor_label(old.id);
                 warnings.extend(accepted.warnings.iter().map(|warning| format!("{who}: {warning}")));
-                let (document, trail) = (Arc::new(accepted.document), (*old.trail).clone());
+                let (document, trail) = (Arc::new(accepted.document), (*old.metadata).clone());
                 steps.push(MonitorChange::Update {
                     action,
                     old: Box::new(old),

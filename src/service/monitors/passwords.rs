@@ -6,12 +6,12 @@ use super::context::MonitorContext;
 use super::many::{FaultCollector, change_many, monitor_label, request_fields};
 use super::validation::AccountValidation;
 use crate::domain::constant_time_eq;
-use crate::schema::accept::Accepted;
-use crate::schema::field::{Field, Kind};
-use crate::schema::table::Table;
+use crate::schema::accept::ValidatedDocument;
+use crate::schema::field::{Field, FieldType};
+use crate::schema::table::FieldTable;
 use crate::schema::table::account::PASSWORD_BULK_EDIT;
-use crate::schema::typed::request::{ReplacementRequest, read_request};
-use crate::schema::{Document, Monitor, Secrets, table};
+use crate::schema::typed::request::{ReplaceTextRequest, read_request};
+use crate::schema::{Monitor, MonitorDocument, SecretMode, table};
 use crate::service::caller::{Caller, ServiceError};
 use crate::syntax::source::{Node, Position};
 use crate::syntax::{MASK, ValidationError, ValidationErrorKind};
@@ -28,7 +28,7 @@ pub async fn bulk_edit_passwords(
     body: &Node,
 ) -> Result<Vec<String>, ServiceError> {
     let fields = request_fields(&PASSWORD_BULK_EDIT, body)?;
-    let wanted: ReplacementRequest<'_> = read_request(&PASSWORD_BULK_EDIT, &fields)?;
+    let wanted: ReplaceTextRequest<'_> = read_request(&PASSWORD_BULK_EDIT, &fields)?;
     let masked: Vec<ValidationError> =
         [("current_value", wanted.current_value), ("new_value", wanted.new_value)]
             .into_iter()
@@ -50,8 +50,8 @@ fn replace_in_monitor(
     fields: &Map<String, Value>,
     _: &AccountValidation,
     blame: &mut FaultCollector,
-) -> Option<Accepted> {
-    let wanted: ReplacementRequest<'_> = match read_request(&PASSWORD_BULK_EDIT, fields) {
+) -> Option<ValidatedDocument> {
+    let wanted: ReplaceTextRequest<'_> = match read_request(&PASSWORD_BULK_EDIT, fields) {
         Ok(wanted) => wanted,
         Err(error) => {
             blame.add_all(&monitor_label(old.id), [error.into()]);
@@ -60,17 +60,17 @@ fn replace_in_monitor(
     };
     let mut exchange =
         SecretReplacer { current: wanted.current_value, new: wanted.new_value, found: 0, faults: Vec::new() };
-    let mut values = old.document.stored(Secrets::Revealed);
-    exchange.replace_in_object(table::of(old.kind()), "", &mut values);
+    let mut values = old.document.to_stored(SecretMode::Revealed);
+    exchange.replace_in_object(table::for_type(old.monitor_type()), "", &mut values);
     if exchange.found == 0 {
         let message = "no secret of it is the `current_value`";
         blame.add(&monitor_label(old.id), ValidationErrorKind::Conflict, "current_value", message);
     }
     let sound = exchange.found > 0 && exchange.faults.is_empty();
     blame.add_all(&monitor_label(old.id), exchange.faults);
-    match Document::new(old.kind(), values) {
+    match MonitorDocument::new(old.monitor_type(), values) {
         // Another password changes nothing that saving warns of.
-        Ok(document) => sound.then(|| Accepted { document, warnings: Vec::new() }),
+        Ok(document) => sound.then(|| ValidatedDocument { document, warnings: Vec::new() }),
         Err(error) => {
             blame.add_all(&monitor_label(old.id), [error.into()]);
             None
@@ -87,7 +87,7 @@ struct SecretReplacer<'a> {
 }
 
 impl SecretReplacer<'_> {
-    fn replace_in_object(&mut self, table: &'static Table, path: &str, values: &mut Map<String, Value>) {
+    fn replace_in_object(&mut self, table: &'static FieldTable, path: &str, values: &mut Map<String, Value>) {
         for (name, value) in values {
             if let Some(field) = table.field(name) {
                 let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
@@ -97,9 +97,9 @@ impl SecretReplacer<'_> {
     }
 
     fn replace_in_field(&mut self, field: &Field, path: &str, value: &mut Value) {
-        match (&field.kind, value) {
-            (Kind::Object(inner), Value::Object(values)) => self.replace_in_object(inner, path, values),
-            (Kind::List { of: Kind::Object(inner), .. }, Value::Array(items)) => {
+        match (&field.field_type, value) {
+            (FieldType::Object(inner), Value::Object(values)) => self.replace_in_object(inner, path, values),
+            (FieldType::List { items: FieldType::Object(inner), .. }, Value::Array(items)) => {
                 for (index, item) in items.iter_mut().enumerate() {
                     if let Value::Object(values) = item {
                         self.replace_in_object(inner, &format!("{path}[{index}]"), values);
@@ -109,7 +109,7 @@ impl SecretReplacer<'_> {
             (kind, Value::String(text)) if field.secret && constant_time_eq(text, self.current) => {
                 self.found += 1;
                 match kind {
-                    Kind::Text { max, .. } if self.new.chars().count() > *max => {
+                    FieldType::Text { max, .. } if self.new.chars().count() > *max => {
                         let message = format!("`{path}` must have at most {max} characters");
                         self.faults.push(ValidationError::new(
                             ValidationErrorKind::Length,
@@ -118,7 +118,7 @@ impl SecretReplacer<'_> {
                             message,
                         ));
                     }
-                    Kind::Text { format, .. } if !format.matches(self.new) => {
+                    FieldType::Text { format, .. } if !format.matches(self.new) => {
                         let message = format!("`{path}` must be {}", format.expected());
                         self.faults.push(ValidationError::new(
                             ValidationErrorKind::Format,

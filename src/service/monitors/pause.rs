@@ -7,7 +7,7 @@ use super::context::MonitorContext;
 use super::save::{save_all, saved_object};
 use super::step::MonitorChange;
 use crate::domain::{MonitorId, Permission, Timestamp};
-use crate::schema::{Monitor, Trail};
+use crate::schema::{Monitor, MonitorMetadata};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::syntax::source::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
@@ -56,11 +56,11 @@ async fn set_paused_until(
     let _turn = context.lock_exclusive().await;
     let old = find_own(&context.parts.roster, caller, id)?;
     let now = context.parts.clock.now();
-    let is_paused = old.trail.paused_until.is_some_and(|until| until > now);
+    let is_paused = old.metadata.paused_until.is_some_and(|until| until > now);
     if action == "resume" && !is_paused {
         return saved_object(&[old], Vec::new());
     }
-    let trail = Trail { paused_until: Some(until), ..(*old.trail).clone() };
+    let trail = MonitorMetadata { paused_until: Some(until), ..(*old.metadata).clone() };
     let document = Arc::clone(&old.document);
     let step = MonitorChange::Update { action, old: Box::new(old), document, trail, origin: None };
     let made = save_all(context, caller, vec![step]).await?;
@@ -81,7 +81,7 @@ pub async fn resume_due(context: &MonitorContext, now: Timestamp) {
     }
     let _turn = context.lock_exclusive().await;
     let monitor = |(until, id): (Timestamp, MonitorId)| {
-        context.parts.roster.get(id).filter(|monitor| monitor.trail.paused_until == Some(until))
+        context.parts.roster.get(id).filter(|monitor| monitor.metadata.paused_until == Some(until))
     };
     let awake: Vec<Monitor> = over.into_iter().filter_map(monitor).collect();
     if !awake.is_empty()

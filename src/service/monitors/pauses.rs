@@ -14,7 +14,7 @@ pub(super) struct PauseEnds(Mutex<BTreeSet<(Timestamp, MonitorId)>>);
 impl PauseEnds {
     /// Notes which of `monitors` are paused after `now`.
     pub(super) fn register(&self, monitors: &[Monitor], now: Timestamp) {
-        let ends = monitors.iter().filter_map(|monitor| Some((monitor.trail.paused_until?, monitor.id)));
+        let ends = monitors.iter().filter_map(|monitor| Some((monitor.metadata.paused_until?, monitor.id)));
         self.0.lock().extend(ends.filter(|(until, _)| *until > now));
     }
 

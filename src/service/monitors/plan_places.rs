@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::step::MonitorChange;
 use crate::catalog::{AccountFacts, Roster};
 use crate::domain::CustomerId;
-use crate::schema::Document;
-use crate::schema::validation_context::Plan;
+use crate::schema::MonitorDocument;
+use crate::schema::validation_context::BillingPlan;
 use crate::service::caller::ServiceError;
 use crate::sync::Mutex;
 use crate::syntax::source::Position;
@@ -27,13 +27,13 @@ impl PlanQuota {
         roster: &Roster,
         customer: CustomerId,
         facts: &AccountFacts,
-    ) -> Option<Vec<Plan>> {
+    ) -> Option<Vec<BillingPlan>> {
         let plans = facts.common.plans.as_ref()?;
         let pending = self.0.lock();
-        let counted = |plan: &Plan| {
+        let counted = |plan: &BillingPlan| {
             let making = pending.get(&(customer, plan.code.clone())).copied().unwrap_or_default();
             let monitors = roster.under_plan(customer, &plan.code) + making;
-            Plan { monitors, ..plan.clone() }
+            BillingPlan { monitor_count: monitors, ..plan.clone() }
         };
         Some(plans.iter().map(counted).collect())
     }
@@ -51,7 +51,7 @@ impl PlanQuota {
         let mut pending = self.0.lock();
         for (code, count) in demand_by_plan(steps) {
             let Some(count) = usize::try_from(count).ok().filter(|count| *count > 0) else { continue };
-            let most = plans.iter().find(|plan| plan.code == code).and_then(|plan| plan.most_monitors);
+            let most = plans.iter().find(|plan| plan.code == code).and_then(|plan| plan.max_monitors);
             let making = pending.entry((customer, code.clone())).or_default();
             let there = roster.under_plan(customer, &code) + *making;
             if let Some(most) = most.filter(|most| there + count > *most) {
@@ -76,7 +76,7 @@ impl PlanQuota {
 
 /// How many more monitors `steps` make under each plan.
 fn demand_by_plan(steps: &[MonitorChange]) -> BTreeMap<String, i64> {
-    let code = |document: &Document| document.billing_plancode().to_owned();
+    let code = |document: &MonitorDocument| document.billing_plancode().to_owned();
     let mut wanted: BTreeMap<String, i64> = BTreeMap::new();
     for step in steps {
         match step {

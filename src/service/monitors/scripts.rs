@@ -6,11 +6,11 @@ use super::context::MonitorContext;
 use super::many::{FaultCollector, change_many, monitor_label, request_fields};
 use super::validation::AccountValidation;
 use crate::domain::MonitorType;
-use crate::schema::accept::Accepted;
-use crate::schema::field::Kind;
-use crate::schema::intake::Form;
+use crate::schema::accept::ValidatedDocument;
+use crate::schema::field::FieldType;
+use crate::schema::intake::InputFormat;
 use crate::schema::table::account::SCRIPT_BULK_EDIT;
-use crate::schema::typed::request::{ReplacementRequest, read_request};
+use crate::schema::typed::request::{ReplaceTextRequest, read_request};
 use crate::schema::{Monitor, accept, table};
 use crate::script::dialect::Script;
 use crate::script::{ScriptError, ScriptSummary, check_well_formed, mask};
@@ -49,9 +49,9 @@ fn replace_in_monitor(
     scene: &AccountValidation,
     grown: &mut usize,
     blame: &mut FaultCollector,
-) -> Option<Accepted> {
+) -> Option<ValidatedDocument> {
     let who = monitor_label(old.id);
-    let wanted: ReplacementRequest<'_> = match read_request(&SCRIPT_BULK_EDIT, fields) {
+    let wanted: ReplaceTextRequest<'_> = match read_request(&SCRIPT_BULK_EDIT, fields) {
         Ok(wanted) => wanted,
         Err(error) => {
             blame.add_all(&who, [error.into()]);
@@ -60,7 +60,7 @@ fn replace_in_monitor(
     };
     let (current, new) = (wanted.current_value, wanted.new_value);
     let script = old.document.script().unwrap_or_default();
-    let script = if old.kind() == MonitorType::BrowserScript { mask(script) } else { script.into() };
+    let script = if old.monitor_type() == MonitorType::BrowserScript { mask(script) } else { script.into() };
     let count = script.matches(current).count();
     if count == 0 {
         blame.add(
@@ -74,8 +74,8 @@ fn replace_in_monitor(
     // Judged before it is built: a letter that becomes a page makes a library.
     let growth = count.saturating_mul(new.len().saturating_sub(current.len()));
     *grown = grown.saturating_add(growth);
-    let most = match table::of(old.kind()).field("script").map(|field| field.kind) {
-        Some(Kind::Text { max, .. }) => max,
+    let most = match table::for_type(old.monitor_type()).field("script").map(|field| field.field_type) {
+        Some(FieldType::Text { max, .. }) => max,
         _ => 0,
     };
     if script.len().saturating_add(growth) > most.saturating_mul(4) {
@@ -95,7 +95,7 @@ fn replace_in_monitor(
     }
     let before = script;
     let script = before.replace(current, new);
-    if let Some(problem) = script_error(old.kind(), &before, &script) {
+    if let Some(problem) = script_error(old.monitor_type(), &before, &script) {
         blame.add(
             &who,
             ValidationErrorKind::Format,
@@ -105,7 +105,7 @@ fn replace_in_monitor(
         return None;
     }
     let body = Node::from(json!({"script": script}));
-    match accept::patch(&old.document, Form::V3, &body, &scene.schema_context()) {
+    match accept::patch(&old.document, InputFormat::V3, &body, &scene.schema_context()) {
         Ok(accepted) => Some(accepted),
         Err(faults) => {
             blame.add_all(&who, faults);

@@ -10,8 +10,8 @@ use crate::catalog::moment::{local, utc};
 use crate::catalog::stored::listed;
 use crate::domain::{MonitorId, MonitorType, Outcome, Permission, Record, RecordKind, Revision, Timestamp};
 use crate::schema::typed::record::{BlackoutKind, BlackoutSettings};
-use crate::schema::typed::window::local_time;
-use crate::schema::{Monitor, Origin, Secrets, table};
+use crate::schema::typed::window::parse_local_time;
+use crate::schema::{Monitor, Origin, SecretMode, table};
 use crate::script::ScriptSummary;
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{MonitorState, Pagination, RecordFilter};
@@ -38,7 +38,7 @@ pub async fn monitors_to_json(
     let alerts =
         ids_by_monitor(&records_of_monitors(context, caller, RecordKind::PerformanceAlert, monitors).await?);
     let shown = |monitor: &Monitor| {
-        let script = monitor.document.script_facts();
+        let script = monitor.document.script_summary();
         let alerts = alerts.get(&monitor.id).map_or(&[][..], Vec::as_slice);
         let scene = MonitorJson {
             monitor,
@@ -107,7 +107,7 @@ async fn records_of_monitors(
 /// Where the last run of a monitor with a script stands; others show none.
 fn last_script_run(context: &MonitorContext, monitor: &Monitor) -> Option<MonitorState> {
     let runs = context.last_runs.as_ref()?;
-    (monitor.kind() == MonitorType::BrowserScript).then(|| runs.last_run(monitor)).flatten()
+    (monitor.monitor_type() == MonitorType::BrowserScript).then(|| runs.last_run(monitor)).flatten()
 }
 
 /// The blackouts that are not past, by monitor.
@@ -123,7 +123,7 @@ fn future_blackouts(
         let Some(blackout) = listed::<BlackoutSettings<'_>>(record) else { continue };
         let theirs = blackout.kind != BlackoutKind::Notifier;
         let Some(monitor) = record.parent_id.filter(|_| theirs) else { continue };
-        let thru = blackout.thru_date.and_then(local_time);
+        let thru = blackout.thru_date.and_then(parse_local_time);
         if blackout.persistent || thru.is_some_and(|thru| thru > now) {
             ahead.entry(MonitorId(monitor)).or_default().push(record.id);
         }
@@ -162,11 +162,11 @@ struct MonitorJson<'a> {
 
 impl MonitorJson<'_> {
     fn to_json(&self) -> Map<String, Value> {
-        let mut set = self.monitor.document.to_json(Secrets::Masked);
+        let mut set = self.monitor.document.to_json(SecretMode::Masked);
         let mut object = Map::new();
         object.insert("id".to_owned(), json!(self.monitor.id.0));
-        object.insert("type".to_owned(), json!(self.monitor.kind().name()));
-        for field in table::of(self.monitor.kind()).fields() {
+        object.insert("type".to_owned(), json!(self.monitor.monitor_type().name()));
+        for field in table::for_type(self.monitor.monitor_type()).fields() {
             if field.name == "id" {
                 continue;
             }
@@ -180,11 +180,11 @@ impl MonitorJson<'_> {
     /// The value of a field that Vigie works out; `None` where the document's own counts.
     fn computed_field(&self, name: &str, own: Option<&Value>) -> Option<Value> {
         let monitor = self.monitor;
-        let trail = &monitor.trail;
+        let trail = &monitor.metadata;
         Some(match name {
             "customer_id" => json!(monitor.customer.0),
             "access_type" => json!(if self.may_edit() { "Edit" } else { "View" }),
-            "paused_until" => json!(utc(monitor.rests_until(self.now)?)),
+            "paused_until" => json!(utc(monitor.paused_until(self.now)?)),
             "home_location" if own.is_none() => json!(self.facts.pool(monitor).first()?),
             "locations" => self.locations(own),
             "custom_properties" => self.properties(own),
@@ -222,7 +222,7 @@ impl MonitorJson<'_> {
 
     /// Its locations, or else those of the account, with name and region. Devices are the provider's.
     fn locations(&self, own: Option<&Value>) -> Value {
-        if matches!(self.monitor.kind(), MonitorType::MobileCloud | MonitorType::MobileLab) {
+        if matches!(self.monitor.monitor_type(), MonitorType::MobileCloud | MonitorType::MobileLab) {
             return own.cloned().unwrap_or_else(|| json!([]));
         }
         let shown = |id: i64| match self.facts.locations.get(&id) {
@@ -246,7 +246,7 @@ impl MonitorJson<'_> {
     }
 
     fn certificate(&self) -> Option<&crate::catalog::KnownCertificate> {
-        self.facts.certificates.get(&self.monitor.document.client_certificate()?)
+        self.facts.certificates.get(&self.monitor.document.client_certificate_id()?)
     }
 
     fn script_status(&self) -> String {

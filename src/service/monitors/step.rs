@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::schema::{Document, Monitor, Origin, Trail};
+use crate::schema::{Monitor, MonitorDocument, MonitorMetadata, Origin};
 
 /// A change that was validated.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub(super) enum MonitorChange {
         /// [`Origin::Api`] or [`Origin::ApplyEntry`].
         origin: Origin,
         /// Its fields, secrets revealed.
-        document: Arc<Document>,
+        document: Arc<MonitorDocument>,
     },
     /// A new version of a monitor. Without a difference nothing is kept, and the version stays.
     Update {
@@ -23,9 +23,9 @@ pub(super) enum MonitorChange {
         /// As it is in the roster.
         old: Box<Monitor>,
         /// Its fields to be, secrets revealed.
-        document: Arc<Document>,
+        document: Arc<MonitorDocument>,
         /// Its trail to be; [`super::save::save_all`] sets who changed it and its script.
-        trail: Trail,
+        trail: MonitorMetadata,
         /// Where it is written down from now on, if that changes: a new version even when nothing else differs.
         origin: Option<Origin>,
     },

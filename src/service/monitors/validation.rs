@@ -5,13 +5,13 @@ use std::sync::Arc;
 use super::context::MonitorContext;
 use crate::catalog::AccountFacts;
 use crate::domain::{Permission, Role};
-use crate::schema::validation_context::{Plan, Surroundings};
+use crate::schema::validation_context::{BillingPlan, ValidationContext};
 use crate::service::caller::{Caller, ServiceError};
 
 /// What a monitor is validated against: the account of the caller, as it is now.
 pub(super) struct AccountValidation {
     facts: Arc<AccountFacts>,
-    plans: Option<Vec<Plan>>,
+    plans: Option<Vec<BillingPlan>>,
     role: Role,
 }
 
@@ -31,7 +31,7 @@ impl AccountValidation {
     }
 
     /// As the rules take it.
-    pub(super) fn schema_context(&self) -> Surroundings<'_> {
-        Surroundings { plans: self.plans.as_deref(), ..self.facts.surroundings(self.role) }
+    pub(super) fn schema_context(&self) -> ValidationContext<'_> {
+        ValidationContext { plans: self.plans.as_deref(), ..self.facts.surroundings(self.role) }
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::recipient;
-use crate::schema::table::Table;
+use crate::schema::table::FieldTable;
 use crate::schema::table::alerting::RECIPIENT;
 use crate::service::monitors::abbreviate;
 use crate::syntax::MASK;
@@ -11,7 +11,7 @@ use crate::syntax::MASK;
 /// The fields that differ, as they were and as they are; only those of the table, secrets masked, long texts
 /// as their length and hash.
 pub(super) fn changed_fields(
-    table: &Table,
+    table: &FieldTable,
     old: &Map<String, Value>,
     new: &Map<String, Value>,
 ) -> (Map<String, Value>, Map<String, Value>) {

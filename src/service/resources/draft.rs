@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use crate::domain::Record;
-use crate::schema::intake::{Form, Intake, no_secrets};
-use crate::schema::table::Table;
+use crate::schema::intake::{FieldReader, InputFormat, reject_secret_sources};
+use crate::schema::table::FieldTable;
 use crate::service::accounts::UserChangeGuard;
 use crate::service::caller::ServiceError;
 use crate::store::ConfigChange;
@@ -48,7 +48,7 @@ impl RecordDraft {
 
 /// The fields of a new record: what the body says, and defaults for the rest.
 pub(in crate::service) fn fields_with_defaults(
-    table: &'static Table,
+    table: &'static FieldTable,
     body: &Node,
 ) -> Result<Map<String, Value>, Vec<ValidationError>> {
     let mut read = body_fields(table, body, true)?;
@@ -60,7 +60,7 @@ pub(in crate::service) fn fields_with_defaults(
 
 /// `old` with what the body says; null gives a field its default again.
 pub(super) fn merged_fields(
-    table: &'static Table,
+    table: &'static FieldTable,
     old: &Map<String, Value>,
     body: &Node,
 ) -> Result<Map<String, Value>, Vec<ValidationError>> {
@@ -77,13 +77,13 @@ pub(super) fn merged_fields(
 
 /// The fields that stand in the body.
 pub(super) fn body_fields(
-    table: &'static Table,
+    table: &'static FieldTable,
     body: &Node,
     complete: bool,
 ) -> Result<Map<String, Value>, Vec<ValidationError>> {
-    let mut intake = Intake::new(Form::V3, &no_secrets);
-    let read = intake.fields(table, body, &[], complete);
-    if intake.faults.is_empty() { Ok(read) } else { Err(intake.faults) }
+    let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
+    let read = intake.read_fields(table, body, &[], complete);
+    if intake.errors.is_empty() { Ok(read) } else { Err(intake.errors) }
 }
 
 /// A fault of one field that is not in its kind and bounds alone.

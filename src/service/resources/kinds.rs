@@ -3,12 +3,12 @@
 use serde_json::{Map, Value};
 
 use crate::domain::{Permission, RecordKind};
-use crate::schema::table::{Table, account, alerting, records};
+use crate::schema::table::{FieldTable, account, alerting, records};
 
 /// One kind.
 pub(super) struct ResourceKind {
     pub(super) record: RecordKind,
-    pub(super) table: &'static Table,
+    pub(super) table: &'static FieldTable,
     /// What seeing it needs.
     pub(super) view_right: Permission,
     /// What making and removing it needs.
@@ -32,7 +32,7 @@ impl ResourceKind {
     }
 }
 
-const fn admin_kind(record: RecordKind, table: &'static Table) -> ResourceKind {
+const fn admin_kind(record: RecordKind, table: &'static FieldTable) -> ResourceKind {
     ResourceKind {
         record,
         table,
@@ -47,7 +47,7 @@ const fn admin_kind(record: RecordKind, table: &'static Table) -> ResourceKind {
 }
 
 /// What whoever may edit monitors may make and change.
-const fn editor_kind(record: RecordKind, table: &'static Table) -> ResourceKind {
+const fn editor_kind(record: RecordKind, table: &'static FieldTable) -> ResourceKind {
     ResourceKind {
         edit_right: Permission::Edit,
         patch_right: Permission::Edit,

@@ -9,7 +9,7 @@ use super::draft::{RecordDraft, fields_with_defaults, merged_fields};
 use super::usage::monitors_using;
 use crate::catalog::stored::{listed, settings};
 use crate::domain::{LocationId, Record, RecordKind};
-use crate::schema::Document;
+use crate::schema::MonitorDocument;
 use crate::schema::table::records::LOCATION_RECORD;
 use crate::schema::typed::record::{AccountSettings, LocationSettings};
 use crate::service::caller::ServiceError;
@@ -42,7 +42,7 @@ pub(super) fn patch(
     let becomes_private =
         draft.fields.get("private") == Some(&json!(true)) && !settings::<LocationSettings<'_>>(old)?.private;
     if becomes_private {
-        let others = |document: &Document| uses_location(document, old.id);
+        let others = |document: &MonitorDocument| uses_location(document, old.id);
         let total = monitors_using(bench.parts, None, others);
         if total.is_some() && total != monitors_using(bench.parts, Some(old.customer), others) {
             let message = "Monitors of other accounts use this location; it cannot become private";
@@ -89,7 +89,7 @@ pub(super) async fn check_removal(bench: &RecordContext<'_>, old: &Record) -> Re
     }
 }
 
-fn uses_location(document: &Document, id: i64) -> bool {
+fn uses_location(document: &MonitorDocument, id: i64) -> bool {
     let id = LocationId(id);
-    document.settings().schedule.home_location == Some(id) || document.locations().contains(&id)
+    document.settings().schedule.home_location == Some(id) || document.location_ids().contains(&id)
 }

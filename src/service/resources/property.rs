@@ -69,7 +69,7 @@ fn values_by_id(fields: &Map<String, Value>) -> BTreeMap<i64, String> {
 }
 
 /// Whether a monitor has the property, with that value when one is named.
-fn uses_property(document: &crate::schema::Document, property: i64, value: Option<i64>) -> bool {
+fn uses_property(document: &crate::schema::MonitorDocument, property: i64, value: Option<i64>) -> bool {
     document
         .custom_properties()
         .any(|own| own.id == property && value.is_none_or(|value| own.value_id == value))

@@ -2,13 +2,13 @@
 
 use super::parts::ResourceDependencies;
 use crate::domain::CustomerId;
-use crate::schema::{Document, Monitor};
+use crate::schema::{Monitor, MonitorDocument};
 
 /// How many monitors fit, over all accounts, as `… that 3 monitors use`; `None` when there is none.
 pub(super) fn monitors_using(
     parts: &ResourceDependencies,
     customer: Option<CustomerId>,
-    uses: impl Fn(&Document) -> bool,
+    uses: impl Fn(&MonitorDocument) -> bool,
 ) -> Option<String> {
     let fits = |monitor: &Monitor| {
         customer.is_none_or(|customer| monitor.customer == customer) && uses(&monitor.document)

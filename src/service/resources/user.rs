@@ -103,5 +103,5 @@ fn first_restricted_change(old: &Map<String, Value>, new: &Map<String, Value>) -
 }
 
 fn is_active(fields: &Map<String, Value>) -> bool {
-    read_fields(fields).is_ok_and(|user: UserSettings<'_>| user.is_open())
+    read_fields(fields).is_ok_and(|user: UserSettings<'_>| user.can_log_in())
 }

@@ -8,7 +8,7 @@ use crate::catalog::stored::{listed, usable};
 use crate::domain::{LocationId, MonitorId, Record, Sample, Timestamp};
 use crate::evaluate::sla::{SlaObjective, SlaScope, TimeRanges};
 use crate::schedule::{BlackoutCalendar, BlackoutTarget, TimeWindow};
-use crate::schema::typed::record::{AgreementSettings, ExclusionSettings, OperatingPeriodSettings};
+use crate::schema::typed::record::{OperatingPeriodSettings, SlaExclusionSettings, SlaSettings};
 
 /// What was agreed for a monitor.
 #[derive(Clone, Debug)]
@@ -31,11 +31,12 @@ pub(super) struct Agreement {
 impl Agreement {
     /// `None` for a record that is attached to no monitor.
     pub(super) fn from_record(record: &Record) -> Option<Self> {
-        let settings: AgreementSettings<'_> = listed(record)?;
-        let period =
-            |period: &OperatingPeriodSettings<'_>| Some((period.exclude, usable(record, period.when())?));
-        let exclusion = |exclusion: &ExclusionSettings<'_>| {
-            Some((usable(record, exclusion.when())?, exclusion.location_id.map(LocationId)))
+        let settings: SlaSettings<'_> = listed(record)?;
+        let period = |period: &OperatingPeriodSettings<'_>| {
+            Some((period.exclude, usable(record, period.time_window())?))
+        };
+        let exclusion = |exclusion: &SlaExclusionSettings<'_>| {
+            Some((usable(record, exclusion.time_window())?, exclusion.location_id.map(LocationId)))
         };
         Some(Self {
             id: record.id,

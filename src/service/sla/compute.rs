@@ -49,7 +49,7 @@ pub(in crate::service) async fn compute_report(
     let data_from = view.sample_store().oldest_planned_at(agreement.monitor).await?;
     let monitor = view.monitor(agreement.monitor);
     // What is older than the monitor was never there.
-    let made = monitor.as_ref().and_then(|monitor| monitor.trail.created_at);
+    let made = monitor.as_ref().and_then(|monitor| monitor.metadata.created_at);
     let complete = data_from.is_none_or(|first| {
         let grid = monitor.as_ref().map_or(Duration::ZERO, Monitor::interval);
         first <= from.max(made.unwrap_or(from)) + grid

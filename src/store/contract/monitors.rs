@@ -1,7 +1,7 @@
 //! Monitors as they are kept.
 
 use crate::domain::{CustomerId, MonitorId, Revision, Timestamp};
-use crate::schema::{Document, Monitor, Origin, Trail};
+use crate::schema::{Monitor, MonitorDocument, MonitorMetadata, Origin};
 
 use super::audit::AuditEntries;
 use super::error::StoreFuture;
@@ -25,9 +25,9 @@ pub struct NewMonitor {
     /// When it was accepted.
     pub modified_at: Timestamp,
     /// Who made it.
-    pub authorship: Trail,
+    pub authorship: MonitorMetadata,
     /// Its fields; secrets in it are left out by the store.
-    pub document: std::sync::Arc<Document>,
+    pub document: std::sync::Arc<MonitorDocument>,
     /// Its secrets, sealed.
     pub sealed: Option<Vec<u8>>,
 }

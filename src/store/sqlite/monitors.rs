@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::clock::{Clock, SystemClock};
 use crate::domain::{CustomerId, MonitorId, MonitorType, Revision, Timestamp};
-use crate::schema::{Document, Monitor, Origin, Secrets, Trail};
+use crate::schema::{Monitor, MonitorDocument, MonitorMetadata, Origin, SecretMode};
 use crate::store::contract::{NewMonitor, StoreError, StoredMonitor};
 
 use super::decode::RowRef;
@@ -41,12 +41,12 @@ impl MonitorRow {
             customer: monitor.customer.0,
             origin,
             key,
-            kind: monitor.kind().name(),
+            kind: monitor.monitor_type().name(),
             revision: monitor.revision.0,
             modified_at: monitor.modified_at.as_micros(),
             document: document_json(&monitor.document),
             sealed: None,
-            trail: authorship_json(&monitor.trail),
+            trail: authorship_json(&monitor.metadata),
         }
     }
 
@@ -62,7 +62,7 @@ impl MonitorRow {
             customer: new.customer.0,
             origin,
             key,
-            kind: new.document.kind().name(),
+            kind: new.document.monitor_type().name(),
             revision: 1,
             modified_at: new.modified_at.as_micros(),
             document: document_json(&new.document),
@@ -137,14 +137,14 @@ fn origin_from_columns(origin: i64, key: Option<Arc<str>>) -> Option<Origin> {
     }
 }
 
-fn document_json(document: &Document) -> String {
-    Value::Object(document.stored(Secrets::Omitted)).to_string()
+fn document_json(document: &MonitorDocument) -> String {
+    Value::Object(document.to_stored(SecretMode::Omitted)).to_string()
 }
 
 /// `None` when nothing is known.
-fn authorship_json(trail: &Trail) -> Option<String> {
+fn authorship_json(trail: &MonitorMetadata) -> Option<String> {
     // It holds texts and numbers alone: writes without fail.
-    if *trail == Trail::default() { None } else { serde_json::to_string(trail).ok() }
+    if *trail == MonitorMetadata::default() { None } else { serde_json::to_string(trail).ok() }
 }
 
 /// All that were not removed, in the order of their ids. One that cannot be decoded fails all of it: left out, it
@@ -181,8 +181,9 @@ fn monitor_from_row(row: &Row<'_>) -> rusqlite::Result<Monitor> {
     let kind = place.require_known("type", kind, MonitorType::from_name(kind))?;
     let values: Map<String, Value> = place.json_column(row, 6, "document")?.unwrap_or_default();
     let origin: i64 = row.get(7)?;
-    let trail: Option<Trail> = place.json_column(row, 8, "trail")?;
-    let document = Document::new(kind, values).map_err(|error| place.decode_error("document", error))?;
+    let trail: Option<MonitorMetadata> = place.json_column(row, 8, "trail")?;
+    let document =
+        MonitorDocument::new(kind, values).map_err(|error| place.decode_error("document", error))?;
     Ok(Monitor {
         id: MonitorId(row.get(0)?),
         customer: CustomerId(row.get(1)?),
@@ -190,7 +191,7 @@ fn monitor_from_row(row: &Row<'_>) -> rusqlite::Result<Monitor> {
         revision: Revision(row.get(4)?),
         modified_at: Timestamp::from_micros(row.get(5)?),
         document: Arc::new(document),
-        trail: trail.map(Arc::new).unwrap_or_default(),
+        metadata: trail.map(Arc::new).unwrap_or_default(),
     })
 }
 

@@ -2,26 +2,26 @@
 //! stored, to the same document, and makes a probe.
 
 use serde_json::Value;
-use vigie::schema::Secrets;
+use vigie::schema::SecretMode;
 use vigie::schema::accept::create;
-use vigie::schema::validation_context::Surroundings;
-use vigie::schema::intake::{Form, no_secrets};
-use vigie::schema::monitor_file::{Keys, load};
+use vigie::schema::validation_context::ValidationContext;
+use vigie::schema::intake::{InputFormat, reject_secret_sources};
+use vigie::schema::monitor_file::{KeyPolicy, load};
 use vigie::syntax::source::Node;
 use vigie::probe::{ProbeSettings, build};
 
 pub fn run(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let around = Surroundings::default();
-    let found = load(&[("a.yaml".to_owned(), text.to_owned())], Keys::Optional, &around, &no_secrets);
-    for fault in &found.faults {
+    let around = ValidationContext::default();
+    let found = load(&[("a.yaml".to_owned(), text.to_owned())], KeyPolicy::Optional, &around, &reject_secret_sources);
+    for fault in &found.errors {
         assert!(!fault.to_string().is_empty());
         assert_eq!(fault.file.as_deref(), Some("a.yaml"));
     }
     for monitor in found.monitors {
         let document = monitor.document;
-        let stored = Node::from(Value::Object(document.stored(Secrets::Revealed)));
-        let again = create(document.kind(), Form::File, &stored, &around);
+        let stored = Node::from(Value::Object(document.to_stored(SecretMode::Revealed)));
+        let again = create(document.monitor_type(), InputFormat::File, &stored, &around);
         let again = again.unwrap_or_else(|faults| panic!("{document:?} is refused: {faults:?}"));
         assert_eq!(again.document, document);
         let _ = build(&document, &ProbeSettings::default());

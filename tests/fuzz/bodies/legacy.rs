@@ -3,32 +3,32 @@
 
 use serde_json::Value;
 use vigie::schema::accept::{create, patch};
-use vigie::schema::validation_context::Surroundings;
-use vigie::schema::intake::Form;
+use vigie::schema::validation_context::ValidationContext;
+use vigie::schema::intake::InputFormat;
 use vigie::syntax::source::Node;
 use vigie::domain::MonitorType;
-use vigie::schema::{Secrets, legacy};
+use vigie::schema::{SecretMode, legacy};
 
 pub fn run(data: &[u8]) {
     let Some((&choice, text)) = data.split_first() else { return };
     let Ok(text) = std::str::from_utf8(text) else { return };
     let Ok(value) = serde_json::from_str::<Value>(text) else { return };
     let body = Node::from(value);
-    let around = Surroundings { default_locations: &[1, 2, 3], ..Surroundings::default() };
+    let around = ValidationContext { default_locations: &[1, 2, 3], ..ValidationContext::default() };
     let kind = MonitorType::ALL[usize::from(choice) % MonitorType::ALL.len()];
-    if let Ok(accepted) = create(kind, Form::V3, &body, &around) {
+    if let Ok(accepted) = create(kind, InputFormat::V3, &body, &around) {
         let document = accepted.document;
-        let shown = Node::from(Value::Object(document.to_json(Secrets::Revealed)));
-        let again = patch(&document, Form::V3, &shown, &around);
+        let shown = Node::from(Value::Object(document.to_json(SecretMode::Revealed)));
+        let again = patch(&document, InputFormat::V3, &shown, &around);
         let again = again.unwrap_or_else(|faults| panic!("{document:?} is refused: {faults:?}"));
         assert_eq!(again.document, document);
     }
     let Ok(kind) = legacy::type_to_create(&body) else { return };
-    match create(kind, Form::Legacy, &body, &around) {
+    match create(kind, InputFormat::Legacy, &body, &around) {
         Ok(accepted) => {
             let document = accepted.document;
-            let shown = Node::from(Value::Object(legacy::record(&document, Secrets::Revealed)));
-            let again = patch(&document, Form::Legacy, &shown, &around);
+            let shown = Node::from(Value::Object(legacy::record_from_document(&document, SecretMode::Revealed)));
+            let again = patch(&document, InputFormat::Legacy, &shown, &around);
             let again = again.unwrap_or_else(|faults| panic!("{document:?} is refused: {faults:?}"));
             assert_eq!(again.document, document);
         }

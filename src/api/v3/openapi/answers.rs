@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::api::operation::{Answer, Body, Operation};
-use crate::schema::forms::{Role, reference_to, reference_to_some};
-use crate::schema::table::Table;
+use crate::schema::forms::{SchemaRole, partial_schema_ref, schema_ref};
+use crate::schema::table::FieldTable;
 
 /// Statuses that many calls share: (status, when).
 const SHARED: &[(u16, &str)] = &[
@@ -229,7 +229,7 @@ pub(super) fn lift(schema: &Value, components: &mut Map<String, Value>) -> Value
 }
 
 /// `{"id":"123456"}`, with warnings when there are any.
-fn saved(more: Option<&'static Table>) -> Value {
+fn saved(more: Option<&'static FieldTable>) -> Value {
     let mut schema = json!({
         "type": "object",
         "properties": {
@@ -244,8 +244,8 @@ fn saved(more: Option<&'static Table>) -> Value {
         "required": ["id"],
         "additionalProperties": false,
     });
-    for field in more.map(Table::fields).unwrap_or_default() {
-        schema["properties"][field.name] = json!({"type": "string", "description": field.about});
+    for field in more.map(FieldTable::fields).unwrap_or_default() {
+        schema["properties"][field.name] = json!({"type": "string", "description": field.description});
     }
     schema
 }
@@ -255,11 +255,15 @@ fn some_of(whole: Value) -> Value {
     json!({"anyOf": [whole, {"type": "object", "description": "The fields that `select` names"}]})
 }
 
-fn reference(table: &'static Table, chosen: bool) -> Value {
-    if chosen && is_monitor(table) { reference_to_some(table) } else { reference_to(table, Role::Answer) }
+fn reference(table: &'static FieldTable, chosen: bool) -> Value {
+    if chosen && is_monitor(table) {
+        partial_schema_ref(table)
+    } else {
+        schema_ref(table, SchemaRole::Response)
+    }
 }
 
-fn one_of(tables: &[&'static Table], chosen: bool) -> Value {
+fn one_of(tables: &[&'static FieldTable], chosen: bool) -> Value {
     let references: Vec<Value> = tables.iter().map(|table| reference(table, chosen)).collect();
     match references.as_slice() {
         [only] => only.clone(),
@@ -268,7 +272,7 @@ fn one_of(tables: &[&'static Table], chosen: bool) -> Value {
         _ if tables.iter().all(|table| is_monitor(table)) => {
             let mapping: Map<String, Value> = tables
                 .iter()
-                .map(|table| (table.name.to_owned(), reference_to(table, Role::Answer)["$ref"].clone()))
+                .map(|table| (table.name.to_owned(), schema_ref(table, SchemaRole::Response)["$ref"].clone()))
                 .collect();
             json!({"oneOf": references, "discriminator": {"propertyName": "type", "mapping": mapping}})
         }
@@ -276,7 +280,7 @@ fn one_of(tables: &[&'static Table], chosen: bool) -> Value {
     }
 }
 
-fn is_monitor(table: &Table) -> bool {
+fn is_monitor(table: &FieldTable) -> bool {
     crate::domain::MonitorType::from_name(table.name).is_some()
 }
 
@@ -294,7 +298,7 @@ impl Answer {
     }
 
     /// The tables that it shows objects of.
-    pub(super) fn tables(&self) -> Vec<&'static Table> {
+    pub(super) fn tables(&self) -> Vec<&'static FieldTable> {
         match self {
             Self::One(table) => vec![table],
             Self::OneOf(tables) | Self::List(tables) => tables.clone(),

@@ -7,7 +7,7 @@ use crate::api::operation::{Answer, Body, Operation};
 use crate::domain;
 use crate::domain::Permission;
 use crate::schema::forms;
-use crate::schema::forms::Role;
+use crate::schema::forms::SchemaRole;
 
 /// What the document begins with.
 const ABOUT: &str = "Version 3 of the interface of Vigie.\n\nLog in with `POST /access-tokens`, then send \
@@ -72,11 +72,11 @@ fn body(body: Body) -> Option<Value> {
     let content = match body {
         Body::None => return None,
         Body::Create(table) => json!({
-            "schema": forms::reference_to(table, Role::Create),
+            "schema": forms::schema_ref(table, SchemaRole::Create),
             "example": forms::create_example(table),
         }),
         Body::Patch(table) => json!({
-            "schema": forms::reference_to(table, Role::Patch),
+            "schema": forms::schema_ref(table, SchemaRole::Patch),
             "example": forms::patch_example(table),
         }),
         Body::Schema(schema) => json!({"schema": schema()}),
@@ -116,12 +116,12 @@ fn schemas(operations: &[Operation]) -> Map<String, Value> {
     schemas.insert("Errors".to_owned(), answers::error());
     for operation in operations {
         match operation.body {
-            Body::Create(table) => forms::add(table, Role::Create, &mut schemas),
-            Body::Patch(table) => forms::add(table, Role::Patch, &mut schemas),
+            Body::Create(table) => forms::add_schema(table, SchemaRole::Create, &mut schemas),
+            Body::Patch(table) => forms::add_schema(table, SchemaRole::Patch, &mut schemas),
             Body::None | Body::Schema(_) => {}
         }
         for table in operation.answer.tables() {
-            forms::add(table, Role::Answer, &mut schemas);
+            forms::add_schema(table, SchemaRole::Response, &mut schemas);
         }
         if let Answer::Schema(schema) = &operation.answer {
             answers::lift(schema, &mut schemas);

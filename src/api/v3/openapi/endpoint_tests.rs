@@ -16,7 +16,7 @@ use crate::schema::table;
 use crate::schema::table::account;
 
 fn operations() -> Vec<Operation> {
-    let kinds: Vec<_> = MonitorType::ALL.iter().map(|kind| table::of(*kind)).collect();
+    let kinds: Vec<_> = MonitorType::ALL.iter().map(|kind| table::for_type(*kind)).collect();
     let mut operations = vec![
         Operation::new(Verb::Post, "/access-tokens", "logIn", "access-tokens", "Log in")
             .right(None)

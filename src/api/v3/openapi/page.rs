@@ -8,9 +8,9 @@ use super::html::{escape, path, prose, table};
 use super::{answers, document, params};
 use crate::api::operation::{Answer, Body, Operation};
 use crate::domain::MonitorType;
-use crate::schema::field::{Access, Field, Kind};
-use crate::schema::forms::{bounds, create_example, parts, patch_example};
-use crate::schema::table::{Table, shared};
+use crate::schema::field::{Access, Field, FieldType};
+use crate::schema::forms::{create_example, describe_type, patch_example, sub_objects};
+use crate::schema::table::{FieldTable, shared};
 
 /// The page of `operations`.
 pub(super) fn page(operations: &[Operation]) -> String {
@@ -198,7 +198,7 @@ fn plain(value: &Value) -> String {
 }
 
 fn success(operation: &Operation) -> String {
-    let links = |tables: &[&'static Table]| match tables {
+    let links = |tables: &[&'static FieldTable]| match tables {
         several if several.len() > 3 && several.iter().all(|table| is_monitor(table)) => {
             "<a href=\"#monitor\">monitor</a> with the fields of its type".to_owned()
         }
@@ -209,7 +209,7 @@ fn success(operation: &Operation) -> String {
         Answer::OneOf(tables) => links(tables),
         Answer::List(tables) => format!("A list of {}", links(tables)),
         Answer::Saved(more) => {
-            let more = more.map(|table| format!(", with {}", prose(table.about))).unwrap_or_default();
+            let more = more.map(|table| format!(", with {}", prose(table.description))).unwrap_or_default();
             format!("{}{more}", prose("`{\"id\":\"…\"}`, with `warnings` when there are any"))
         }
         other => prose(other.about()),
@@ -227,21 +227,21 @@ fn pill(status: u16) -> String {
     format!("<span class=\"pill s-{word}\">{status}</span>")
 }
 
-fn link(table: &Table) -> String {
+fn link(table: &FieldTable) -> String {
     let name = escape(table.name);
     format!("<a href=\"#o-{name}\">{name}</a>")
 }
 
-fn is_monitor(table: &Table) -> bool {
+fn is_monitor(table: &FieldTable) -> bool {
     MonitorType::from_name(table.name).is_some()
 }
 
 /// Every table that a call takes or answers, with the tables inside of it, each once.
-fn tables(operations: &[Operation]) -> Vec<&'static Table> {
-    fn add(table: &'static Table, tables: &mut Vec<&'static Table>) {
+fn tables(operations: &[Operation]) -> Vec<&'static FieldTable> {
+    fn add(table: &'static FieldTable, tables: &mut Vec<&'static FieldTable>) {
         if !tables.iter().any(|known| known.name == table.name) {
             tables.push(table);
-            for part in parts(table) {
+            for part in sub_objects(table) {
                 add(part, tables);
             }
         }
@@ -263,7 +263,7 @@ fn tables(operations: &[Operation]) -> Vec<&'static Table> {
 
 /// The fields that every type has, once instead of with each.
 fn every_monitor() -> String {
-    let fields = [shared::IDENTITY, shared::RUNNING, shared::REPORTED];
+    let fields = [shared::IDENTITY_FIELDS, shared::SCHEDULE_FIELDS, shared::READ_ONLY_FIELDS];
     let rows: Vec<_> = fields.into_iter().flatten().map(field_row).collect();
     format!(
         "<section id=\"monitor\"><h3>Every monitor</h3><p>Fields of every type</p>\n{}</section>\n",
@@ -273,17 +273,17 @@ fn every_monitor() -> String {
 
 const FIELD_HEADS: &[&str] = &["Field", "Value", "Default", "What"];
 
-fn object(of: &'static Table) -> String {
+fn object(of: &'static FieldTable) -> String {
     // Types that change a shared field say something else of it.
     let is_shared = |field: &&&'static Field| {
-        let groups = [shared::IDENTITY, shared::RUNNING, shared::REPORTED];
-        let same = |shared: &Field| (shared.name, shared.about) == (field.name, field.about);
+        let groups = [shared::IDENTITY_FIELDS, shared::SCHEDULE_FIELDS, shared::READ_ONLY_FIELDS];
+        let same = |shared: &Field| (shared.name, shared.description) == (field.name, field.description);
         is_monitor(of)
             && groups.into_iter().flatten().any(|shared| same(shared) && shared.default == field.default)
     };
     let rows: Vec<_> =
         of.fields().iter().filter(|field| !is_shared(field)).map(|field| field_row(field)).collect();
-    let (name, about) = (escape(of.name), prose(of.about));
+    let (name, about) = (escape(of.name), prose(of.description));
     let beside =
         if is_monitor(of) { " <a href=\"#monitor\">The fields of every monitor</a>, and:" } else { "" };
     format!(
@@ -295,10 +295,10 @@ fn object(of: &'static Table) -> String {
 fn field_row(field: &Field) -> Vec<String> {
     let mut name = format!("<code>{}</code>", escape(field.name));
     let mark = |word: &str, quiet: &str| format!(" <span class=\"mark{quiet}\">{word}</span>");
-    if field.required && field.access == Access::Open {
+    if field.required && field.access == Access::ReadWrite {
         name.push_str(&mark("required", ""));
     }
-    if field.access != Access::Open {
+    if field.access != Access::ReadWrite {
         name.push_str(&mark("read-only", " quiet"));
     }
     if field.secret {
@@ -307,15 +307,17 @@ fn field_row(field: &Field) -> Vec<String> {
     if field.extension {
         name.push_str(&mark("x", " quiet"));
     }
-    let value = match field.kind {
-        Kind::Object(part) => link(part),
-        Kind::List { of: Kind::Object(part), max, .. } => format!("list of {}, at most {max}", link(part)),
-        ref kind => prose(&bounds(kind)),
+    let value = match field.field_type {
+        FieldType::Object(part) => link(part),
+        FieldType::List { items: FieldType::Object(part), max, .. } => {
+            format!("list of {}, at most {max}", link(part))
+        }
+        ref kind => prose(&describe_type(kind)),
     };
     let default = match field.default_value() {
         Some(Value::Object(_)) => "its defaults".to_owned(),
         Some(default) => format!("<code>{}</code>", escape(&default.to_string())),
         None => String::new(),
     };
-    vec![name, value, default, prose(field.about)]
+    vec![name, value, default, prose(field.description)]
 }

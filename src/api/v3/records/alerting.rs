@@ -22,9 +22,9 @@ use crate::api::v3::bulk::edited;
 use crate::api::{etag, list as lists};
 use crate::domain::{MonitorId, Permission, RecordKind, StoreError};
 use crate::schema::table::alerting::{
-    NOTIFIER_GROUP, OCCURRENCE, PERFORMANCE_ALERT, RECIPIENT, SLA, SLA_BULK_EDIT, TEMPLATE,
+    BLACKOUT_OCCURRENCE, NOTIFIER_GROUP, PERFORMANCE_ALERT, RECIPIENT, SLA, SLA_BULK_EDIT, TEMPLATE,
 };
-use crate::schema::table::orders::EDITED;
+use crate::schema::table::orders::BULK_EDIT_RESULT;
 use crate::service::Caller;
 
 const PERFORMANCE: RecordKind = RecordKind::PerformanceAlert;
@@ -87,7 +87,7 @@ fn agreements(routes: Routes) -> Routes {
     let bulk = Operation::new(Verb::Post, "/slas/bulk-edit", "bulkEditSlas", "slas", about)
         .right(Some(EDIT))
         .body(Body::Create(&SLA_BULK_EDIT))
-        .answer(Answer::One(&EDITED))
+        .answer(Answer::One(&BULK_EDIT_RESULT))
         .or(403, "The role lacks the right, or one of the monitors is not the account's");
     routes.on(
         bulk,
@@ -205,7 +205,7 @@ fn occurrences(routes: Routes) -> Routes {
             Param::new("after", ParamKind::Time, "Those that end after this time; now when absent"),
             Param::new("limit", ParamKind::Int(0), "Entries at most; 10 when absent"),
         ])
-        .answer(Answer::List(vec![&OCCURRENCE]));
+        .answer(Answer::List(vec![&BLACKOUT_OCCURRENCE]));
     routes.on(operation, next_occurrences)
 }
 

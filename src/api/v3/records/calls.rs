@@ -11,14 +11,14 @@ use crate::api::query::Query;
 use crate::api::routes::Routes;
 use crate::api::state::ApiState;
 use crate::domain::{Permission, RecordKind};
-use crate::schema::table::Table;
+use crate::schema::table::FieldTable;
 use crate::service::Caller;
 
 /// One kind of record and where it is found.
 #[derive(Clone, Copy)]
 pub(super) struct Calls {
     kind: RecordKind,
-    table: &'static Table,
+    table: &'static FieldTable,
     tag: &'static str,
     all: &'static str,
     one: &'static str,
@@ -27,7 +27,7 @@ pub(super) struct Calls {
 impl Calls {
     pub(super) const fn new(
         kind: RecordKind,
-        table: &'static Table,
+        table: &'static FieldTable,
         tag: &'static str,
         all: &'static str,
         one: &'static str,
@@ -68,7 +68,7 @@ impl Calls {
         id: &'static str,
         about: &'static str,
         right: Permission,
-        once: Option<&'static Table>,
+        once: Option<&'static FieldTable>,
     ) -> Routes {
         let operation = Operation::new(Verb::Post, self.all, id, self.tag, about)
             .right(Some(right))

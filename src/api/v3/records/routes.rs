@@ -6,7 +6,7 @@ use crate::api::operation::{Answer, Body, Operation, Verb};
 use crate::api::routes::Routes;
 use crate::domain::{Permission, RecordKind};
 use crate::schema::table::account::{BLACKOUT, BLACKOUT_BULK_EDIT, EVENT};
-use crate::schema::table::orders::EDITED;
+use crate::schema::table::orders::BULK_EDIT_RESULT;
 use crate::schema::table::records::{CERTIFICATE, LOCATION_RECORD, LOCATION_SECRET, PROPERTY, USER};
 
 pub(in crate::api::v3) fn routes(routes: Routes) -> Routes {
@@ -78,7 +78,7 @@ fn blackouts(routes: Routes) -> Routes {
     let bulk = Operation::new(Verb::Post, "/blackouts/bulk-edit", "bulkEditBlackouts", "blackouts", about)
         .right(Some(EDIT))
         .body(Body::Create(&BLACKOUT_BULK_EDIT))
-        .answer(Answer::One(&EDITED))
+        .answer(Answer::One(&BULK_EDIT_RESULT))
         .or(403, "The role lacks the right, or one of the monitors is not the account's");
     routes.on(bulk, super::handlers::bulk_edit_blackouts)
 }

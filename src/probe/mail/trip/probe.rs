@@ -24,7 +24,7 @@ use crate::protocol::Session;
 use crate::protocol::auth::Credentials;
 use crate::schema::table::mail::{POP_SCHEMES, SMTP_SCHEMES};
 use crate::schema::typed::mail::RoundTripSettings;
-use crate::schema::{Document, InvalidSettings};
+use crate::schema::{InvalidSettings, MonitorDocument};
 
 /// Ports of SMTP without and with implicit TLS (RFC 8314 7.3).
 const SMTP_PORTS: (u16, u16) = (25, 465);
@@ -39,7 +39,7 @@ pub(super) struct RoundTripProbe {
 }
 
 /// The probe of a checked `email-round-trip` monitor.
-pub(in crate::probe) fn build(document: &Document, settings: &ProbeSettings) -> Arc<dyn Probe> {
+pub(in crate::probe) fn build(document: &MonitorDocument, settings: &ProbeSettings) -> Arc<dyn Probe> {
     match RoundTripProbe::new(document, settings) {
         Ok(probe) => Arc::new(probe),
         Err(error) => Arc::new(InvalidProbe::from(error)),
@@ -47,8 +47,8 @@ pub(in crate::probe) fn build(document: &Document, settings: &ProbeSettings) -> 
 }
 
 impl RoundTripProbe {
-    fn new(document: &Document, settings: &ProbeSettings) -> Result<Self, InvalidSettings> {
-        let wanted: RoundTripSettings<'_> = document.read()?;
+    fn new(document: &MonitorDocument, settings: &ProbeSettings) -> Result<Self, InvalidSettings> {
+        let wanted: RoundTripSettings<'_> = document.to_typed()?;
         let email = wanted.email.trim();
         let user = wanted.email_username.filter(|user| !user.is_empty()).unwrap_or(email).to_owned();
         let credentials =

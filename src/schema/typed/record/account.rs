@@ -16,7 +16,7 @@ pub struct AccountSettings<'a> {
     /// Locations of monitors without their own, the home location first.
     pub default_locations: Vec<LocationReference>,
     /// Locations that have to fail before a monitor of mode SLA (MultiPOP) alerts.
-    pub multipop_threshold: Threshold,
+    pub multipop_threshold: MultiPopThreshold,
     /// Name at the start of alerts.
     pub brand: &'a str,
     /// Days before the end of a certificate at which warnings begin; without it the server's setting.
@@ -33,7 +33,7 @@ pub struct CustomerSettings<'a> {
 
 /// How many locations have to fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub enum Threshold {
+pub enum MultiPopThreshold {
     /// One.
     #[serde(rename = "1")]
     One,
@@ -75,7 +75,7 @@ impl UserSettings<'_> {
 
     /// Whether the user may log in now.
     #[must_use]
-    pub fn is_open(&self) -> bool {
+    pub fn can_log_in(&self) -> bool {
         self.enabled && !self.locked
     }
 }

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 /// A service level agreement.
 #[derive(Clone, Debug, Deserialize)]
-pub struct AgreementSettings<'a> {
+pub struct SlaSettings<'a> {
     /// What people call it.
     pub name: &'a str,
     /// Percent of checks that pass.
@@ -20,7 +20,7 @@ pub struct AgreementSettings<'a> {
     pub operating_periods: Vec<OperatingPeriodSettings<'a>>,
     /// Times that do not count.
     #[serde(borrow)]
-    pub exclusions: Vec<ExclusionSettings<'a>>,
+    pub exclusions: Vec<SlaExclusionSettings<'a>>,
 }
 
 /// A period of each week.
@@ -40,7 +40,7 @@ pub struct OperatingPeriodSettings<'a> {
 
 /// A time that does not count.
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub struct ExclusionSettings<'a> {
+pub struct SlaExclusionSettings<'a> {
     /// Its start.
     pub from_date: &'a str,
     /// Its end.

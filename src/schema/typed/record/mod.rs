@@ -9,14 +9,15 @@ mod read;
 mod recipient;
 
 pub use account::{
-    AccountSettings, CustomerSettings, EventSettings, LocationSettings, PropertySettings,
-    PropertyValueSettings, TestSettings, Threshold, UserSettings,
+    AccountSettings, CustomerSettings, EventSettings, LocationSettings, MultiPopThreshold, PropertySettings,
+    PropertyValueSettings, TestSettings, UserSettings,
 };
-pub use agreement::{AgreementSettings, ExclusionSettings, OperatingPeriodSettings};
+pub use agreement::{OperatingPeriodSettings, SlaExclusionSettings, SlaSettings};
 pub use blackout::{BlackoutKind, BlackoutSettings};
 pub use certificate::{CertificateKind, CertificateSettings};
 pub use performance::{AlertLevel, PerformanceAlertSettings, ThresholdKind};
 pub use read::{RecordSettings, read_fields, read_record};
 pub use recipient::{
-    GroupMonitorSettings, GroupSettings, RecipientSettings, Reference, StatusReference, TemplateSettings,
+    IdReference, NotifierGroupMonitorSettings, NotifierGroupSettings, RecipientSettings, StatusReference,
+    TemplateSettings,
 };

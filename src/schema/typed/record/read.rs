@@ -7,21 +7,21 @@ use super::account::{
     AccountSettings, CustomerSettings, EventSettings, LocationSettings, PropertySettings, TestSettings,
     UserSettings,
 };
-use super::agreement::AgreementSettings;
+use super::agreement::SlaSettings;
 use super::blackout::BlackoutSettings;
 use super::certificate::CertificateSettings;
 use super::performance::PerformanceAlertSettings;
-use super::recipient::{GroupSettings, RecipientSettings, TemplateSettings};
+use super::recipient::{NotifierGroupSettings, RecipientSettings, TemplateSettings};
 use crate::domain::Record;
-use crate::schema::field::Table;
+use crate::schema::field::FieldTable;
 use crate::schema::table::{account, alerting, records};
 use crate::schema::typed::invalid::InvalidSettings;
-use crate::schema::typed::reader::read;
+use crate::schema::typed::reader::deserialize_fields;
 
 /// Settings of one kind of records.
 pub trait RecordSettings<'a>: Deserialize<'a> {
     /// The table of that kind.
-    fn table() -> &'static Table;
+    fn table() -> &'static FieldTable;
 }
 
 /// The settings of `record`; what it does not say has the default of the field table.
@@ -37,13 +37,13 @@ pub fn read_record<'a, T: RecordSettings<'a>>(record: &'a Record) -> Result<T, I
 /// # Errors
 /// As [`read_record`].
 pub fn read_fields<'a, T: RecordSettings<'a>>(fields: &'a Map<String, Value>) -> Result<T, InvalidSettings> {
-    read(T::table(), &|_, field| fields.get(field.name))
+    deserialize_fields(T::table(), &|_, field| fields.get(field.name))
 }
 
 macro_rules! settings_of {
     ($($name:ident $(<$lifetime:lifetime>)? = $table:path;)+) => {
         $(impl<'a> RecordSettings<'a> for $name $(<$lifetime>)? {
-            fn table() -> &'static Table {
+            fn table() -> &'static FieldTable {
                 &$table
             }
         })+
@@ -61,8 +61,8 @@ settings_of! {
     BlackoutSettings<'a> = account::BLACKOUT;
     EventSettings<'a> = account::EVENT;
     RecipientSettings<'a> = alerting::RECIPIENT;
-    GroupSettings<'a> = alerting::NOTIFIER_GROUP;
+    NotifierGroupSettings<'a> = alerting::NOTIFIER_GROUP;
     TemplateSettings<'a> = alerting::TEMPLATE;
-    AgreementSettings<'a> = alerting::SLA;
+    SlaSettings<'a> = alerting::SLA;
     PerformanceAlertSettings = alerting::PERFORMANCE_ALERT;
 }

@@ -13,7 +13,7 @@ pub struct RecipientSettings<'a> {
     /// Mail address, URL, host:port or telephone number, as its method has it.
     pub recipient: &'a str,
     /// How it is reached.
-    #[serde(deserialize_with = "method", rename = "method_id")]
+    #[serde(deserialize_with = "deserialize_method", rename = "method_id")]
     pub method: NotificationMethod,
     /// Login of the target, or community of SNMP.
     pub username: Option<&'a str>,
@@ -33,7 +33,7 @@ pub struct RecipientSettings<'a> {
     pub attach_server_response: bool,
 }
 
-fn method<'de, D: Deserializer<'de>>(deserializer: D) -> Result<NotificationMethod, D::Error> {
+fn deserialize_method<'de, D: Deserializer<'de>>(deserializer: D) -> Result<NotificationMethod, D::Error> {
     let id = i64::deserialize(deserializer)?;
     NotificationMethod::from_id(id).ok_or_else(|| {
         let ids: Vec<_> = NotificationMethod::ALL.iter().map(|(_, id, _)| format!("`{id}`")).collect();
@@ -41,11 +41,13 @@ fn method<'de, D: Deserializer<'de>>(deserializer: D) -> Result<NotificationMeth
     })
 }
 
-fn method_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<NotificationMethod>, D::Error> {
-    method(deserializer).map(Some)
+fn deserialize_optional_method<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<NotificationMethod>, D::Error> {
+    deserialize_method(deserializer).map(Some)
 }
 
-fn notice_kind_if_any<'de, D: Deserializer<'de>>(
+fn deserialize_optional_notification_kind<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<NotificationKind>, D::Error> {
     let word = <&str>::deserialize(deserializer)?;
@@ -55,24 +57,24 @@ fn notice_kind_if_any<'de, D: Deserializer<'de>>(
 
 /// A group of recipients.
 #[derive(Clone, Debug, Deserialize)]
-pub struct GroupSettings<'a> {
+pub struct NotifierGroupSettings<'a> {
     /// What people call it.
     pub name: &'a str,
     /// Whether it is for monitors that no group names.
     pub is_default: bool,
     /// Its monitors, steps and content views.
-    pub monitors: Vec<GroupMonitorSettings>,
+    pub monitors: Vec<NotifierGroupMonitorSettings>,
     /// Its recipients.
-    pub recipients: Vec<Reference>,
+    pub recipients: Vec<IdReference>,
     /// Status codes that it is limited to; empty is all.
     pub errortypes: Vec<StatusReference>,
     /// Templates of its messages.
-    pub templates: Vec<Reference>,
+    pub templates: Vec<IdReference>,
 }
 
 /// A monitor of a group, or one of its steps or content views.
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub struct GroupMonitorSettings {
+pub struct NotifierGroupMonitorSettings {
     /// The monitor.
     pub id: i64,
     /// Only this step of it.
@@ -83,7 +85,7 @@ pub struct GroupMonitorSettings {
 
 /// Something that is named by its id.
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub struct Reference {
+pub struct IdReference {
     /// The id.
     pub id: i64,
 }
@@ -99,10 +101,10 @@ pub struct StatusReference {
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct TemplateSettings<'a> {
     /// What the messages are about; without it, anything.
-    #[serde(default, deserialize_with = "notice_kind_if_any")]
+    #[serde(default, deserialize_with = "deserialize_optional_notification_kind")]
     pub kind: Option<NotificationKind>,
     /// How they are sent; without it, any way.
-    #[serde(default, deserialize_with = "method_if_any", rename = "method_id")]
+    #[serde(default, deserialize_with = "deserialize_optional_method", rename = "method_id")]
     pub method: Option<NotificationMethod>,
     /// Title or subject; empty is the built-in one.
     pub subject: &'a str,

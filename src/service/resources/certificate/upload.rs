@@ -128,8 +128,8 @@ pub(in crate::service::resources) fn check_removal(
     bench: &RecordContext<'_>,
     old: &Record,
 ) -> Result<(), ServiceError> {
-    let names = |document: &crate::schema::Document| {
-        [document.client_certificate(), document.authority()].contains(&Some(old.id))
+    let names = |document: &crate::schema::MonitorDocument| {
+        [document.client_certificate_id(), document.certificate_authority_id()].contains(&Some(old.id))
     };
     match monitors_using(bench.parts, Some(old.customer), names) {
         Some(users) => {
