@@ -17,7 +17,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1::SendRequest;
 use serde_json::json;
 use vigie::domain::MonitorType;
-use vigie::net::Abrupt;
+use vigie::net::ResetOnClose;
 
 use cpu::{attempt, in_turns, net, probe, told};
 use web::{serve, served, speak, stream};
@@ -78,11 +78,11 @@ async fn compare(at: SocketAddr, rounds: usize, checks: u32) -> f64 {
 /// end by a reset, as those of the check do: one that takes its leave has the kernel work on when it is the other
 /// side's turn.
 async fn bare(at: SocketAddr) {
-    let (mut page, _) = speak(Abrupt::new(stream(at).await)).await;
+    let (mut page, _) = speak(ResetOnClose::new(stream(at).await)).await;
     assert!(ask(&mut page, at, "/").await > 1_000);
     drop(page);
     let each = (0..CONNECTIONS).map(|connection| async move {
-        let (mut sender, _) = speak(Abrupt::new(stream(at).await)).await;
+        let (mut sender, _) = speak(ResetOnClose::new(stream(at).await)).await;
         for number in (connection..OBJECTS).step_by(CONNECTIONS) {
             assert_eq!(ask(&mut sender, at, &format!("/{number}.png")).await, BYTES);
         }

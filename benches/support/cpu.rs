@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{MonitorType, Observation};
-use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
+use vigie::net::{Deadline, Net, NetConfig, Roots, TrustConfig};
 use vigie::probe::{Probe, ProbeContext, ProbeSettings, build};
 use vigie::schema::MonitorDocument;
 
@@ -68,7 +68,7 @@ pub fn told(what: &str, other: &str, rounds: &[(Duration, Duration)], pieces: u3
 
 /// A network of this host alone, without the system's certificates.
 pub fn net() -> Net {
-    let trust = Trust { roots: Roots::None, ..Trust::default() };
+    let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
     Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap()
 }
 

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use crate::clock::Clock;
 use crate::domain::{FailureKind, Timestamp};
-use crate::net::{Deadline, Endpoint, Net, Trace, end_by_reset};
+use crate::net::{ConnectTrace, Deadline, Endpoint, Net, set_reset_on_close};
 use crate::sync::{Mutex, MutexGuard};
 
 /// Asks a few targets that are thought never to fail together. However many checks fail, they are asked once at
@@ -67,9 +67,9 @@ impl Connectivity {
         let asked_at = Instant::now();
         let deadline = Deadline { at: asked_at + PATIENCE, timeout: PATIENCE };
         let tries = self.targets.iter().map(|target| async move {
-            match self.net.connect(target, deadline, &mut Trace::default()).await {
+            match self.net.connect(target, deadline, &mut ConnectTrace::default()).await {
                 Ok(stream) => {
-                    end_by_reset(&stream);
+                    set_reset_on_close(&stream);
                     true
                 }
                 // A target that nobody may ask tells nothing, and excuses nothing.

@@ -8,7 +8,7 @@ use crate::domain::{
 };
 
 /// Something to be done or kept. Effects of one call are kept in one transaction with the state they come from;
-/// what leaves the process ([`Effect::Verify`], [`Effect::Trace`]) is begun after it was kept.
+/// what leaves the process ([`Effect::Verify`], [`Effect::ConnectTrace`]) is begun after it was kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Ask a location outside of `failed` to look at the failure of this check; its answer comes back through

@@ -25,7 +25,7 @@ fn take(nets: &[Arc<Net>], certificates: Vec<OpenedCertificate>) {
         };
     }
     for (number, net) in nets.iter().enumerate() {
-        let unusable = net.bring_certificates(authorities.clone(), clients.clone());
+        let unusable = net.set_certificates(authorities.clone(), clients.clone());
         // What one location cannot use, none can.
         for (id, error) in unusable.into_iter().filter(|_| number == 0) {
             tracing::error!(certificate_id = id, error = %error, "a certificate cannot be used");

@@ -52,7 +52,7 @@ fn outpost(
         connectivity_targets: connectivity,
     } = hosted;
     let unusable = || format!("the network of location `{}` cannot be set up", location.name);
-    let net = Net::new(&net).with_context(unusable)?.through(proxy).with_proxies(proxies);
+    let net = Net::new(&net).with_context(unusable)?.with_default_proxy(proxy).with_proxies(proxies);
     let net = Arc::new(net);
     let connectivity = Connectivity::new(connectivity, Arc::clone(&net), Arc::clone(clock)).map(Arc::new);
     let silence: Arc<dyn Silence> = quiet.clone();

@@ -14,7 +14,7 @@ use crate::agent::{Assignment, Change, Connectivity, OrderError, RunnerHandle};
 use crate::catalog::{AccountFacts, Directory, Roster};
 use crate::clock::Clock;
 use crate::domain::{Capture, CheckResult, CustomerId, Location, LocationId, MonitorId, Timestamp};
-use crate::net::{Deadline, Endpoint, Net, Proxy};
+use crate::net::{Deadline, Endpoint, Net, UpstreamProxy};
 use crate::pipeline::{Agent, Ingestor, PlanError, Planned, Planner};
 use crate::probe::{self, ProbeSettings};
 use crate::schedule::LocationRotation;
@@ -91,9 +91,9 @@ impl LocalPlanner {
     }
 
     /// Lets the checks at every location know these proxies from now on.
-    pub(super) fn bring_proxies(&self, proxies: &BTreeMap<i64, Proxy>) {
+    pub(super) fn bring_proxies(&self, proxies: &BTreeMap<i64, UpstreamProxy>) {
         for outpost in &self.outposts {
-            outpost.net.bring_proxies(proxies.clone());
+            outpost.net.set_proxies(proxies.clone());
         }
     }
 
@@ -262,8 +262,11 @@ impl Planner for LocalPlanner {
             let net = Arc::clone(&self.outpost(location)?.net);
             let facts = self.facts(monitor.customer).await;
             let probe = self.assignment(&monitor, facts.as_deref(), location).probe;
-            let to = Endpoint { pinned: address, ..Endpoint::new(probe.target().ok_or(PlanError::Away)?, 0) };
-            Ok(net.traceroute_file(&to, Deadline::within(TRACE)).await)
+            let to = Endpoint {
+                pinned_address: address,
+                ..Endpoint::new(probe.target().ok_or(PlanError::Away)?, 0)
+            };
+            Ok(net.traceroute_capture(&to, Deadline::within(TRACE)).await)
         })
     }
 

@@ -26,7 +26,7 @@ impl Known {
     #[must_use]
     pub fn of(settings: &Settings) -> Self {
         let trust = &settings.net.trust;
-        let speaks = |version: &&str| TlsVersions::of_field(version).is_spoken();
+        let speaks = |version: &&str| TlsVersions::from_field(version).is_supported();
         let versions = crate::schema::table::shared::SSL_VERSIONS;
         Self {
             locations: settings.location_ids(),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::wish::BrowserKind;
-use crate::net::Network;
+use crate::net::IpNetwork;
 
 /// The browsers of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,5 +66,5 @@ pub struct Remote {
     /// checks do not run.
     pub forward_host: Option<std::net::IpAddr>,
     /// Networks that browsers there come from.
-    pub from: Vec<Network>,
+    pub from: Vec<IpNetwork>,
 }

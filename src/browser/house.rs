@@ -140,8 +140,8 @@ impl House {
         };
         let tls = bridges(wish).then(|| TlsOptions {
             verify: wish.verify,
-            ca: wish.ca,
-            client_certificate: wish.client_certificate,
+            ca_id: wish.ca,
+            client_certificate_id: wish.client_certificate,
             ..TlsOptions::default()
         });
         let (family, proxy, trace) = (wish.family, wish.proxy, wish.trace);
@@ -173,7 +173,7 @@ impl House {
         forward: &Forward,
         deadline: Deadline,
     ) -> Result<Opened, Failure> {
-        let time = self.config.start.min(deadline.left());
+        let time = self.config.start.min(deadline.remaining());
         let opened = match self.remote(wish.kind) {
             Some(remote) => {
                 let within = Deadline::within(time);
@@ -203,7 +203,7 @@ impl House {
         let binaries = binaries::find(&self.config, wish.kind)?;
         let account = OsUser::lookup(self.config.user.as_deref())?;
         let place = self.place(deadline).await?;
-        let within = Deadline::within(self.config.start.min(deadline.left()));
+        let within = Deadline::within(self.config.start.min(deadline.remaining()));
         let profile = self.profile(&account)?;
         let start = Start { house: self, wish, binaries: &binaries, account };
         let (group, tail) = start.driver(&profile)?;
@@ -242,7 +242,7 @@ impl House {
 
     /// A place for one more browser, waited for [`QUEUE`] at most.
     async fn place(&self, deadline: Deadline) -> Result<OwnedSemaphorePermit, Failure> {
-        let waiting = QUEUE.min(deadline.left());
+        let waiting = QUEUE.min(deadline.remaining());
         let place = tokio::time::timeout(waiting, Arc::clone(&self.places).acquire_owned()).await;
         place.ok().and_then(Result::ok).ok_or_else(|| {
             let detail = format!(

@@ -11,7 +11,7 @@ use super::wish::{BrowserKind, Wish};
 use super::{chrome, fault, firefox};
 use crate::domain::{Failure, FailureKind};
 use crate::forward_proxy::Forward;
-use crate::net::{Deadline, Endpoint, Net, Trace};
+use crate::net::{ConnectTrace, Deadline, Endpoint, Net};
 use crate::subprocess::bounded::BoundedConnector;
 
 /// A session at `remote`, with a browser that goes through `forward`.
@@ -29,7 +29,7 @@ pub(super) async fn open(
     let host = remote.url.host_str().unwrap_or_default();
     let to = Endpoint::new(host, remote.url.port_or_known_default().unwrap_or(80));
     // The library says only that it did not work, and knows no egress policy.
-    let reached = net.connect(&to, deadline, &mut Trace::default()).await;
+    let reached = net.connect(&to, deadline, &mut ConnectTrace::default()).await;
     reached.map_err(|failure| {
         let denied = failure.kind == FailureKind::EgressDenied;
         let kind = if denied { FailureKind::EgressDenied } else { FailureKind::BrowserFailed };

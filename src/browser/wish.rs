@@ -1,7 +1,7 @@
 //! What one check wants of its browser.
 
 use crate::forward_proxy::{BlockedHosts, TraceId};
-use crate::net::Family;
+use crate::net::AddressFamily;
 
 /// The browsers that can be asked for (interface.md 2.2, `browser_type`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -91,7 +91,7 @@ pub struct Wish {
     /// What it pretends to be.
     pub guise: Guise,
     /// Families of addresses that it may reach.
-    pub family: Family,
+    pub family: AddressFamily,
     /// The proxy of the settings behind ours.
     pub proxy: Option<i64>,
     /// Whether certificates of servers are verified.

@@ -7,7 +7,7 @@ use anyhow::Context;
 
 use super::output;
 use super::settings::PlaceArgs;
-use crate::net::{Deadline, Endpoint, Family, Net, RouteEnd, RouteMethod, RouteOptions};
+use crate::net::{AddressFamily, Deadline, Endpoint, Net, RouteEnd, TracerouteMethod, TracerouteOptions};
 
 /// Longest that a name may take to resolve, on top of the way itself.
 const RESOLVING: Duration = Duration::from_secs(15);
@@ -59,26 +59,26 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let (_, location) = args.place.load()?;
     let mut to = Endpoint::new(args.host.trim(), 0);
     to.family = match (args.ipv4, args.ipv6) {
-        (true, _) => Family::V4Only,
-        (_, true) => Family::V6Only,
-        _ => Family::Any,
+        (true, _) => AddressFamily::V4Only,
+        (_, true) => AddressFamily::V6Only,
+        _ => AddressFamily::Any,
     };
-    let options = RouteOptions {
+    let options = TracerouteOptions {
         method: match (args.udp, args.icmp) {
-            (true, _) => Some(RouteMethod::Udp),
-            (_, true) => Some(RouteMethod::Icmp),
+            (true, _) => Some(TracerouteMethod::Udp),
+            (_, true) => Some(TracerouteMethod::Icmp),
             _ => None,
         },
-        most_hops: args.max_hops,
+        max_hops: args.max_hops,
         queries: args.queries,
-        wait: Duration::from_secs(args.wait.into()),
-        ..RouteOptions::default()
+        reply_timeout: Duration::from_secs(args.wait.into()),
+        ..TracerouteOptions::default()
     };
     // Requests leave ten at a time; more rounds than this there are none.
-    let rounds = u32::from(options.most_hops) * u32::from(options.queries) / 10 + 2;
+    let rounds = u32::from(options.max_hops) * u32::from(options.queries) / 10 + 2;
     let traced = super::process::runtime(false)?.block_on(async {
         let net = Net::new(&location.net).context("the network of this location cannot be set up")?;
-        let deadline = Deadline::within(RESOLVING + options.wait * rounds);
+        let deadline = Deadline::within(RESOLVING + options.reply_timeout * rounds);
         net.traceroute(&to, options, deadline).await.map_err(|failure| anyhow::anyhow!("{failure}"))
     })?;
     let text = if args.json { serde_json::to_string_pretty(&traced)? + "\n" } else { traced.to_string() };

@@ -16,7 +16,7 @@ use super::prefixed::Prefixed;
 use super::relay::{self, Side};
 use super::tracing::Tracing;
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::net::{Deadline, Net, TlsOptions, Trace};
+use crate::net::{ConnectTrace, Deadline, Net, TlsOptions};
 
 /// The first byte of a TLS connection: the type of a handshake record (RFC 8446 5.1).
 const HANDSHAKE: u8 = 22;
@@ -78,7 +78,7 @@ impl Bridge {
         let alpn = if wants_http2 { HTTP2 } else { HTTP1 };
         let options = TlsOptions { alpn, ..self.options.clone() };
         let deadline = Deadline::within(super::http1::PATIENCE);
-        let mut trace = Trace::default();
+        let mut trace = ConnectTrace::default();
         let mut target = net.handshake(target, host, &options, deadline, &mut trace).await?;
         let config = self.server(host, target.alpn_protocol())?;
         let Ok(mut browser) = hello.into_stream(Arc::new(config)).await else { return Ok(()) };

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 
 use super::blocked::bare;
 use crate::domain::{Failure, Phases};
-use crate::net::Trace;
+use crate::net::ConnectTrace;
 
 /// Targets that are remembered at most; what comes later is forgotten at once.
 const TARGETS: usize = 1024;
@@ -31,7 +31,7 @@ struct Target {
 pub(super) struct Ledger(Mutex<BTreeMap<(String, u16), Target>>);
 
 impl Ledger {
-    pub(super) fn reached(&self, host: &str, port: u16, trace: &Trace) {
+    pub(super) fn reached(&self, host: &str, port: u16, trace: &ConnectTrace) {
         self.with(host, port, |target| {
             target.failure = None;
             let way = || Way { phases: trace.phases, address: trace.address };

@@ -3,7 +3,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use crate::net::Network;
+use crate::net::IpNetwork;
 
 /// Whose connections are served.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub enum Peers {
     /// Those of processes of this user on this host, as `/proc/self/net/tcp` tells.
     User(u32),
     /// Those from these networks: of the hosts that remote browsers run on.
-    Networks(Vec<Network>),
+    Networks(Vec<IpNetwork>),
 }
 
 impl Peers {
@@ -81,7 +81,7 @@ mod tests {
             let other = nix::unistd::geteuid().as_raw() + 1;
             assert!(!Peers::User(other).admits(from, here).await, "{here}");
             assert!(!Peers::own().admits(here, here).await, "nobody is connected there");
-            assert!(Peers::Networks(vec![Network::host(from.ip())]).admits(from, here).await);
+            assert!(Peers::Networks(vec![IpNetwork::from_address(from.ip())]).admits(from, here).await);
             assert!(!Peers::Networks(vec!["192.0.2.0/24".parse().unwrap()]).admits(from, here).await);
         }
     }

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use super::blocked::BlockedHosts;
 use super::peer::Peers;
 use super::tracing::TraceId;
-use crate::net::{Family, TlsOptions};
+use crate::net::{AddressFamily, TlsOptions};
 
 /// The field of answers to requests in absolute form that are the proxy's own, and say why there is no other. Answers
 /// of targets come without it.
@@ -19,7 +19,7 @@ pub struct ForwardRules {
     /// Who may use it.
     pub peers: Peers,
     /// Families of addresses to reach.
-    pub family: Family,
+    pub family: AddressFamily,
     /// Id of the proxy of the settings to go through.
     pub proxy: Option<i64>,
     /// Hosts that are refused (403).
@@ -38,7 +38,7 @@ impl Default for ForwardRules {
         Self {
             listen: Ipv4Addr::LOCALHOST.into(),
             peers: Peers::own(),
-            family: Family::Any,
+            family: AddressFamily::Any,
             proxy: None,
             blocked: BlockedHosts::default(),
             tls: None,

@@ -13,7 +13,7 @@ use super::http1::PATIENCE;
 use super::proxy::Forward;
 use super::upstream::Upstream;
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::net::{Deadline, Endpoint, Net, Trace};
+use crate::net::{ConnectTrace, Deadline, Endpoint, Net};
 use crate::sync::Mutex;
 
 /// The body of an answer to the browser.
@@ -51,8 +51,8 @@ impl Visit<'_> {
             return Err(refused(StatusCode::FORBIDDEN, failure));
         }
         let mut to = Endpoint::new(host, port);
-        (to.family, to.proxy) = (rules.family, rules.proxy);
-        let mut trace = Trace::default();
+        (to.family, to.proxy_id) = (rules.family, rules.proxy);
+        let mut trace = ConnectTrace::default();
         let connected = self.net.connect(&to, Deadline::within(PATIENCE), &mut trace).await;
         let stream = connected.map_err(|failure| match failure.kind {
             FailureKind::EgressDenied => refused(StatusCode::FORBIDDEN, failure),

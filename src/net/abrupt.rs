@@ -9,25 +9,25 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 /// Makes `stream` end so when it is dropped.
-pub fn end_by_reset(stream: &TcpStream) {
+pub fn set_reset_on_close(stream: &TcpStream) {
     // On failure the usual close follows.
     let _ = stream.set_zero_linger();
 }
 
 /// A connection that ends so without a word before: a farewell would be a packet more, and wake the peer twice.
 #[derive(Debug)]
-pub struct Abrupt(TcpStream);
+pub struct ResetOnClose(TcpStream);
 
-impl Abrupt {
+impl ResetOnClose {
     /// Of `stream`.
     #[must_use]
     pub fn new(stream: TcpStream) -> Self {
-        end_by_reset(&stream);
+        set_reset_on_close(&stream);
         Self(stream)
     }
 }
 
-impl AsyncRead for Abrupt {
+impl AsyncRead for ResetOnClose {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -37,7 +37,7 @@ impl AsyncRead for Abrupt {
     }
 }
 
-impl AsyncWrite for Abrupt {
+impl AsyncWrite for ResetOnClose {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.0).poll_write(cx, bytes)
     }
@@ -75,7 +75,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (mut peer, _) = listener.accept().await.unwrap();
-        let mut stream = Abrupt::new(stream);
+        let mut stream = ResetOnClose::new(stream);
         stream.write_all(b"ask").await.unwrap();
         peer.read_exact(&mut [0; 3]).await.unwrap();
         peer.write_all(b"answer").await.unwrap();

@@ -2,8 +2,8 @@
 
 use super::egress::EgressPolicy;
 use super::names::NameServers;
-use super::socket::Source;
-use crate::net::tls::Trust;
+use super::socket::SourceBinding;
+use crate::net::tls::TrustConfig;
 
 /// The network of one location, as settings describe it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,9 +16,9 @@ pub struct NetConfig {
     /// Which addresses may be talked to.
     pub egress: EgressPolicy,
     /// Where connections leave this host.
-    pub source: Source,
+    pub source: SourceBinding,
     /// Who vouches for servers.
-    pub trust: Trust,
+    pub trust: TrustConfig,
 }
 
 impl Default for NetConfig {
@@ -27,8 +27,8 @@ impl Default for NetConfig {
             name_servers: NameServers::default(),
             control_name: ".".to_owned(),
             egress: EgressPolicy::default(),
-            source: Source::default(),
-            trust: Trust::default(),
+            source: SourceBinding::default(),
+            trust: TrustConfig::default(),
         }
     }
 }

@@ -24,24 +24,24 @@ impl Deadline {
 
     /// Time that is left; zero when it has passed.
     #[must_use]
-    pub fn left(&self) -> Duration {
+    pub fn remaining(&self) -> Duration {
         self.at.saturating_duration_since(Instant::now())
     }
 
     /// Whether it has passed.
     #[must_use]
-    pub fn passed(&self) -> bool {
-        self.left().is_zero()
+    pub fn is_expired(&self) -> bool {
+        self.remaining().is_zero()
     }
 
     /// The output of `work`, or a timeout (2) in `phase` when the deadline comes first.
-    pub async fn hold<F: Future>(&self, phase: Phase, work: F) -> Result<F::Output, Failure> {
-        tokio::time::timeout_at(self.at, work).await.map_err(|_| self.missed(phase))
+    pub async fn enforce<F: Future>(&self, phase: Phase, work: F) -> Result<F::Output, Failure> {
+        tokio::time::timeout_at(self.at, work).await.map_err(|_| self.timed_out(phase))
     }
 
     /// The failure of having waited in `phase` until this deadline.
     #[must_use]
-    pub fn missed(&self, phase: Phase) -> Failure {
+    pub fn timed_out(&self, phase: Phase) -> Failure {
         Failure::timed_out(phase, self.timeout)
     }
 }

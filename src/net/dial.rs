@@ -11,28 +11,28 @@ use tokio::net::{TcpStream, UdpSocket};
 use tokio::time::Instant;
 
 use super::deadline::Deadline;
-use super::endpoint::{Endpoint, Trace};
-use super::proxy::Proxy;
+use super::endpoint::{ConnectTrace, Endpoint};
+use super::proxy::UpstreamProxy;
 use super::socket;
 use super::stack::Net;
 use crate::domain::{Failure, FailureKind, Fault, Phase};
 
 /// Time that an address has for itself before the next one is tried beside it (RFC 8305 8).
-pub const STAGGER: Duration = Duration::from_millis(250);
+pub const CONNECTION_ATTEMPT_DELAY: Duration = Duration::from_millis(250);
 
 impl Net {
     /// A TCP connection to `to`: resolved, held to the egress policy, every address tried in order, each
-    /// [`STAGGER`] after the one before or as soon as that failed; the first that stands wins. The
+    /// [`CONNECTION_ATTEMPT_DELAY`] after the one before or as soon as that failed; the first that stands wins. The
     /// connection is cold and has `TCP_NODELAY` set.
     pub async fn connect(
         &self,
         to: &Endpoint,
         deadline: Deadline,
-        trace: &mut Trace,
+        trace: &mut ConnectTrace,
     ) -> Result<TcpStream, Failure> {
-        let proxy = self.named_proxy(to)?;
+        let proxy = self.proxy_by_id(to)?;
         let addresses = self.resolve(to, deadline, trace).await?;
-        self.connect_by(proxy.as_deref(), &addresses, to.port, deadline, trace).await
+        self.connect_via(proxy.as_deref(), &addresses, to.port, deadline, trace).await
     }
 
     /// The same for who resolved `to` before, to `addresses`.
@@ -41,55 +41,59 @@ impl Net {
         to: &Endpoint,
         addresses: &[IpAddr],
         deadline: Deadline,
-        trace: &mut Trace,
+        trace: &mut ConnectTrace,
     ) -> Result<TcpStream, Failure> {
-        self.connect_by(self.named_proxy(to)?.as_deref(), addresses, to.port, deadline, trace).await
+        self.connect_via(self.proxy_by_id(to)?.as_deref(), addresses, to.port, deadline, trace).await
     }
 
     /// A TCP connection to `port` of one of `addresses`, which were resolved before. See [`Self::connect`].
-    pub async fn connect_any(
+    pub async fn connect_addresses(
         &self,
         addresses: &[IpAddr],
         port: u16,
         deadline: Deadline,
-        trace: &mut Trace,
+        trace: &mut ConnectTrace,
     ) -> Result<TcpStream, Failure> {
-        self.connect_by(None, addresses, port, deadline, trace).await
+        self.connect_via(None, addresses, port, deadline, trace).await
     }
 
-    async fn connect_by(
+    async fn connect_via(
         &self,
-        proxy: Option<&Proxy>,
+        proxy: Option<&UpstreamProxy>,
         addresses: &[IpAddr],
         port: u16,
         deadline: Deadline,
-        trace: &mut Trace,
+        trace: &mut ConnectTrace,
     ) -> Result<TcpStream, Failure> {
-        let allowed = self.permitted(addresses, trace)?;
+        let allowed = self.allowed_addresses(addresses, trace)?;
         let started = Instant::now();
         let targets: Vec<SocketAddr> = allowed.iter().map(|&ip| SocketAddr::new(ip, port)).collect();
-        let raced = race(&targets, deadline, |to| {
+        let raced = happy_eyeballs(&targets, deadline, |to| {
             trace.address = Some(to);
             self.dial(to, proxy, deadline)
         });
         let raced = raced.await;
         trace.phases.add(Phase::Connect, started.elapsed());
         match raced {
-            Raced::Won(target, stream) => {
+            RaceOutcome::Connected(target, stream) => {
                 trace.address = Some(target);
                 Ok(stream)
             }
-            Raced::Lost(failures) => Err(decisive(failures)),
-            Raced::TooLate(failures) => {
-                let by = targets.first().and_then(|&to| self.proxy_towards(to, proxy));
-                Err(too_late(&targets, by, failures, deadline))
+            RaceOutcome::AllFailed(failures) => Err(primary_failure(failures)),
+            RaceOutcome::TimedOut(failures) => {
+                let by = targets.first().and_then(|&to| self.proxy_for(to, proxy));
+                Err(connect_timed_out(&targets, by, failures, deadline))
             }
         }
     }
 
     /// Those of `addresses` that the egress policy allows; a failure (95) that names the rule and the
     /// address when it allows none.
-    pub fn permitted(&self, addresses: &[IpAddr], trace: &mut Trace) -> Result<Vec<IpAddr>, Failure> {
+    pub fn allowed_addresses(
+        &self,
+        addresses: &[IpAddr],
+        trace: &mut ConnectTrace,
+    ) -> Result<Vec<IpAddr>, Failure> {
         let mut denials = Vec::new();
         let mut allowed = Vec::with_capacity(addresses.len());
         for &address in addresses {
@@ -100,16 +104,16 @@ impl Net {
         }
         if allowed.is_empty() {
             trace.address = denials.first().map(|denied| SocketAddr::new(denied.address, 0));
-            let detail = told(&denials, "; ");
+            let detail = join_first(&denials, "; ");
             return Err(Failure::new(Phase::Connect, FailureKind::EgressDenied, detail));
         }
         Ok(allowed)
     }
 
     /// A UDP socket that talks to `to` alone, from a random port. The caller has asked
-    /// [`Self::permitted`].
-    pub fn udp(&self, to: SocketAddr) -> Result<UdpSocket, Failure> {
-        socket::udp(&self.source, to)
+    /// [`Self::allowed_addresses`].
+    pub fn udp_socket(&self, to: SocketAddr) -> Result<UdpSocket, Failure> {
+        socket::udp_socket(&self.source, to)
             .and_then(UdpSocket::from_std)
             .map_err(|error| self.dial_failure(to, &error))
     }
@@ -117,8 +121,8 @@ impl Net {
     /// What a failed `socket`, `bind` or `connect` towards `to` means, and whose fault it is.
     #[must_use]
     pub fn dial_failure(&self, to: SocketAddr, error: &io::Error) -> Failure {
-        let unrouted = || socket::own_route(&self.source, to).is_err();
-        let kind = match socket::kind_of(error) {
+        let unrouted = || socket::check_local_route(&self.source, to).is_err();
+        let kind = match socket::socket_failure_kind(error) {
             Some(FailureKind::Unreachable) if unrouted() => FailureKind::NoRoute,
             Some(kind) => kind,
             None => FailureKind::Internal,
@@ -129,51 +133,51 @@ impl Net {
     async fn dial(
         &self,
         to: SocketAddr,
-        proxy: Option<&Proxy>,
+        proxy: Option<&UpstreamProxy>,
         deadline: Deadline,
     ) -> (SocketAddr, Result<TcpStream, Failure>) {
-        if let Some(proxy) = self.proxy_towards(to, proxy) {
+        if let Some(proxy) = self.proxy_for(to, proxy) {
             // On the heap, as few go this way: the others need no room for it.
             return (to, Box::pin(self.tunnel(proxy, to, deadline)).await);
         }
-        let connected = async { socket::tcp(&self.source, to)?.connect(to).await };
+        let connected = async { socket::tcp_socket(&self.source, to)?.connect(to).await };
         (to, connected.await.map_err(|error| self.dial_failure(to, &error)))
     }
 }
 
 /// Acknowledges what comes on `stream` at once. The kernel likes to wait 40 ms for data that could carry it; a
 /// peer with Nagle's algorithm on sends no more meanwhile, and that time is nobody's.
-pub fn acknowledge_at_once(stream: &TcpStream) {
+pub fn enable_quick_ack(stream: &TcpStream) {
     // On failure it stays so.
     let _ = SockRef::from(stream).set_tcp_quickack(true);
 }
 
 /// How a race between addresses ended.
-pub(super) enum Raced<T> {
+pub(super) enum RaceOutcome<T> {
     /// One of them got there.
-    Won(SocketAddr, T),
+    Connected(SocketAddr, T),
     /// None did.
-    Lost(Vec<Failure>),
+    AllFailed(Vec<Failure>),
     /// The deadline came before the last one failed; those that had.
-    TooLate(Vec<Failure>),
+    TimedOut(Vec<Failure>),
 }
 
-/// Tries every one of `targets` in order, each [`STAGGER`] after the one before or as soon as that failed; the
+/// Tries every one of `targets` in order, each [`CONNECTION_ATTEMPT_DELAY`] after the one before or as soon as that failed; the
 /// first that gets there wins, and the others are dropped.
-pub(super) async fn race<T, F>(
+pub(super) async fn happy_eyeballs<T, F>(
     targets: &[SocketAddr],
     deadline: Deadline,
     mut begin: impl FnMut(SocketAddr) -> F,
-) -> Raced<T>
+) -> RaceOutcome<T>
 where
     F: Future<Output = (SocketAddr, Result<T, Failure>)>,
 {
     if let [target] = *targets {
         // Nobody to race against.
         return match tokio::time::timeout_at(deadline.at, begin(target)).await {
-            Ok((at, Ok(won))) => Raced::Won(at, won),
-            Ok((_, Err(failure))) => Raced::Lost(vec![failure]),
-            Err(_) => Raced::TooLate(Vec::new()),
+            Ok((at, Ok(won))) => RaceOutcome::Connected(at, won),
+            Ok((_, Err(failure))) => RaceOutcome::AllFailed(vec![failure]),
+            Err(_) => RaceOutcome::TimedOut(Vec::new()),
         };
     }
     let mut waiting = targets.iter().copied();
@@ -184,19 +188,19 @@ where
         if trying.is_empty() || next_at <= Instant::now() {
             if let Some(target) = waiting.next() {
                 trying.push(begin(target));
-                next_at = Instant::now() + STAGGER;
+                next_at = Instant::now() + CONNECTION_ATTEMPT_DELAY;
             } else if trying.is_empty() {
-                return Raced::Lost(failures);
+                return RaceOutcome::AllFailed(failures);
             }
         }
         let wake = if waiting.len() > 0 { next_at.min(deadline.at) } else { deadline.at };
         match tokio::time::timeout_at(wake, trying.next()).await {
-            Ok(Some((target, Ok(won)))) => return Raced::Won(target, won),
+            Ok(Some((target, Ok(won)))) => return RaceOutcome::Connected(target, won),
             Ok(Some((_, Err(failure)))) => {
                 failures.push(failure);
                 next_at = Instant::now();
             }
-            Err(_) if deadline.passed() => return Raced::TooLate(failures),
+            Err(_) if deadline.is_expired() => return RaceOutcome::TimedOut(failures),
             Ok(None) | Err(_) => {}
         }
     }
@@ -205,39 +209,39 @@ where
 /// Of several failures the one that says most: one of the target's before one of the network's before
 /// one of ours, since another address showed that the way was there. The others stand in its detail.
 #[must_use]
-pub fn decisive(mut failures: Vec<Failure>) -> Failure {
+pub fn primary_failure(mut failures: Vec<Failure>) -> Failure {
     failures.sort_by_key(|failure| match failure.fault {
         Fault::Target => 0,
         Fault::Network => 1,
         Fault::Ours => 2,
     });
-    let details = told(failures.iter().map(|failure| &failure.detail), "; ");
+    let details = join_first(failures.iter().map(|failure| &failure.detail), "; ");
     match failures.into_iter().next() {
         Some(first) => Failure { detail: details, ..first },
         None => Failure::new(Phase::Connect, FailureKind::Internal, "there was no address to connect to"),
     }
 }
 
-fn too_late(
+fn connect_timed_out(
     targets: &[SocketAddr],
-    proxy: Option<&Proxy>,
+    proxy: Option<&UpstreamProxy>,
     failures: Vec<Failure>,
     deadline: Deadline,
 ) -> Failure {
-    let mut failure = deadline.missed(Phase::Connect);
-    failure.detail = format!("{}; addresses: {}", failure.detail, told(targets, ", "));
+    let mut failure = deadline.timed_out(Phase::Connect);
+    failure.detail = format!("{}; addresses: {}", failure.detail, join_first(targets, ", "));
     if let Some(proxy) = proxy {
         failure.detail = format!("{}, through the proxy {proxy}", failure.detail);
     }
     if !failures.is_empty() {
-        let others = told(failures.iter().map(|other| &other.detail), "; ");
+        let others = join_first(failures.iter().map(|other| &other.detail), "; ");
         failure.detail = format!("{}; {others}", failure.detail);
     }
     failure
 }
 
 /// The first of `parts` in one line; a name can have thousands of addresses.
-pub(super) fn told<T: fmt::Display>(parts: impl IntoIterator<Item = T>, between: &str) -> String {
+pub(super) fn join_first<T: fmt::Display>(parts: impl IntoIterator<Item = T>, between: &str) -> String {
     const SHOWN: usize = 8;
     let mut parts = parts.into_iter();
     let mut shown: Vec<String> = parts.by_ref().take(SHOWN).map(|part| part.to_string()).collect();

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::network::{Network, NetworkError};
+use super::network::{IpNetwork, ParseIpNetworkError};
 use crate::domain::{Failure, FailureKind, Phase};
 
 /// Networks that are denied unless an allow rule that is more specific says otherwise: link-local
@@ -25,12 +25,12 @@ pub const DENIED_BY_DEFAULT: &[&str] = &[
 /// only the latter, and `allow 169.254.7.0/24` opens a part of what is denied by default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EgressPolicy {
-    rules: Vec<(Network, Verdict)>,
+    rules: Vec<(IpNetwork, RuleAction)>,
 }
 
 /// In the order in which equally long rules give way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Verdict {
+enum RuleAction {
     BuiltInDeny,
     Allow,
     Deny,
@@ -39,15 +39,15 @@ enum Verdict {
 /// The rule that denies an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{address}` is denied by the egress rule `{rule}`")]
-pub struct Denied {
+pub struct EgressDenied {
     /// The address as it was asked about.
     pub address: IpAddr,
     /// The rule.
-    pub rule: Network,
+    pub rule: IpNetwork,
 }
 
-impl From<Denied> for Failure {
-    fn from(denied: Denied) -> Self {
+impl From<EgressDenied> for Failure {
+    fn from(denied: EgressDenied) -> Self {
         Self::new(Phase::Connect, FailureKind::EgressDenied, denied.to_string())
     }
 }
@@ -61,21 +61,21 @@ impl Default for EgressPolicy {
 impl EgressPolicy {
     /// These rules beside [`DENIED_BY_DEFAULT`].
     #[must_use]
-    pub fn new(allow: &[Network], deny: &[Network]) -> Self {
+    pub fn new(allow: &[IpNetwork], deny: &[IpNetwork]) -> Self {
         let built_in = DENIED_BY_DEFAULT.iter().filter_map(|text| text.parse().ok());
-        let built_in = built_in.map(|network| (network, Verdict::BuiltInDeny));
-        let denied = deny.iter().map(|network| (*network, Verdict::Deny));
-        let allowed = allow.iter().map(|network| (*network, Verdict::Allow));
+        let built_in = built_in.map(|network| (network, RuleAction::BuiltInDeny));
+        let denied = deny.iter().map(|network| (*network, RuleAction::Deny));
+        let allowed = allow.iter().map(|network| (*network, RuleAction::Allow));
         Self { rules: built_in.chain(denied).chain(allowed).collect() }
     }
 
     /// [`Self::new`] from texts such as `10.0.0.0/8`. Fails with every text that is no network.
-    pub fn parse<S: AsRef<str>>(allow: &[S], deny: &[S]) -> Result<Self, Vec<NetworkError>> {
+    pub fn parse<S: AsRef<str>>(allow: &[S], deny: &[S]) -> Result<Self, Vec<ParseIpNetworkError>> {
         let mut faults = Vec::new();
         let mut read = |texts: &[S]| {
             let mut networks = Vec::with_capacity(texts.len());
             for text in texts {
-                match text.as_ref().parse::<Network>() {
+                match text.as_ref().parse::<IpNetwork>() {
                     Ok(network) => networks.push(network),
                     Err(fault) => faults.push(fault),
                 }
@@ -86,17 +86,17 @@ impl EgressPolicy {
         if faults.is_empty() { Ok(Self::new(&allow, &deny)) } else { Err(faults) }
     }
 
-    /// Whether a connection to `address` may be made. Asked in its own form and in [`canonical`] form, so
+    /// Whether a connection to `address` may be made. Asked in its own form and in [`effective_address`] form, so
     /// that no way of writing an IPv4 address as an IPv6 one gets past a rule.
-    pub fn check(&self, address: IpAddr) -> Result<(), Denied> {
-        for form in [address, canonical(address)] {
+    pub fn check(&self, address: IpAddr) -> Result<(), EgressDenied> {
+        for form in [address, effective_address(address)] {
             let decided = self
                 .rules
                 .iter()
                 .filter(|(network, _)| network.contains(form))
-                .max_by_key(|(network, verdict)| (network.prefix(), *verdict));
-            if let Some(&(rule, Verdict::Deny | Verdict::BuiltInDeny)) = decided {
-                return Err(Denied { address, rule });
+                .max_by_key(|(network, verdict)| (network.prefix_len(), *verdict));
+            if let Some(&(rule, RuleAction::Deny | RuleAction::BuiltInDeny)) = decided {
+                return Err(EgressDenied { address, rule });
             }
         }
         Ok(())
@@ -107,10 +107,10 @@ impl EgressPolicy {
 /// or IPv4-compatible (RFC 4291 2.5.5), NAT64 (`64:ff9b::/96`, RFC 6052; `64:ff9b:1::/48`, RFC 8215, its /96 form) or 6to4
 /// (`2002::/16`, RFC 3056) one; loopback for the unspecified address, which the kernel takes for it.
 #[must_use]
-pub fn canonical(address: IpAddr) -> IpAddr {
+pub fn effective_address(address: IpAddr) -> IpAddr {
     let v4 = match address {
         IpAddr::V4(v4) => v4,
-        IpAddr::V6(v6) => match inner_v4(v6) {
+        IpAddr::V6(v6) => match embedded_v4(v6) {
             Some(v4) => v4,
             None if v6.is_unspecified() => return Ipv6Addr::LOCALHOST.into(),
             None => return address,
@@ -119,7 +119,7 @@ pub fn canonical(address: IpAddr) -> IpAddr {
     if v4.is_unspecified() { Ipv4Addr::LOCALHOST.into() } else { v4.into() }
 }
 
-fn inner_v4(v6: Ipv6Addr) -> Option<Ipv4Addr> {
+fn embedded_v4(v6: Ipv6Addr) -> Option<Ipv4Addr> {
     let s = v6.segments();
     let pair = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
     match s {
@@ -224,7 +224,7 @@ mod tests {
         #[test]
         fn no_spelling_of_a_denied_address_gets_through(bits: u32, rest: [u16; 3], prefix in 0_u8..=32) {
             let v4 = Ipv4Addr::from_bits(bits);
-            let policy = EgressPolicy::new(&[], &[Network::of(v4.into(), prefix)]);
+            let policy = EgressPolicy::new(&[], &[IpNetwork::new(v4.into(), prefix)]);
             let [a, b, c, d] = v4.octets().map(u16::from);
             let (first, second) = (a << 8 | b, c << 8 | d);
             let [w, x, y] = rest;
@@ -238,15 +238,15 @@ mod tests {
             for spelling in spellings {
                 prop_assert!(policy.check(spelling).is_err(), "{}", spelling);
                 if !v4.is_unspecified() {
-                    prop_assert_eq!(canonical(spelling), IpAddr::V4(v4));
+                    prop_assert_eq!(effective_address(spelling), IpAddr::V4(v4));
                 }
             }
         }
 
         #[test]
         fn canonical_form_is_its_own(bits: u128) {
-            let once = canonical(Ipv6Addr::from_bits(bits).into());
-            prop_assert_eq!(canonical(once), once);
+            let once = effective_address(Ipv6Addr::from_bits(bits).into());
+            prop_assert_eq!(effective_address(once), once);
         }
     }
 }

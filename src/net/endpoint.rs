@@ -7,7 +7,7 @@ use crate::domain::{Phases, TlsFacts};
 
 /// Which address families are tried, and in which order (fields.md 3 `ipv6_enabled`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Family {
+pub enum AddressFamily {
     /// Both, raced (RFC 8305); IPv6 goes first when this host has a route for it (RFC 6724 rule 1).
     #[default]
     Any,
@@ -19,10 +19,10 @@ pub enum Family {
     V6Only,
 }
 
-impl Family {
+impl AddressFamily {
     /// Whether addresses like `address` may be used.
     #[must_use]
-    pub const fn takes(self, address: IpAddr) -> bool {
+    pub const fn allows(self, address: IpAddr) -> bool {
         match self {
             Self::Any | Self::V6Preferred => true,
             Self::V4Only => address.is_ipv4(),
@@ -32,7 +32,7 @@ impl Family {
 
     /// The family in words, for messages.
     #[must_use]
-    pub const fn words(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Any | Self::V6Preferred => "IPv4 or IPv6",
             Self::V4Only => "IPv4",
@@ -49,12 +49,12 @@ pub struct Endpoint {
     /// Port.
     pub port: u16,
     /// Address to use instead of resolving `host` (`resolve_dns` false).
-    pub pinned: Option<IpAddr>,
+    pub pinned_address: Option<IpAddr>,
     /// Families to try.
-    pub family: Family,
+    pub family: AddressFamily,
     /// Id of the proxy of the settings to go through, instead of what the location does by itself (fields.md 2
     /// `proxy_id`).
-    pub proxy: Option<i64>,
+    pub proxy_id: Option<i64>,
 }
 
 impl Endpoint {
@@ -62,13 +62,13 @@ impl Endpoint {
     #[must_use]
     pub fn new(host: &str, port: u16) -> Self {
         let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
-        Self { host: bare.into(), port, pinned: None, family: Family::Any, proxy: None }
+        Self { host: bare.into(), port, pinned_address: None, family: AddressFamily::Any, proxy_id: None }
     }
 
     /// The address that needs no resolver: the pinned one, or the host when it is a literal.
     #[must_use]
-    pub fn literal(&self) -> Option<IpAddr> {
-        self.pinned.or_else(|| self.host.parse().ok())
+    pub fn known_address(&self) -> Option<IpAddr> {
+        self.pinned_address.or_else(|| self.host.parse().ok())
     }
 }
 
@@ -84,7 +84,7 @@ impl fmt::Display for Endpoint {
 
 /// What was seen on the way; filled even when the way ended early.
 #[derive(Clone, Debug, Default)]
-pub struct Trace {
+pub struct ConnectTrace {
     /// Resolve, connect and tls, as far as they were reached; sums when one trace sees several ways.
     pub phases: Phases,
     /// The peer that was connected, or tried last.
@@ -94,5 +94,5 @@ pub struct Trace {
     /// The TLS session, when there was one; filled even when the certificate was refused.
     pub tls: Option<Box<TlsFacts>>,
     /// Whether what the peer said in a handshake was no TLS.
-    pub no_tls: bool,
+    pub peer_not_tls: bool,
 }

@@ -22,12 +22,12 @@ pub async fn read_more<S: AsyncRead + Unpin>(
         return Err(Failure::new(phase, FailureKind::ResponseTooLarge, detail));
     }
     let mut part = stream.take(room as u64);
-    deadline.hold(phase, part.read_buf(buffer)).await?.map_err(|error| exchange_failure(phase, &error))
+    deadline.enforce(phase, part.read_buf(buffer)).await?.map_err(|error| io_failure(phase, &error))
 }
 
 /// Reads until `buffer` holds exactly `length` bytes. A peer that closes before that is
 /// [`FailureKind::ResponseTruncated`], or [`FailureKind::NoResponse`] when not one byte came.
-pub async fn read_to<S: AsyncRead + Unpin>(
+pub async fn read_to_len<S: AsyncRead + Unpin>(
     stream: &mut S,
     buffer: &mut Vec<u8>,
     length: usize,
@@ -36,7 +36,7 @@ pub async fn read_to<S: AsyncRead + Unpin>(
 ) -> Result<(), Failure> {
     while buffer.len() < length {
         if read_more(stream, buffer, length, deadline, phase).await? == 0 {
-            return Err(closed(phase, buffer.len()));
+            return Err(closed_failure(phase, buffer.len()));
         }
     }
     Ok(())
@@ -61,7 +61,7 @@ pub async fn read_line<S: AsyncRead + Unpin>(
         }
         seen = buffer.len();
         if read_more(stream, buffer, limit, deadline, phase).await? == 0 {
-            return Err(closed(phase, buffer.len()));
+            return Err(closed_failure(phase, buffer.len()));
         }
     }
 }
@@ -76,12 +76,12 @@ pub async fn write_all<S: AsyncWrite + Unpin>(
         stream.write_all(bytes).await?;
         stream.flush().await
     };
-    deadline.hold(Phase::Send, work).await?.map_err(|error| exchange_failure(Phase::Send, &error))
+    deadline.enforce(Phase::Send, work).await?.map_err(|error| io_failure(Phase::Send, &error))
 }
 
 /// The failure of a peer that closed after `bytes` bytes of an answer.
 #[must_use]
-pub fn closed(phase: Phase, bytes: usize) -> Failure {
+pub fn closed_failure(phase: Phase, bytes: usize) -> Failure {
     if bytes == 0 {
         Failure::new(phase, FailureKind::NoResponse, "")
     } else {
@@ -91,7 +91,7 @@ pub fn closed(phase: Phase, bytes: usize) -> Failure {
 
 /// What an I/O error during an exchange means, once the connection stood.
 #[must_use]
-pub fn exchange_failure(phase: Phase, error: &io::Error) -> Failure {
+pub fn io_failure(phase: Phase, error: &io::Error) -> Failure {
     use io::ErrorKind as Io;
     // A TLS 1.3 server refuses a client certificate only after its own handshake is done.
     let alert = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());

@@ -9,7 +9,7 @@ use nix::sys::socket::{SockaddrStorage, setsockopt, sockopt};
 use socket2::{Domain, Protocol, Socket, Type};
 
 /// A socket for echo requests to `to`, and whether it is a raw one: the unprivileged kind goes first.
-pub(super) fn opened(to: IpAddr) -> io::Result<(Socket, bool)> {
+pub(super) fn open_socket(to: IpAddr) -> io::Result<(Socket, bool)> {
     let (domain, protocol) = match to {
         IpAddr::V4(_) => (Domain::IPV4, Protocol::ICMPV4),
         IpAddr::V6(_) => (Domain::IPV6, Protocol::ICMPV6),
@@ -24,7 +24,7 @@ pub(super) fn opened(to: IpAddr) -> io::Result<(Socket, bool)> {
 }
 
 /// Has the kernel queue what is said of the requests of `socket` to `to`.
-pub(super) fn queue_errors(socket: &impl AsFd, to: IpAddr) -> nix::Result<()> {
+pub(super) fn enable_error_queue(socket: &impl AsFd, to: IpAddr) -> nix::Result<()> {
     if to.is_ipv4() {
         setsockopt(socket, sockopt::Ipv4RecvErr, &true)
     } else {
@@ -32,13 +32,13 @@ pub(super) fn queue_errors(socket: &impl AsFd, to: IpAddr) -> nix::Result<()> {
     }
 }
 
-pub(super) fn address_of(address: &SockaddrStorage) -> Option<IpAddr> {
+pub(super) fn to_ip_addr(address: &SockaddrStorage) -> Option<IpAddr> {
     let v4 = address.as_sockaddr_in().map(|address| IpAddr::V4(address.ip()));
     v4.or_else(|| address.as_sockaddr_in6().map(|address| IpAddr::V6(address.ip())))
 }
 
 /// Whether `error` may be what a router said of an earlier request, or this host of the link to the first one.
-pub(super) fn is_of_the_way(error: &io::Error) -> bool {
+pub(super) fn is_path_error(error: &io::Error) -> bool {
     let Some(errno) = error.raw_os_error().map(Errno::from_raw) else { return false };
     matches!(
         errno,

@@ -25,24 +25,28 @@ mod timed;
 mod tls;
 mod traceroute;
 
-pub use abrupt::{Abrupt, end_by_reset};
+pub use abrupt::{ResetOnClose, set_reset_on_close};
 pub use config::NetConfig;
 pub use deadline::Deadline;
-pub use dial::{STAGGER, acknowledge_at_once, decisive};
-pub use echo::{EchoReply, EchoSocket, EchoWait, IcmpError};
-pub use egress::{DENIED_BY_DEFAULT, Denied, EgressPolicy, canonical};
-pub use endpoint::{Endpoint, Family, Trace};
+pub use dial::{CONNECTION_ATTEMPT_DELAY, enable_quick_ack, primary_failure};
+pub use echo::{EchoOutcome, EchoSocket, IcmpError, PendingEcho};
+pub use egress::{DENIED_BY_DEFAULT, EgressDenied, EgressPolicy, effective_address};
+pub use endpoint::{AddressFamily, ConnectTrace, Endpoint};
 pub use error::NetError;
-pub use exchange::{closed, exchange_failure, read_line, read_more, read_to, write_all};
+pub use exchange::{closed_failure, io_failure, read_line, read_more, read_to_len, write_all};
 pub use names::NameServers;
-pub use network::{Network, NetworkError};
-pub use proxy::{Proxy, ProxyKind};
-pub use quic::{Gauge, Quic, closed as quic_closed};
-pub use socket::Source;
+pub use network::{IpNetwork, ParseIpNetworkError};
+pub use proxy::{ProxyKind, UpstreamProxy};
+pub use quic::{QuicConnection, QuicMeter, connection_failure as quic_closed};
+pub use socket::SourceBinding;
 pub use stack::Net;
-pub use stream::Stream;
-pub use timed::{Marks, Timed};
+pub use stream::MaybeTlsStream;
+pub use timed::{IoTimestamps, TimedStream};
 #[cfg(feature = "legacy-tls")]
-pub use tls::OldVersion;
-pub use tls::{Pem, Roots, TlsOptions, TlsSession, TlsStream, TlsVersions, Trust, warm_up, was_resumed};
-pub use traceroute::{Answer as RouteAnswer, Hop, Route, RouteEnd, RouteMethod, RouteOptions, Traced};
+pub use tls::LegacyTlsVersion;
+pub use tls::{
+    Pem, Roots, TlsOptions, TlsSession, TlsStream, TlsVersions, TrustConfig, warm_up, was_resumed,
+};
+pub use traceroute::{
+    HopReply as RouteAnswer, Route, RouteEnd, RouteHop, Traceroute, TracerouteMethod, TracerouteOptions,
+};

@@ -14,17 +14,17 @@ use hickory_resolver::proto::op::{Query, ResponseCode};
 use hickory_resolver::proto::rr::{Name, RecordType};
 use hickory_resolver::{Hosts, Resolver, TokioResolver, system_conf};
 
-use super::endpoint::Family;
+use super::endpoint::AddressFamily;
 use super::error::NetError;
-use super::socket::Source;
+use super::socket::SourceBinding;
 
 /// Longest wait for the answer about a name; of a short deadline, two thirds are taken at most, so that
 /// there is time to ask whether the resolver lives.
-pub(super) const QUESTION: Duration = Duration::from_secs(10);
+pub(super) const LOOKUP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long one family waits for the other once it has addresses. RFC 8305 3 says 50 ms, for people who
 /// look at a page; here it counts more to know every address than to be quick.
-const OTHER_FAMILY: Duration = Duration::from_millis(250);
+const RESOLUTION_DELAY: Duration = Duration::from_millis(250);
 
 /// Which name servers a location asks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,20 +38,24 @@ pub enum NameServers {
 }
 
 /// Asks the name servers of a location. Keeps no answers.
-pub(super) struct Names {
+pub(super) struct DnsResolver {
     pub(super) resolver: TokioResolver,
     hosts: Hosts,
-    pub(super) control: Name,
+    pub(super) control_name: Name,
 }
 
-impl std::fmt::Debug for Names {
+impl std::fmt::Debug for DnsResolver {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Names").field("control", &self.control).finish_non_exhaustive()
+        f.debug_struct("Names").field("control", &self.control_name).finish_non_exhaustive()
     }
 }
 
-impl Names {
-    pub(super) fn new(servers: &NameServers, control: &str, source: &Source) -> Result<Self, NetError> {
+impl DnsResolver {
+    pub(super) fn new(
+        servers: &NameServers,
+        control: &str,
+        source: &SourceBinding,
+    ) -> Result<Self, NetError> {
         let fault = |error: &dyn std::fmt::Display| NetError::Resolver(error.to_string());
         let (config, ndots) = match servers {
             // A host without a resolver still checks what has an address.
@@ -60,13 +64,13 @@ impl Names {
                 Err(_) => (ResolverConfig::default(), 1),
             },
             NameServers::Explicit(servers) => {
-                let servers = servers.iter().map(|&address| server(address)).collect();
+                let servers = servers.iter().map(|&address| name_server_config(address)).collect();
                 (ResolverConfig::from_parts(None, Vec::new(), servers), 1)
             }
         };
         let resolver =
-            Resolver::builder_with_config(leaving_from(config, source), TokioRuntimeProvider::default())
-                .with_options(options(ndots))
+            Resolver::builder_with_config(bind_to_source(config, source), TokioRuntimeProvider::default())
+                .with_options(resolver_options(ndots))
                 .build()
                 .map_err(|error| fault(&error))?;
         let hosts = match servers {
@@ -76,11 +80,11 @@ impl Names {
         let control = Name::from_ascii(control).map_err(|error| {
             NetError::Resolver(format!("`{control}` cannot be the resolver's control name: {error}"))
         })?;
-        Ok(Self { resolver, hosts, control })
+        Ok(Self { resolver, hosts, control_name: control })
     }
 }
 
-fn server(address: SocketAddr) -> NameServerConfig {
+fn name_server_config(address: SocketAddr) -> NameServerConfig {
     let connections = [ConnectionConfig::udp(), ConnectionConfig::tcp()].map(|mut connection| {
         connection.port = address.port();
         connection
@@ -90,10 +94,10 @@ fn server(address: SocketAddr) -> NameServerConfig {
 
 /// Lets questions leave from the source address of the location, each from a random port. A name server
 /// on loopback, such as a local cache, is asked from loopback: many take no questions from elsewhere.
-fn leaving_from(config: ResolverConfig, source: &Source) -> ResolverConfig {
+fn bind_to_source(config: ResolverConfig, source: &SourceBinding) -> ResolverConfig {
     let (domain, search, mut servers) = config.into_parts();
     for server in &mut servers {
-        let from = source.towards(server.ip);
+        let from = source.bind_address_for(server.ip);
         let from = from.filter(|from| from.ip().is_loopback() == server.ip.is_loopback());
         for connection in &mut server.connections {
             connection.bind_addr = from;
@@ -102,10 +106,10 @@ fn leaving_from(config: ResolverConfig, source: &Source) -> ResolverConfig {
     ResolverConfig::from_parts(domain, search, servers)
 }
 
-fn options(ndots: usize) -> ResolverOpts {
+fn resolver_options(ndots: usize) -> ResolverOpts {
     let mut options = ResolverOpts::default();
     options.ndots = ndots;
-    options.timeout = QUESTION;
+    options.timeout = LOOKUP_TIMEOUT;
     // Lost packets are sent again within one attempt; a second attempt would begin after the deadline.
     options.attempts = 0;
     options.cache_size = 0;
@@ -114,45 +118,46 @@ fn options(ndots: usize) -> ResolverOpts {
     options
 }
 
-impl Names {
+impl DnsResolver {
     /// The addresses of `name` in the hosts file; `None` when it does not stand there.
-    pub(super) fn in_hosts(&self, name: &Name, family: Family) -> Option<Vec<IpAddr>> {
+    pub(super) fn lookup_hosts_file(&self, name: &Name, family: AddressFamily) -> Option<Vec<IpAddr>> {
         let of = |kind| self.hosts.lookup_static_host(&Query::query(name.clone(), kind));
         let (six, four) = (of(RecordType::AAAA), of(RecordType::A));
         if six.is_none() && four.is_none() {
             return None;
         }
-        let found = six.iter().chain(&four).flat_map(addresses).filter(|&address| family.takes(address));
+        let found = six.iter().chain(&four).flat_map(ip_addresses).filter(|&address| family.allows(address));
         Some(found.collect())
     }
 
-    pub(super) async fn lookup(&self, name: &Name, family: Family) -> Result<Vec<IpAddr>, DnsFault> {
+    pub(super) async fn lookup(&self, name: &Name, family: AddressFamily) -> Result<Vec<IpAddr>, DnsFault> {
         let of = async |kind| {
             let answer = self.resolver.lookup(name.clone(), kind).await?;
-            Ok::<_, DnsFault>(addresses(&answer).collect::<Vec<_>>())
+            Ok::<_, DnsFault>(ip_addresses(&answer).collect::<Vec<_>>())
         };
         match family {
-            Family::V4Only => of(RecordType::A).await,
-            Family::V6Only => of(RecordType::AAAA).await,
-            Family::Any | Family::V6Preferred => {
-                both(std::pin::pin!(of(RecordType::AAAA)), std::pin::pin!(of(RecordType::A))).await
+            AddressFamily::V4Only => of(RecordType::A).await,
+            AddressFamily::V6Only => of(RecordType::AAAA).await,
+            AddressFamily::Any | AddressFamily::V6Preferred => {
+                lookup_both_families(std::pin::pin!(of(RecordType::AAAA)), std::pin::pin!(of(RecordType::A)))
+                    .await
             }
         }
     }
 }
 
-type Found = Result<Vec<IpAddr>, DnsFault>;
+type LookupResult = Result<Vec<IpAddr>, DnsFault>;
 
-/// What both questions bring. Once one has addresses the other gets [`OTHER_FAMILY`] more; a fault counts
+/// What both questions bring. Once one has addresses the other gets [`RESOLUTION_DELAY`] more; a fault counts
 /// only when neither has any, and then the clearer one of the two.
-async fn both<A, B>(six: A, four: B) -> Found
+async fn lookup_both_families<A, B>(six: A, four: B) -> LookupResult
 where
-    A: Future<Output = Found> + Unpin,
-    B: Future<Output = Found> + Unpin,
+    A: Future<Output = LookupResult> + Unpin,
+    B: Future<Output = LookupResult> + Unpin,
 {
     let (early, late) = match select(six, four).await {
-        Either::Left((early, four)) => second(early, four).await,
-        Either::Right((early, six)) => second(early, six).await,
+        Either::Left((early, four)) => await_second_family(early, four).await,
+        Either::Right((early, six)) => await_second_family(early, six).await,
     };
     match (early, late) {
         (early, None) => early,
@@ -167,25 +172,30 @@ where
                 Ok(found)
             }
         }
-        (Err(early), Some(Err(late))) => Err(if rank(&late) < rank(&early) { late } else { early }),
+        (Err(early), Some(Err(late))) => {
+            Err(if error_rank(&late) < error_rank(&early) { late } else { early })
+        }
     }
 }
 
-pub(super) async fn second(early: Found, rest: impl Future<Output = Found>) -> (Found, Option<Found>) {
+pub(super) async fn await_second_family(
+    early: LookupResult,
+    rest: impl Future<Output = LookupResult>,
+) -> (LookupResult, Option<LookupResult>) {
     let late = if early.as_ref().is_ok_and(|found| !found.is_empty()) {
-        tokio::time::timeout(OTHER_FAMILY, rest).await.ok()
+        tokio::time::timeout(RESOLUTION_DELAY, rest).await.ok()
     } else {
         Some(rest.await)
     };
     (early, late)
 }
 
-pub(super) fn addresses(answer: &Lookup) -> impl Iterator<Item = IpAddr> {
+pub(super) fn ip_addresses(answer: &Lookup) -> impl Iterator<Item = IpAddr> {
     answer.answers().iter().filter_map(|record| record.data.ip_addr())
 }
 
 /// Which of two faults says more about the name: it is gone, an error about it, no such record, silence.
-fn rank(fault: &DnsFault) -> u8 {
+fn error_rank(fault: &DnsFault) -> u8 {
     match fault {
         DnsFault::Dns(DnsError::NoRecordsFound(NoRecords { response_code, .. })) => match *response_code {
             ResponseCode::NXDomain => 0,

@@ -6,20 +6,20 @@ use std::str::FromStr;
 
 /// A block of addresses: those that share their first `prefix` bits (RFC 4632, RFC 4291 2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Network {
+pub struct IpNetwork {
     base: IpAddr,
     prefix: u8,
 }
 
 /// Why a text is no network.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NetworkError {
+pub enum ParseIpNetworkError {
     /// The part before the slash is no address.
     #[error("`{0}` is no network: write an address with a prefix length, such as `10.0.0.0/8` or `fd00::/8`")]
-    Address(String),
+    InvalidAddress(String),
     /// The part after the slash is no length, or too long for the family.
     #[error("`{text}` has no valid prefix length: it must be a number from 0 to {most}")]
-    Prefix {
+    InvalidPrefix {
         /// What was given.
         text: String,
         /// The longest prefix of the family.
@@ -31,42 +31,42 @@ pub enum NetworkError {
         /// What was given.
         text: String,
         /// The network that holds the address.
-        meant: Network,
+        meant: IpNetwork,
     },
 }
 
-impl Network {
+impl IpNetwork {
     /// The network of the `prefix` first bits of `address`, cut to what the family has.
     #[must_use]
-    pub fn of(address: IpAddr, prefix: u8) -> Self {
-        let prefix = prefix.min(bits(address));
-        Self { base: masked(address, prefix), prefix }
+    pub fn new(address: IpAddr, prefix: u8) -> Self {
+        let prefix = prefix.min(address_bits(address));
+        Self { base: mask(address, prefix), prefix }
     }
 
     /// The network of this address alone.
     #[must_use]
-    pub fn host(address: IpAddr) -> Self {
-        Self::of(address, u8::MAX)
+    pub fn from_address(address: IpAddr) -> Self {
+        Self::new(address, u8::MAX)
     }
 
     /// How many leading bits its addresses share.
     #[must_use]
-    pub const fn prefix(&self) -> u8 {
+    pub const fn prefix_len(&self) -> u8 {
         self.prefix
     }
 
     /// Whether `address` lies in it. Families never mix.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
-        self.base.is_ipv4() == address.is_ipv4() && masked(address, self.prefix) == self.base
+        self.base.is_ipv4() == address.is_ipv4() && mask(address, self.prefix) == self.base
     }
 }
 
-const fn bits(address: IpAddr) -> u8 {
+const fn address_bits(address: IpAddr) -> u8 {
     if address.is_ipv4() { 32 } else { 128 }
 }
 
-fn masked(address: IpAddr, prefix: u8) -> IpAddr {
+fn mask(address: IpAddr, prefix: u8) -> IpAddr {
     match address {
         IpAddr::V4(v4) => {
             let mask = u32::MAX.checked_shl(32 - u32::from(prefix)).unwrap_or(0);
@@ -79,30 +79,31 @@ fn masked(address: IpAddr, prefix: u8) -> IpAddr {
     }
 }
 
-impl FromStr for Network {
-    type Err = NetworkError;
+impl FromStr for IpNetwork {
+    type Err = ParseIpNetworkError;
 
     /// Reads `address/prefix`; an address alone is the network of one.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (address, prefix) = text.split_once('/').map_or((text, None), |(a, p)| (a, Some(p)));
-        let address: IpAddr = address.parse().map_err(|_| NetworkError::Address(text.to_owned()))?;
-        let most = bits(address);
-        let Some(prefix) = prefix else { return Ok(Self::host(address)) };
+        let address: IpAddr =
+            address.parse().map_err(|_| ParseIpNetworkError::InvalidAddress(text.to_owned()))?;
+        let most = address_bits(address);
+        let Some(prefix) = prefix else { return Ok(Self::from_address(address)) };
         let length = prefix
             .parse::<u8>()
             .ok()
             .filter(|&length| length <= most && prefix.bytes().all(|b| b.is_ascii_digit()))
-            .ok_or_else(|| NetworkError::Prefix { text: text.to_owned(), most })?;
-        let network = Self::of(address, length);
+            .ok_or_else(|| ParseIpNetworkError::InvalidPrefix { text: text.to_owned(), most })?;
+        let network = Self::new(address, length);
         if network.base == address {
             Ok(network)
         } else {
-            Err(NetworkError::HostBits { text: text.to_owned(), meant: network })
+            Err(ParseIpNetworkError::HostBits { text: text.to_owned(), meant: network })
         }
     }
 }
 
-impl fmt::Display for Network {
+impl fmt::Display for IpNetwork {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.base, self.prefix)
     }
@@ -125,7 +126,7 @@ mod tests {
             ("2001:db8::1", "2001:db8::1/128"),
         ];
         for (text, shown) in good {
-            assert_eq!(text.parse::<Network>().unwrap().to_string(), shown);
+            assert_eq!(text.parse::<IpNetwork>().unwrap().to_string(), shown);
         }
         let bad = [
             ("", "is no network"),
@@ -141,7 +142,7 @@ mod tests {
             ("fe80::1/10", "did you mean `fe80::/10`?"),
         ];
         for (text, reason) in bad {
-            let error = text.parse::<Network>().unwrap_err().to_string();
+            let error = text.parse::<IpNetwork>().unwrap_err().to_string();
             assert!(error.contains(reason) && error.contains(text), "{text}: {error}");
         }
     }
@@ -154,15 +155,15 @@ mod tests {
             } else {
                 Ipv4Addr::from_bits(low).into()
             };
-            let network = Network::of(address, prefix);
+            let network = IpNetwork::new(address, prefix);
             prop_assert!(network.contains(address));
-            prop_assert_eq!(network.to_string().parse::<Network>(), Ok(network));
+            prop_assert_eq!(network.to_string().parse::<IpNetwork>(), Ok(network));
         }
 
         #[test]
         fn an_address_lies_in_a_network_when_the_leading_bits_agree(a: u32, b: u32, prefix in 0_u8..=32) {
             let agree = (a ^ b).leading_zeros() >= u32::from(prefix);
-            let network = Network::of(Ipv4Addr::from_bits(a).into(), prefix);
+            let network = IpNetwork::new(Ipv4Addr::from_bits(a).into(), prefix);
             prop_assert_eq!(network.contains(Ipv4Addr::from_bits(b).into()), agree);
             prop_assert!(!network.contains(Ipv4Addr::from_bits(b).to_ipv6_mapped().into()));
         }

@@ -9,14 +9,14 @@ use hickory_resolver::proto::op::ResponseCode;
 use hickory_resolver::proto::rr::{Name, RecordType};
 
 use super::deadline::Deadline;
-use super::endpoint::{Endpoint, Family, Trace};
-use super::names::QUESTION;
+use super::endpoint::{AddressFamily, ConnectTrace, Endpoint};
+use super::names::LOOKUP_TIMEOUT;
 use super::socket;
 use super::stack::Net;
 use crate::domain::{Failure, FailureKind, Fault, Phase};
 
 /// Longest wait for the answer about the control name.
-const CONTROL: Duration = Duration::from_secs(2);
+const CONTROL_LOOKUP_TIMEOUT: Duration = Duration::from_secs(2);
 impl Net {
     /// The addresses of `to`, in the order in which they are to be tried. A pinned address or a literal
     /// asks nobody. NXDOMAIN, no data and an error of the resolver are failures of their own kinds (51);
@@ -26,14 +26,14 @@ impl Net {
         &self,
         to: &Endpoint,
         deadline: Deadline,
-        trace: &mut Trace,
+        trace: &mut ConnectTrace,
     ) -> Result<Vec<IpAddr>, Failure> {
         let started = tokio::time::Instant::now();
-        let found = match to.literal() {
-            Some(address) if to.family.takes(address) => Ok(vec![address]),
-            Some(address) => Err(no_address(to, &format!("`{address}` is not of the wanted family"))),
+        let found = match to.known_address() {
+            Some(address) if to.family.allows(address) => Ok(vec![address]),
+            Some(address) => Err(no_address_failure(to, &format!("`{address}` is not of the wanted family"))),
             // On the heap: who asks nobody needs no room for it.
-            None => Box::pin(self.ask(to, deadline)).await,
+            None => Box::pin(self.lookup_host(to, deadline)).await,
         };
         trace.phases.add(Phase::Resolve, started.elapsed());
         if let Ok(addresses) = &found {
@@ -42,38 +42,42 @@ impl Net {
         found
     }
 
-    async fn ask(&self, to: &Endpoint, deadline: Deadline) -> Result<Vec<IpAddr>, Failure> {
+    async fn lookup_host(&self, to: &Endpoint, deadline: Deadline) -> Result<Vec<IpAddr>, Failure> {
         let name = Name::from_utf8(&to.host).map_err(|error| {
             let detail = format!("`{}` is no host name: {error}", to.host);
             Failure::new(Phase::Resolve, FailureKind::NameNotFound, detail)
         })?;
-        if let Some(addresses) = self.names.in_hosts(&name, to.family) {
+        if let Some(addresses) = self.resolver.lookup_hosts_file(&name, to.family) {
             return if addresses.is_empty() {
-                Err(no_address(to, "it stands in /etc/hosts with another family only"))
+                Err(no_address_failure(to, "it stands in /etc/hosts with another family only"))
             } else {
-                Ok(self.ordered(addresses, to.family))
+                Ok(self.order_addresses(addresses, to.family))
             };
         }
-        let patience = QUESTION.min(deadline.left() * 2 / 3);
-        match tokio::time::timeout(patience, self.names.lookup(&name, to.family)).await {
-            Ok(Ok(addresses)) if addresses.is_empty() => Err(no_address(to, "the answer holds no address")),
-            Ok(Ok(addresses)) => Ok(self.ordered(addresses, to.family)),
-            Ok(Err(fault)) => match meaning(to, &fault) {
+        let patience = LOOKUP_TIMEOUT.min(deadline.remaining() * 2 / 3);
+        match tokio::time::timeout(patience, self.resolver.lookup(&name, to.family)).await {
+            Ok(Ok(addresses)) if addresses.is_empty() => {
+                Err(no_address_failure(to, "the answer holds no address"))
+            }
+            Ok(Ok(addresses)) => Ok(self.order_addresses(addresses, to.family)),
+            Ok(Err(fault)) => match lookup_failure(to, &fault) {
                 Some(failure) => Err(failure),
-                None => Err(self.silence(to, deadline, &fault.to_string()).await),
+                None => Err(self.resolver_silence_failure(to, deadline, &fault.to_string()).await),
             },
-            Err(_) => Err(self.silence(to, deadline, &format!("no answer within {patience:.1?}")).await),
+            Err(_) => Err(self
+                .resolver_silence_failure(to, deadline, &format!("no answer within {patience:.1?}"))
+                .await),
         }
     }
 
     /// Whose silence it was: that of this name's servers, or that of the resolver itself.
-    async fn silence(&self, to: &Endpoint, deadline: Deadline, what: &str) -> Failure {
-        let patience = CONTROL.min(deadline.left());
-        let asked = self.names.resolver.lookup(self.names.control.clone(), RecordType::NS);
+    async fn resolver_silence_failure(&self, to: &Endpoint, deadline: Deadline, what: &str) -> Failure {
+        let patience = CONTROL_LOOKUP_TIMEOUT.min(deadline.remaining());
+        let asked = self.resolver.resolver.lookup(self.resolver.control_name.clone(), RecordType::NS);
         let answered = match tokio::time::timeout(patience, asked).await {
             Ok(Ok(_)) => true,
             // An error of our own, such as no socket left, is no answer.
-            Ok(Err(fault)) => match meaning(to, &fault) {
+            Ok(Err(fault)) => match lookup_failure(to, &fault) {
                 Some(failure) if failure.fault == Fault::Ours => return failure,
                 answer => answer.is_some(),
             },
@@ -83,7 +87,7 @@ impl Net {
         if answered {
             Failure::new(Phase::Resolve, FailureKind::NameUnanswered, format!("`{host}`: {what}"))
         } else {
-            let control = &self.names.control;
+            let control = &self.resolver.control_name;
             let detail =
                 format!("asked for `{host}`: {what}; the control name `{control}` got no answer either");
             Failure::new(Phase::Resolve, FailureKind::ResolverSilent, detail)
@@ -91,13 +95,14 @@ impl Net {
     }
 
     /// Takes the families in turns (RFC 8305 4), beginning with the preferred one.
-    fn ordered(&self, addresses: Vec<IpAddr>, family: Family) -> Vec<IpAddr> {
+    fn order_addresses(&self, addresses: Vec<IpAddr>, family: AddressFamily) -> Vec<IpAddr> {
         let (six, four): (Vec<IpAddr>, Vec<IpAddr>) = addresses.into_iter().partition(IpAddr::is_ipv6);
         let routed =
-            |address: &IpAddr| socket::own_route(&self.source, SocketAddr::new(*address, 53)).is_ok();
-        let six_first = family == Family::V6Preferred || four.is_empty() || six.first().is_some_and(routed);
+            |address: &IpAddr| socket::check_local_route(&self.source, SocketAddr::new(*address, 53)).is_ok();
+        let six_first =
+            family == AddressFamily::V6Preferred || four.is_empty() || six.first().is_some_and(routed);
         let (mut first, mut second) = if six_first { (six, four) } else { (four, six) };
-        if family == Family::V6Preferred {
+        if family == AddressFamily::V6Preferred {
             first.append(&mut second);
             return first;
         }
@@ -113,29 +118,29 @@ impl Net {
 }
 
 /// What an answer says of the name, or what this host lacks to ask; `None` for silence.
-fn meaning(to: &Endpoint, fault: &DnsFault) -> Option<Failure> {
+fn lookup_failure(to: &Endpoint, fault: &DnsFault) -> Option<Failure> {
     let host = &to.host;
     let (kind, detail) = match fault {
         DnsFault::Dns(DnsError::NoRecordsFound(NoRecords { response_code, .. })) => match *response_code {
             ResponseCode::NXDomain => (FailureKind::NameNotFound, format!("`{host}` (NXDOMAIN)")),
-            ResponseCode::NoError => return Some(no_address(to, "the resolver has no such record")),
+            ResponseCode::NoError => return Some(no_address_failure(to, "the resolver has no such record")),
             code => (FailureKind::ResolverRefused, format!("`{host}`: {code}")),
         },
         DnsFault::Dns(DnsError::ResponseCode(code)) => {
             (FailureKind::ResolverRefused, format!("`{host}`: {code}"))
         }
         DnsFault::Dns(_) | DnsFault::Proto(_) => (FailureKind::ResolverRefused, format!("`{host}`: {fault}")),
-        DnsFault::Io(error) if lacks_socket(error) => (FailureKind::NoSocket, error.to_string()),
+        DnsFault::Io(error) if is_out_of_sockets(error) => (FailureKind::NoSocket, error.to_string()),
         _ => return None,
     };
     Some(Failure::new(Phase::Resolve, kind, detail))
 }
 
-fn no_address(to: &Endpoint, why: &str) -> Failure {
-    let detail = format!("`{}` has no {} address: {why}", to.host, to.family.words());
+fn no_address_failure(to: &Endpoint, why: &str) -> Failure {
+    let detail = format!("`{}` has no {} address: {why}", to.host, to.family.as_str());
     Failure::new(Phase::Resolve, FailureKind::NameWithoutAddress, detail)
 }
 
-fn lacks_socket(error: &io::Error) -> bool {
-    socket::kind_of(error) == Some(FailureKind::NoSocket)
+fn is_out_of_sockets(error: &io::Error) -> bool {
+    socket::socket_failure_kind(error) == Some(FailureKind::NoSocket)
 }

@@ -13,7 +13,7 @@ use crate::domain::FailureKind;
 /// Where connections and echo requests of a location leave this host. Empty: as the routing table says.
 /// Questions to the resolver leave from the address too; the interface does not bind them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Source {
+pub struct SourceBinding {
     /// Source address of IPv4 connections.
     pub v4: Option<Ipv4Addr>,
     /// Source address of IPv6 connections.
@@ -22,10 +22,10 @@ pub struct Source {
     pub interface: Option<String>,
 }
 
-impl Source {
+impl SourceBinding {
     /// The address to bind to on the way to `to`, with port 0.
     #[must_use]
-    pub fn towards(&self, to: IpAddr) -> Option<SocketAddr> {
+    pub fn bind_address_for(&self, to: IpAddr) -> Option<SocketAddr> {
         let address = match to {
             IpAddr::V4(_) => self.v4.map(IpAddr::V4),
             IpAddr::V6(_) => self.v6.map(IpAddr::V6),
@@ -36,10 +36,10 @@ impl Source {
 
 /// A TCP socket that leaves through `source`, with Nagle's algorithm off: a probe that writes twice would
 /// else wait for the peer's delayed acknowledgement, 40 ms that are not the target's.
-pub(super) fn tcp(source: &Source, to: SocketAddr) -> io::Result<TcpSocket> {
+pub(super) fn tcp_socket(source: &SourceBinding, to: SocketAddr) -> io::Result<TcpSocket> {
     let socket = if to.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     socket.set_nodelay(true)?;
-    if let Some(from) = source.towards(to.ip()) {
+    if let Some(from) = source.bind_address_for(to.ip()) {
         // Without it the kernel reserves a port for every destination at once, and 28,000 checks a minute
         // would be all that one source address can do.
         setsockopt(&socket, sockopt::IpBindAddressNoPort, &true)?;
@@ -53,9 +53,9 @@ pub(super) fn tcp(source: &Source, to: SocketAddr) -> io::Result<TcpSocket> {
 
 /// A UDP socket towards `to` that leaves through `source`, from a port that the kernel draws at random. It
 /// is connected: datagrams from anybody else do not arrive, and an ICMP error comes back as one of `recv`.
-pub(super) fn udp(source: &Source, to: SocketAddr) -> io::Result<UdpSocket> {
+pub(super) fn udp_socket(source: &SourceBinding, to: SocketAddr) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(to), Type::DGRAM, Some(Protocol::UDP))?;
-    if let Some(from) = source.towards(to.ip()) {
+    if let Some(from) = source.bind_address_for(to.ip()) {
         socket.bind(&from.into())?;
     }
     if let Some(interface) = &source.interface {
@@ -68,13 +68,13 @@ pub(super) fn udp(source: &Source, to: SocketAddr) -> io::Result<UdpSocket> {
 
 /// Whether this host itself knows a way to `to`. Connecting a UDP socket sends nothing, but asks the
 /// routing table; so it tells a missing route of ours from an ICMP error that came from the network.
-pub(super) fn own_route(source: &Source, to: SocketAddr) -> io::Result<()> {
-    udp(source, to).map(drop)
+pub(super) fn check_local_route(source: &SourceBinding, to: SocketAddr) -> io::Result<()> {
+    udp_socket(source, to).map(drop)
 }
 
 /// What an error of `socket`, `bind` or `connect` means; `None` for one that no rule speaks of. That an
 /// address cannot be reached is [`FailureKind::Unreachable`] here, whoever said so.
-pub(super) fn kind_of(error: &io::Error) -> Option<FailureKind> {
+pub(super) fn socket_failure_kind(error: &io::Error) -> Option<FailureKind> {
     Some(match Errno::from_raw(error.raw_os_error()?) {
         Errno::ECONNREFUSED => FailureKind::ConnectRefused,
         Errno::ECONNRESET | Errno::ECONNABORTED | Errno::EPIPE => FailureKind::ConnectReset,

@@ -4,39 +4,39 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::config::NetConfig;
-use super::echo::Echoes;
+use super::echo::EchoSockets;
 use super::egress::EgressPolicy;
 use super::error::NetError;
-use super::names::Names;
-use super::socket::Source;
-use super::tls::Tls;
-use crate::net::proxy::Proxy;
+use super::names::DnsResolver;
+use super::socket::SourceBinding;
+use super::tls::TlsContext;
+use crate::net::proxy::UpstreamProxy;
 use crate::sync::RwLock;
 
 /// The network of one location. Made anew when settings change; only certificates and named proxies come and go in
 /// between ([`Net::bring_certificates`], [`Net::bring_proxies`]).
 #[derive(Debug)]
 pub struct Net {
-    pub(super) names: Names,
+    pub(super) resolver: DnsResolver,
     pub(super) egress: EgressPolicy,
-    pub(super) source: Source,
-    pub(super) proxy: Option<Proxy>,
-    pub(super) proxies: RwLock<BTreeMap<i64, Arc<Proxy>>>,
-    pub(super) tls: Tls,
-    pub(super) echo: Echoes,
+    pub(super) source: SourceBinding,
+    pub(super) proxy: Option<UpstreamProxy>,
+    pub(super) proxies: RwLock<BTreeMap<i64, Arc<UpstreamProxy>>>,
+    pub(super) tls: TlsContext,
+    pub(super) echo_sockets: EchoSockets,
 }
 
 impl Net {
     /// Reads the system's resolver configuration and certificates where `config` asks for them.
     pub fn new(config: &NetConfig) -> Result<Self, NetError> {
         Ok(Self {
-            names: Names::new(&config.name_servers, &config.control_name, &config.source)?,
+            resolver: DnsResolver::new(&config.name_servers, &config.control_name, &config.source)?,
             egress: config.egress.clone(),
             source: config.source.clone(),
             proxy: None,
             proxies: RwLock::default(),
-            tls: Tls::new(&config.trust)?,
-            echo: Echoes::default(),
+            tls: TlsContext::new(&config.trust)?,
+            echo_sockets: EchoSockets::default(),
         })
     }
 
@@ -48,7 +48,7 @@ impl Net {
 
     /// Where connections leave this host.
     #[must_use]
-    pub fn source(&self) -> &Source {
+    pub fn source(&self) -> &SourceBinding {
         &self.source
     }
 }

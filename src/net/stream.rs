@@ -12,37 +12,37 @@ use super::tls::TlsStream;
 
 /// One connection.
 #[derive(Debug)]
-pub enum Stream {
+pub enum MaybeTlsStream {
     /// As TCP carries it.
     Plain(TcpStream),
     /// Under TLS.
     Tls(Box<TlsStream<TcpStream>>),
 }
 
-impl Stream {
+impl MaybeTlsStream {
     /// Whether what goes over it is encrypted.
     #[must_use]
-    pub const fn is_secure(&self) -> bool {
+    pub const fn is_tls(&self) -> bool {
         matches!(self, Self::Tls(_))
     }
 
     /// The address on this side.
     #[must_use]
     pub fn local_address(&self) -> Option<SocketAddr> {
-        self.tcp().local_addr().ok()
+        self.tcp_stream().local_addr().ok()
     }
 
     /// The connection below.
     #[must_use]
-    pub fn tcp(&self) -> &TcpStream {
+    pub fn tcp_stream(&self) -> &TcpStream {
         match self {
             Self::Plain(stream) => stream,
-            Self::Tls(stream) => stream.below(),
+            Self::Tls(stream) => stream.get_ref(),
         }
     }
 }
 
-impl AsyncRead for Stream {
+impl AsyncRead for MaybeTlsStream {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -55,7 +55,7 @@ impl AsyncRead for Stream {
     }
 }
 
-impl AsyncWrite for Stream {
+impl AsyncWrite for MaybeTlsStream {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match self.get_mut() {
             Self::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),

@@ -10,24 +10,24 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
-/// Wraps a stream and notes into [`Marks`]. Put it around the TLS stream to see plain bytes, or around
+/// Wraps a stream and notes into [`IoTimestamps`]. Put it around the TLS stream to see plain bytes, or around
 /// the TCP stream to see those on the wire.
 #[derive(Debug)]
-pub struct Timed<S> {
+pub struct TimedStream<S> {
     inner: S,
-    marks: Marks,
+    marks: IoTimestamps,
 }
 
-impl<S> Timed<S> {
+impl<S> TimedStream<S> {
     /// Notes what goes through `inner`, from now on.
     #[must_use]
     pub fn new(inner: S) -> Self {
-        Self { inner, marks: Marks::default() }
+        Self { inner, marks: IoTimestamps::default() }
     }
 
     /// A handle on the notes that stays readable after the stream was given away.
     #[must_use]
-    pub fn marks(&self) -> Marks {
+    pub fn timestamps(&self) -> IoTimestamps {
         self.marks.clone()
     }
 
@@ -42,16 +42,16 @@ impl<S> Timed<S> {
     }
 }
 
-/// When bytes passed a [`Timed`] stream, and how many. Cheap to clone; all clones see the same.
+/// When bytes passed a [`TimedStream`] stream, and how many. Cheap to clone; all clones see the same.
 #[derive(Clone, Debug)]
-pub struct Marks {
+pub struct IoTimestamps {
     start: Instant,
-    noted: Arc<Noted>,
+    noted: Arc<AtomicTimestamps>,
 }
 
 /// Nanoseconds after `start`, plus one; 0 means that it did not happen.
 #[derive(Debug, Default)]
-struct Noted {
+struct AtomicTimestamps {
     first_write: AtomicU64,
     last_write: AtomicU64,
     first_read: AtomicU64,
@@ -60,35 +60,35 @@ struct Noted {
     read: AtomicU64,
 }
 
-impl Default for Marks {
+impl Default for IoTimestamps {
     fn default() -> Self {
         Self { start: Instant::now(), noted: Arc::default() }
     }
 }
 
-impl Marks {
+impl IoTimestamps {
     /// When the first bytes were taken by the inner stream.
     #[must_use]
     pub fn first_write(&self) -> Option<Instant> {
-        self.at(&self.noted.first_write)
+        self.to_instant(&self.noted.first_write)
     }
 
     /// When the last bytes so far were taken by the inner stream.
     #[must_use]
     pub fn last_write(&self) -> Option<Instant> {
-        self.at(&self.noted.last_write)
+        self.to_instant(&self.noted.last_write)
     }
 
     /// When the first bytes came.
     #[must_use]
     pub fn first_read(&self) -> Option<Instant> {
-        self.at(&self.noted.first_read)
+        self.to_instant(&self.noted.first_read)
     }
 
     /// When the last bytes so far came.
     #[must_use]
     pub fn last_read(&self) -> Option<Instant> {
-        self.at(&self.noted.last_read)
+        self.to_instant(&self.noted.last_read)
     }
 
     /// Bytes written so far.
@@ -111,14 +111,14 @@ impl Marks {
         }
     }
 
-    fn at(&self, mark: &AtomicU64) -> Option<Instant> {
+    fn to_instant(&self, mark: &AtomicU64) -> Option<Instant> {
         match mark.load(Ordering::Relaxed) {
             0 => None,
             nanos => Some(self.start + Duration::from_nanos(nanos - 1)),
         }
     }
 
-    fn note(&self, first: &AtomicU64, last: &AtomicU64, count: &AtomicU64, bytes: usize) {
+    fn record(&self, first: &AtomicU64, last: &AtomicU64, count: &AtomicU64, bytes: usize) {
         let nanos = u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX - 1) + 1;
         if first.load(Ordering::Relaxed) == 0 {
             first.store(nanos, Ordering::Relaxed);
@@ -127,13 +127,13 @@ impl Marks {
         count.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    fn wrote(&self, bytes: usize) {
+    fn record_write(&self, bytes: usize) {
         let n = &self.noted;
-        self.note(&n.first_write, &n.last_write, &n.written, bytes);
+        self.record(&n.first_write, &n.last_write, &n.written, bytes);
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Timed<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for TimedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -144,16 +144,16 @@ impl<S: AsyncRead + Unpin> AsyncRead for Timed<S> {
         let bytes = buffer.filled().len() - before;
         if bytes > 0 {
             let n = &self.marks.noted;
-            self.marks.note(&n.first_read, &n.last_read, &n.read, bytes);
+            self.marks.record(&n.first_read, &n.last_read, &n.read, bytes);
         }
         Poll::Ready(Ok(()))
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Timed<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for TimedStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let taken = ready!(Pin::new(&mut self.inner).poll_write(cx, bytes))?;
-        self.marks.wrote(taken);
+        self.marks.record_write(taken);
         Poll::Ready(Ok(taken))
     }
 
@@ -163,7 +163,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Timed<S> {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let taken = ready!(Pin::new(&mut self.inner).poll_write_vectored(cx, slices))?;
-        self.marks.wrote(taken);
+        self.marks.record_write(taken);
         Poll::Ready(Ok(taken))
     }
 

@@ -14,7 +14,7 @@ use url::{Host, Position, Url};
 use super::send_error::SendError;
 use crate::clock::Clock;
 use crate::domain::{Phases, Timestamp, replace_control_chars};
-use crate::net::{Deadline, Endpoint, Net, TlsOptions, Trace};
+use crate::net::{ConnectTrace, Deadline, Endpoint, Net, TlsOptions};
 use crate::protocol::http::{Body, Head, Keep, Protocol, open};
 
 /// Bytes of an answer that are read.
@@ -192,7 +192,7 @@ impl Http {
 
     async fn exchange(&self, call: &Call, deadline: Deadline) -> Result<(Head, Body), SendError> {
         let request = call.request()?;
-        let mut trace = Trace::default();
+        let mut trace = ConnectTrace::default();
         let host = match call.url.host() {
             Some(Host::Domain(name)) => name.to_owned(),
             Some(Host::Ipv4(address)) => address.to_string(),

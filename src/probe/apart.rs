@@ -33,7 +33,7 @@ pub(super) async fn run_blocking<T: Send + 'static>(
 ) -> Result<T, Failure> {
     let internal =
         |words: &str| Failure::new(Phase::Validate, FailureKind::Internal, format!("{what} {words}"));
-    let place = deadline.hold(Phase::Validate, Arc::clone(&PERMITS).acquire_owned()).await;
+    let place = deadline.enforce(Phase::Validate, Arc::clone(&PERMITS).acquire_owned()).await;
     let Ok(Ok(place)) = place else {
         return Err(internal("was not begun by the timeout: searches of other checks took all the time"));
     };
@@ -42,7 +42,7 @@ pub(super) async fn run_blocking<T: Send + 'static>(
         drop(place);
         done
     });
-    match deadline.hold(Phase::Validate, working).await {
+    match deadline.enforce(Phase::Validate, working).await {
         Ok(Ok(done)) => Ok(done),
         Ok(Err(_)) => Err(internal("ended early")),
         Err(_) => Err(internal("was not over at the timeout")),

@@ -44,7 +44,7 @@ pub(super) async fn search_keyword(
             Ok(keyword) => keyword,
             Err(error) => return internal(error.to_string()),
         };
-        let patience = SearchBudget::with_remaining(|| deadline.left());
+        let patience = SearchBudget::with_remaining(|| deadline.remaining());
         let failure = keyword.evaluate_within(&text, &patience);
         if patience.is_exhausted() {
             return internal(format!(

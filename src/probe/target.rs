@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::domain::{Failure, Observation};
-use crate::net::{Endpoint, Family, Trace};
+use crate::net::{AddressFamily, ConnectTrace, Endpoint};
 use crate::protocol::Session;
 use crate::schema::typed::connection::AddressSettings;
 
@@ -18,8 +18,8 @@ const DETAIL: usize = 400;
 /// name (behaviour.md 4, Addresses).
 pub(super) fn endpoint(hostname: &str, port: u16, address: &AddressSettings<'_>) -> Endpoint {
     let mut endpoint = Endpoint::new(hostname.trim(), port);
-    endpoint.pinned = pinned(address);
-    endpoint.family = Family::Any;
+    endpoint.pinned_address = pinned(address);
+    endpoint.family = AddressFamily::Any;
     endpoint
 }
 
@@ -52,7 +52,7 @@ pub(super) fn parse_service(
     let port = written.as_ref().and_then(|service| service.port).or(port.map(NonZeroU16::get));
     let port = port.unwrap_or(if secure_scheme { ports.1 } else { ports.0 });
     let mut endpoint = Endpoint::new(written.as_ref().map_or(text, |service| service.host), port);
-    endpoint.pinned = address.and_then(pinned);
+    endpoint.pinned_address = address.and_then(pinned);
     // A scheme that says otherwise goes before the usual meaning of the port.
     ServiceEndpoint { endpoint, implicit_tls: secure_scheme || scheme.is_none() && port == ports.1 }
 }
@@ -89,7 +89,11 @@ fn truncate(text: &str) -> String {
 }
 
 /// What was seen since `started`: the way in `trace`, and why it ended when it failed.
-pub(super) fn build_observation(started: Instant, trace: Trace, outcome: Result<(), Failure>) -> Observation {
+pub(super) fn build_observation(
+    started: Instant,
+    trace: ConnectTrace,
+    outcome: Result<(), Failure>,
+) -> Observation {
     let mut seen = Observation { failure: outcome.err(), ..Observation::default() };
     seen.phases = trace.phases;
     seen.address = trace.address;

@@ -13,7 +13,7 @@ use super::target::{build_observation, endpoint};
 use super::unusable::InvalidProbe;
 use super::way::trust_options;
 use crate::domain::{Failure, FailureKind, Observation, Phase};
-use crate::net::{Endpoint, TlsOptions, Trace, end_by_reset, read_more, write_all};
+use crate::net::{ConnectTrace, Endpoint, TlsOptions, read_more, set_reset_on_close, write_all};
 use crate::protocol::starttls;
 use crate::protocol::starttls::Upgrade;
 use crate::schema::typed::tcp::{DialogueStepSettings, TcpSettings, TcpTlsMode};
@@ -101,12 +101,12 @@ impl Probe for TcpProbe {
 impl TcpProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
-        let mut trace = Trace::default();
+        let mut trace = ConnectTrace::default();
         let outcome = self.execute(cx, &mut trace).await;
         build_observation(started, trace, outcome)
     }
 
-    async fn execute(&self, cx: ProbeContext<'_>, trace: &mut Trace) -> Result<(), Failure> {
+    async fn execute(&self, cx: ProbeContext<'_>, trace: &mut ConnectTrace) -> Result<(), Failure> {
         let mut stream = cx.net.connect(&self.target, cx.deadline, trace).await?;
         if let Encryption::StartTls(upgrade) = self.encryption {
             let started = Instant::now();
@@ -123,7 +123,7 @@ impl TcpProbe {
         let mut stream = cx.net.handshake(stream, host, &self.options, cx.deadline, trace).await?;
         self.run_dialogue(&mut stream, cx, trace).await?;
         // The check has what it wanted; a peer that is slow to say farewell does not change it.
-        let _ = cx.deadline.hold(Phase::Tls, stream.shutdown()).await;
+        let _ = cx.deadline.enforce(Phase::Tls, stream.shutdown()).await;
         Ok(())
     }
 
@@ -135,7 +135,7 @@ impl TcpProbe {
     /// second (`net.ipv4.tcp_tw_reuse` 2), which it does not do for other targets.
     fn close(&self, stream: TcpStream) {
         if self.dialogue.is_empty() {
-            end_by_reset(&stream);
+            set_reset_on_close(&stream);
         }
     }
 
@@ -143,7 +143,7 @@ impl TcpProbe {
         &self,
         stream: &mut S,
         cx: ProbeContext<'_>,
-        trace: &mut Trace,
+        trace: &mut ConnectTrace,
     ) -> Result<(), Failure> {
         let mut heard = Vec::new();
         let mut phase = Phase::FirstByte;
@@ -188,7 +188,7 @@ async fn expect<S: AsyncRead + Unpin>(
         }
         let more = read_more(stream, heard, DIALOGUE_BYTES, cx.deadline, phase).await;
         match more {
-            Ok(0) if heard.is_empty() => return Err(crate::net::closed(phase, 0)),
+            Ok(0) if heard.is_empty() => return Err(crate::net::closed_failure(phase, 0)),
             Ok(0) => return Err(unexpected_failure(phase, number, pattern, heard)),
             Ok(_) => {}
             Err(failure) if failure.kind == FailureKind::TimedOut && heard.ends_with(b"\n") => {

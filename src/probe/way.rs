@@ -1,6 +1,6 @@
 //! What the kinds that speak HTTP, and FTP with them, take alike out of a document: how connections are made.
 
-use crate::net::{Family, TlsOptions, TlsVersions};
+use crate::net::{AddressFamily, TlsOptions, TlsVersions};
 use crate::schema::typed::connection::{
     AddressFamilySettings, ClientCertificateSettings, Ipv6Mode, ProxySettings, TlsVersionSettings,
     TrustSettings,
@@ -8,12 +8,12 @@ use crate::schema::typed::connection::{
 use crate::schema::{InvalidSettings, MonitorDocument};
 
 /// The families of `ipv6_enabled` (fields.md 3).
-pub(super) fn address_family(document: &MonitorDocument) -> Result<Family, InvalidSettings> {
+pub(super) fn address_family(document: &MonitorDocument) -> Result<AddressFamily, InvalidSettings> {
     let settings: AddressFamilySettings = document.to_typed()?;
     Ok(match settings.ipv6_enabled {
-        Ipv6Mode::Disabled => Family::V4Only,
-        Ipv6Mode::Preferred => Family::V6Preferred,
-        Ipv6Mode::Enforced => Family::V6Only,
+        Ipv6Mode::Disabled => AddressFamily::V4Only,
+        Ipv6Mode::Preferred => AddressFamily::V6Preferred,
+        Ipv6Mode::Enforced => AddressFamily::V6Only,
     })
 }
 
@@ -26,7 +26,7 @@ pub(super) fn proxy_id(document: &MonitorDocument) -> Result<Option<i64>, Invali
 pub(super) fn tls_options(document: &MonitorDocument) -> Result<TlsOptions, InvalidSettings> {
     let version: TlsVersionSettings = document.to_typed()?;
     Ok(TlsOptions {
-        versions: TlsVersions::of_field(version.use_ssl_version.as_str()),
+        versions: TlsVersions::from_field(version.use_ssl_version.as_str()),
         ..default_tls_options(document)?
     })
 }
@@ -34,12 +34,12 @@ pub(super) fn tls_options(document: &MonitorDocument) -> Result<TlsOptions, Inva
 /// Trust and client certificate, with the best version: of types that have no choice of versions.
 pub(super) fn default_tls_options(document: &MonitorDocument) -> Result<TlsOptions, InvalidSettings> {
     let client: ClientCertificateSettings = document.to_typed()?;
-    Ok(TlsOptions { client_certificate: client.certificate_id(), ..trust_options(document)? })
+    Ok(TlsOptions { client_certificate_id: client.certificate_id(), ..trust_options(document)? })
 }
 
 /// Trust alone.
 pub(super) fn trust_options(document: &MonitorDocument) -> Result<TlsOptions, InvalidSettings> {
     let trust: TrustSettings = document.to_typed()?;
     let ca = trust.ca_cert_id.filter(|&id| id != 0);
-    Ok(TlsOptions { verify: trust.verify_certificate, ca, ..TlsOptions::default() })
+    Ok(TlsOptions { verify: trust.verify_certificate, ca_id: ca, ..TlsOptions::default() })
 }

@@ -9,7 +9,8 @@ use tokio::time::Instant;
 use super::transcript::Transcript;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{
-    Deadline, Endpoint, Net, Stream, TlsOptions, TlsSession, Trace, closed, read_line, read_more, write_all,
+    ConnectTrace, Deadline, Endpoint, MaybeTlsStream, Net, TlsOptions, TlsSession, closed_failure, read_line,
+    read_more, write_all,
 };
 use crate::syntax::MASK;
 
@@ -113,7 +114,7 @@ impl std::fmt::Debug for Line {
 pub struct Session<'a> {
     net: &'a Net,
     deadline: Deadline,
-    stream: Option<Stream>,
+    stream: Option<MaybeTlsStream>,
     tls: Option<TlsSession>,
     buffer: Vec<u8>,
     heard: usize,
@@ -121,7 +122,7 @@ pub struct Session<'a> {
     /// Since when the time of the current phase runs.
     since: Instant,
     /// The way there, and the durations.
-    pub trace: Trace,
+    pub trace: ConnectTrace,
     /// What was said.
     pub transcript: Transcript,
 }
@@ -139,7 +140,7 @@ impl<'a> Session<'a> {
             heard: 0,
             limit: SESSION,
             since: Instant::now(),
-            trace: Trace::default(),
+            trace: ConnectTrace::default(),
             transcript: Transcript::default(),
         }
     }
@@ -152,7 +153,7 @@ impl<'a> Session<'a> {
     /// Opens the connection, in plain text.
     pub async fn connect(&mut self, to: &Endpoint) -> Result<(), Failure> {
         let stream = self.net.connect(to, self.deadline, &mut self.trace).await?;
-        self.stream = Some(Stream::Plain(stream));
+        self.stream = Some(MaybeTlsStream::Plain(stream));
         self.since = Instant::now();
         Ok(())
     }
@@ -160,7 +161,7 @@ impl<'a> Session<'a> {
     /// Goes on under TLS with the server called `host`. Bytes that came too early are thrown away and the
     /// session fails: they would be taken for encrypted ones (CVE-2011-0411).
     pub async fn secure(&mut self, host: &str, options: &TlsOptions) -> Result<(), Failure> {
-        let Some(Stream::Plain(stream)) = self.stream.take() else {
+        let Some(MaybeTlsStream::Plain(stream)) = self.stream.take() else {
             return Err(Failure::new(Phase::Tls, FailureKind::Internal, "TLS twice on one connection"));
         };
         if !self.buffer.is_empty() {
@@ -175,7 +176,7 @@ impl<'a> Session<'a> {
         let stream = tls.handshake(stream, self.deadline, &mut self.trace).await?;
         self.tls = Some(tls);
         self.transcript.note("TLS");
-        self.stream = Some(Stream::Tls(Box::new(stream)));
+        self.stream = Some(MaybeTlsStream::Tls(Box::new(stream)));
         self.since = Instant::now();
         Ok(())
     }
@@ -183,7 +184,7 @@ impl<'a> Session<'a> {
     /// Whether what is said now is encrypted.
     #[must_use]
     pub fn is_secure(&self) -> bool {
-        self.stream.as_ref().is_some_and(Stream::is_secure)
+        self.stream.as_ref().is_some_and(MaybeTlsStream::is_tls)
     }
 
     /// What other connections need to take up the TLS session of this one, as those for data of FTP do.
@@ -195,7 +196,7 @@ impl<'a> Session<'a> {
     /// The address that the connection leaves from.
     #[must_use]
     pub fn local_address(&self) -> Option<SocketAddr> {
-        self.stream.as_ref().and_then(Stream::local_address)
+        self.stream.as_ref().and_then(MaybeTlsStream::local_address)
     }
 
     /// Sends `line` and its CR LF. The time counts for the phase of the answer.
@@ -264,7 +265,7 @@ impl<'a> Session<'a> {
             }
             let stream = self.stream.as_mut().ok_or_else(not_connected)?;
             if read_more(stream, &mut self.buffer, LINE, self.deadline, phase).await? == 0 {
-                return Err(closed(phase, self.buffer.len()));
+                return Err(closed_failure(phase, self.buffer.len()));
             }
         }
     }
@@ -335,7 +336,7 @@ impl<'a> Session<'a> {
 
     /// The connection itself, for a library that goes on with it; what was read ahead is with it.
     #[must_use]
-    pub fn take_stream(&mut self) -> Option<(Stream, Vec<u8>)> {
+    pub fn take_stream(&mut self) -> Option<(MaybeTlsStream, Vec<u8>)> {
         self.stream.take().map(|stream| (stream, std::mem::take(&mut self.buffer)))
     }
 
@@ -343,7 +344,7 @@ impl<'a> Session<'a> {
     /// change it.
     pub async fn close(&mut self) {
         if let Some(mut stream) = self.stream.take() {
-            let _ = self.deadline.hold(Phase::Quit, stream.shutdown()).await;
+            let _ = self.deadline.enforce(Phase::Quit, stream.shutdown()).await;
         }
     }
 }

@@ -3,7 +3,7 @@
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::net::{Deadline, read_line, read_to, write_all};
+use crate::net::{Deadline, read_line, read_to_len, write_all};
 
 /// Bytes of one reply line (RFC 5321 4.5.3.1.5 says 512; some servers are more talkative).
 const LINE: usize = 4096;
@@ -103,7 +103,7 @@ pub async fn request<S: AsyncRead + AsyncWrite + Unpin>(
         }
         Upgrade::Postgres => {
             talk.say(&[0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]).await?;
-            read_to(talk.stream, &mut talk.buffer, 1, deadline, Phase::FirstByte).await?;
+            read_to_len(talk.stream, &mut talk.buffer, 1, deadline, Phase::FirstByte).await?;
             if talk.buffer.pop() != Some(b'S') {
                 return Err(unexpected("it does not take SSLRequest").into());
             }

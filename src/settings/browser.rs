@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::reader::SettingsReader;
 use crate::browser::{BrowserKind, HouseConfig, Remote};
-use crate::net::Network;
+use crate::net::IpNetwork;
 use crate::syntax::ValidationErrorKind;
 use crate::syntax::source::Node;
 
@@ -66,7 +66,7 @@ fn read_remote(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Opt
         None => None,
     };
     let listed = entry.get("from").map(Node::items).unwrap_or_default();
-    let mut from: Vec<Network> =
+    let mut from: Vec<IpNetwork> =
         listed.iter().filter_map(Node::as_text).filter_map(|text| text.parse().ok()).collect();
     let own = match url.host() {
         Some(url::Host::Ipv4(address)) => Some(IpAddr::V4(address)),
@@ -74,7 +74,7 @@ fn read_remote(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Opt
         _ => None,
     };
     if from.is_empty() {
-        from.extend(own.map(Network::host));
+        from.extend(own.map(IpNetwork::from_address));
     }
     if from.is_empty() {
         let inner = format!("{path}.from");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::reader::{PemCheck, SettingsReader};
-use crate::net::{Pem, Trust};
+use crate::net::{Pem, TrustConfig};
 use crate::schema::intake::SecretSource;
 use crate::service::open_pkcs12;
 use crate::syntax::ValidationErrorKind;
@@ -14,7 +14,7 @@ use crate::syntax::source::Node;
 const MAX_PKCS12_BYTES: u64 = 500_000;
 
 /// Reads the files of `certificates` into `trust`.
-pub(super) fn read_named_certificates(reader: &mut SettingsReader<'_>, trust: &mut Trust) {
+pub(super) fn read_named_certificates(reader: &mut SettingsReader<'_>, trust: &mut TrustConfig) {
     for (at, entry) in reader.entries("certificates") {
         let path = format!("certificates[{at}]");
         let id = entry.get("id").map_or(0, |id| id.to_json().as_i64().unwrap_or_default());
@@ -70,7 +70,7 @@ fn read_key_pair(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> O
     let certificate = read_pem_field(reader, path, entry, "cert_file", Pem::check_certificates);
     let key = read_pem_field(reader, path, entry, "key_file", |_| Ok(()));
     let both = certificate?.with_key(&key?);
-    reader.record_check(path, entry.position, both.check_client()).then_some(both)
+    reader.record_check(path, entry.position, both.check_client_certificate()).then_some(both)
 }
 
 fn read_pkcs12(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Option<Pem> {

@@ -6,7 +6,7 @@ use super::engine::{ConcurrencySettings, read_concurrency};
 use super::kind::{parse_endpoint, parse_name_server};
 use super::reader::{SettingsReader, null_node};
 use crate::domain::{Location, LocationId};
-use crate::net::{EgressPolicy, Endpoint, NameServers, NetConfig, Proxy, Source};
+use crate::net::{EgressPolicy, Endpoint, NameServers, NetConfig, SourceBinding, UpstreamProxy};
 use crate::syntax::ValidationErrorKind;
 use crate::syntax::source::Node;
 
@@ -18,9 +18,9 @@ pub struct HostedLocation {
     /// Its network.
     pub net: NetConfig,
     /// The HTTP proxy through which TCP connections of checks leave.
-    pub proxy: Option<Proxy>,
+    pub proxy: Option<UpstreamProxy>,
     /// The proxies that monitors name, by id; the same at every location.
-    pub proxies: BTreeMap<i64, Proxy>,
+    pub proxies: BTreeMap<i64, UpstreamProxy>,
     /// How much runs there at once.
     pub concurrency: ConcurrencySettings,
     /// Whether it looks at failures of monitors that do not run there.
@@ -53,7 +53,7 @@ pub(super) fn read_proxy(
     reader: &mut SettingsReader<'_>,
     path: &str,
     of: impl Fn(&str) -> Option<Node>,
-) -> Option<Proxy> {
+) -> Option<UpstreamProxy> {
     let text = |name: &str| of(name).as_ref().and_then(Node::as_text).map(str::to_owned);
     let place = |name: &str| of(name).map(|node| node.position).unwrap_or_default();
     let (username, password) = ("proxy_username", "proxy_password_file");
@@ -80,9 +80,9 @@ pub(super) fn read_proxy(
         );
     }
     let secret = of(password).map(|node| reader.read_secret_file(&format!("{path}.{password}"), &node));
-    let proxy = Proxy::from(parse_endpoint(&text("proxy")?)?);
+    let proxy = UpstreamProxy::from(parse_endpoint(&text("proxy")?)?);
     Some(match name {
-        Some(name) => proxy.for_user(&name, &secret.unwrap_or_default().0),
+        Some(name) => proxy.with_credentials(&name, &secret.unwrap_or_default().0),
         None => proxy,
     })
 }
@@ -124,7 +124,7 @@ pub(super) fn read_net_config<'a>(of: impl Fn(&str) -> &'a Node) -> NetConfig {
         name_servers: if servers.is_empty() { NameServers::System } else { NameServers::Explicit(servers) },
         control_name: text("control_name").unwrap_or(standard.control_name),
         egress: EgressPolicy::parse(&texts("egress_allow"), &texts("egress_deny")).unwrap_or_default(),
-        source: Source {
+        source: SourceBinding {
             v4: text("source_ipv4").and_then(|text| text.parse().ok()),
             v6: text("source_ipv6").and_then(|text| text.parse().ok()),
             interface: text("interface"),

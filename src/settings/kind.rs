@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
 use crate::forward_proxy::BlockedHosts;
-use crate::net::{Endpoint, Network};
+use crate::net::{Endpoint, IpNetwork};
 use crate::syntax::format::TextFormat;
 use crate::syntax::source::{Node, NodeValue};
 use crate::telemetry::parse_filter;
@@ -129,7 +129,7 @@ impl SettingType {
             Self::Endpoint => parse_endpoint(text).is_some(),
             Self::Ipv4 => text.parse::<Ipv4Addr>().is_ok(),
             Self::Ipv6 => text.parse::<Ipv6Addr>().is_ok(),
-            Self::Network => text.parse::<Network>().is_ok(),
+            Self::Network => text.parse::<IpNetwork>().is_ok(),
             Self::HostPattern => !text.trim().is_empty() && BlockedHosts::parse(&[text]).is_ok(),
             Self::LogFilter => parse_filter(text).is_ok(),
             Self::TimeOfDay => parse_time_of_day(text).is_some(),

@@ -15,7 +15,7 @@ use super::table::{SETTINGS, Setting};
 use crate::browser::HouseConfig;
 use crate::catalog::Mobile;
 use crate::domain::Location;
-use crate::net::{Endpoint, NetConfig, Proxy};
+use crate::net::{Endpoint, NetConfig, UpstreamProxy};
 use crate::probe::ProbeSettings;
 use crate::schema::validation_context::BillingPlan;
 use crate::telemetry::LogOptions;
@@ -50,13 +50,13 @@ pub struct Settings {
     /// Whether it looks at failures of monitors of other locations.
     pub(super) verifies: bool,
     /// The proxy of its checks.
-    pub(super) proxy: Option<Proxy>,
+    pub(super) proxy: Option<UpstreamProxy>,
     /// What it should always reach.
     pub(super) connectivity_targets: Vec<Endpoint>,
     /// The locations of `locations`, without whom they trust.
     pub(super) other_locations: Vec<HostedLocation>,
     /// The proxies that monitors name, by id.
-    pub proxies: BTreeMap<i64, Proxy>,
+    pub proxies: BTreeMap<i64, UpstreamProxy>,
     /// Names and formats of the client certificates, by id.
     pub certificate_names: BTreeMap<i64, (String, &'static str)>,
     /// What checks have in common.

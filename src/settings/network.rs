@@ -7,9 +7,9 @@ use serde_json::Value;
 use super::certificates::read_named_certificates;
 use super::hosted::{read_net_config, read_proxy};
 use super::reader::SettingsReader;
-use crate::net::{NetConfig, Pem, Proxy, Roots, Trust};
+use crate::net::{NetConfig, Pem, Roots, TrustConfig, UpstreamProxy};
 
-pub(super) fn read_own_proxy(reader: &mut SettingsReader<'_>) -> Option<Proxy> {
+pub(super) fn read_own_proxy(reader: &mut SettingsReader<'_>) -> Option<UpstreamProxy> {
     let of = |name: &&str| ((*name).to_owned(), reader.node(&format!("location.{name}")).clone());
     let known: BTreeMap<_, _> = ["proxy", "proxy_username", "proxy_password_file"].iter().map(of).collect();
     read_proxy(reader, "location", |name| known.get(name).cloned())
@@ -20,9 +20,10 @@ pub(super) fn read_net(reader: &mut SettingsReader<'_>) -> NetConfig {
     NetConfig { trust: read_trust(reader), ..way }
 }
 
-fn read_trust(reader: &mut SettingsReader<'_>) -> Trust {
+fn read_trust(reader: &mut SettingsReader<'_>) -> TrustConfig {
     let system = reader.node("tls.system_roots").to_json() == Value::Bool(true);
-    let mut trust = Trust { roots: if system { Roots::System } else { Roots::None }, ..Trust::default() };
+    let mut trust =
+        TrustConfig { roots: if system { Roots::System } else { Roots::None }, ..TrustConfig::default() };
     for (at, item) in reader.node("tls.ca_files").clone().items().iter().enumerate() {
         let path = format!("tls.ca_files[{at}]");
         trust.authorities.extend(reader.read_pem(&path, item, Pem::check_certificates));

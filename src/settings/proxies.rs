@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::kind::parse_endpoint;
 use super::reader::SettingsReader;
-use crate::net::{Proxy, ProxyKind};
+use crate::net::{ProxyKind, UpstreamProxy};
 use crate::syntax::ValidationErrorKind;
 use crate::syntax::source::Node;
 
@@ -12,7 +12,7 @@ use crate::syntax::source::Node;
 const SOCKS_LOGIN_BYTES: std::ops::RangeInclusive<usize> = 1..=255;
 
 /// The entries of `proxies`, by id.
-pub(super) fn read_proxies(reader: &mut SettingsReader<'_>) -> BTreeMap<i64, Proxy> {
+pub(super) fn read_proxies(reader: &mut SettingsReader<'_>) -> BTreeMap<i64, UpstreamProxy> {
     let entries = reader.entries("proxies");
     entries
         .iter()
@@ -20,10 +20,14 @@ pub(super) fn read_proxies(reader: &mut SettingsReader<'_>) -> BTreeMap<i64, Pro
         .collect()
 }
 
-fn read_proxy_entry(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Option<(i64, Proxy)> {
+fn read_proxy_entry(
+    reader: &mut SettingsReader<'_>,
+    path: &str,
+    entry: &Node,
+) -> Option<(i64, UpstreamProxy)> {
     let text = |name: &str| entry.get(name).and_then(Node::as_text).map(str::to_owned);
-    let kind = ProxyKind::of_name(&text("kind")?)?;
-    let proxy = Proxy::new(kind, parse_endpoint(&text("server")?)?);
+    let kind = ProxyKind::from_name(&text("kind")?)?;
+    let proxy = UpstreamProxy::new(kind, parse_endpoint(&text("server")?)?);
     let id = entry.get("id")?.to_json().as_i64()?;
     let (name, file) = (text("username"), entry.get("password_file"));
     let password = file.map(|node| reader.read_secret_file(&format!("{path}.password_file"), node));
@@ -59,5 +63,5 @@ fn read_proxy_entry(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -
         let path = format!("{path}.{part}");
         reader.add_error(ValidationErrorKind::Format, &path, place, format!("`{path}` {words}"));
     }
-    Some((id, proxy.for_user(&name, &password.0)))
+    Some((id, proxy.with_credentials(&name, &password.0)))
 }

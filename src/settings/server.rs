@@ -64,6 +64,10 @@ fn check_server_certificate(reader: &mut SettingsReader<'_>) {
     let pem = reader.read_pem("server.tls_cert_file", &certificate, Pem::check_certificates);
     let key_pem = reader.read_pem("server.tls_key_file", &key, |_| Ok(()));
     if let (Some(pem), Some(key_pem)) = (pem, key_pem) {
-        reader.record_check("server.tls_key_file", key.position, pem.with_key(&key_pem).check_client());
+        reader.record_check(
+            "server.tls_key_file",
+            key.position,
+            pem.with_key(&key_pem).check_client_certificate(),
+        );
     }
 }

@@ -14,7 +14,7 @@ use url::{Position, Url};
 use super::origin::Speech;
 use super::terms::Terms;
 use crate::domain::{Failure, FailureKind, PageObjectKind, Phase, Phases};
-use crate::net::{Abrupt, Deadline, Endpoint, TlsSession, Trace, end_by_reset};
+use crate::net::{ConnectTrace, Deadline, Endpoint, ResetOnClose, TlsSession, set_reset_on_close};
 use crate::protocol::http::client::shown;
 use crate::protocol::http::{Again, Content, Driver, Head, Keep, Room, Serial, Shared};
 
@@ -34,9 +34,14 @@ pub(super) type Flight<'a> = Pin<Box<dyn Future<Output = Landed> + Send + 'a>>;
 /// What came of something that was under way; of the origin with this number.
 pub(super) enum Landed {
     /// The addresses of its host; asked for on behalf of an object.
-    Resolved { origin: usize, object: usize, addresses: Result<Vec<IpAddr>, Failure>, trace: Box<Trace> },
+    Resolved {
+        origin: usize,
+        object: usize,
+        addresses: Result<Vec<IpAddr>, Failure>,
+        trace: Box<ConnectTrace>,
+    },
     /// A connection to it, opened for an object.
-    Opened { origin: usize, object: usize, connection: Result<Opened, Failure>, trace: Box<Trace> },
+    Opened { origin: usize, object: usize, connection: Result<Opened, Failure>, trace: Box<ConnectTrace> },
     /// An exchange for an object.
     Answered { origin: usize, object: usize, answer: Box<Answer> },
     /// Its shared connection of this number has ended.
@@ -90,8 +95,8 @@ pub(super) async fn resolve(
     origin: usize,
     object: usize,
 ) -> Landed {
-    let mut trace = Box::<Trace>::default();
-    let asked = deadline.hold(Phase::Resolve, terms.net.resolve(&endpoint, deadline, &mut trace)).await;
+    let mut trace = Box::<ConnectTrace>::default();
+    let asked = deadline.enforce(Phase::Resolve, terms.net.resolve(&endpoint, deadline, &mut trace)).await;
     Landed::Resolved { origin, object, addresses: asked.and_then(|answer| answer), trace }
 }
 
@@ -101,21 +106,21 @@ pub(super) async fn open(
     to: (Arc<[IpAddr]>, Endpoint),
     (speech, room): (Speech, Room),
     deadline: Deadline,
-) -> (Result<Opened, Failure>, Box<Trace>) {
-    let mut trace = Box::<Trace>::default();
+) -> (Result<Opened, Failure>, Box<ConnectTrace>) {
+    let mut trace = Box::<ConnectTrace>::default();
     let opened = async {
         let (addresses, endpoint) = &to;
         // What is rarer than HTTP/1.1 in clear is on the heap: the others need no room for it.
         if let Speech::Quic(options) = &speech {
-            let quic = terms.net.quic_resolved(endpoint, addresses, options, deadline, &mut trace);
+            let quic = terms.net.quic_connect_resolved(endpoint, addresses, options, deadline, &mut trace);
             let opening = async { Shared::over_quic(quic.await?).await };
             return Box::pin(shared(opening, deadline)).await;
         }
         let tcp = terms.net.connect_resolved(endpoint, addresses, deadline, &mut trace).await?;
         match speech {
             Speech::Tls(session) => Box::pin(secured(tcp, session?, room, deadline, &mut trace)).await,
-            Speech::PlainHttp2 => Box::pin(shared(Shared::over(Abrupt::new(tcp)), deadline)).await,
-            _ => Serial::over(Abrupt::new(tcp), room).await.map(Opened::Serial),
+            Speech::PlainHttp2 => Box::pin(shared(Shared::over(ResetOnClose::new(tcp)), deadline)).await,
+            _ => Serial::over(ResetOnClose::new(tcp), room).await.map(Opened::Serial),
         }
     };
     let opened = opened.await;
@@ -127,10 +132,10 @@ async fn secured(
     session: TlsSession,
     room: Room,
     deadline: Deadline,
-    trace: &mut Trace,
+    trace: &mut ConnectTrace,
 ) -> Result<Opened, Failure> {
     // All that matters is read before the close.
-    end_by_reset(&tcp);
+    set_reset_on_close(&tcp);
     let stream = session.handshake(tcp, deadline, trace).await?;
     if stream.alpn_protocol() == Some(b"h2") {
         Box::pin(shared(Shared::over(stream), deadline)).await
@@ -143,7 +148,7 @@ async fn shared(
     opening: impl Future<Output = Result<(Shared, Driver), Failure>>,
     deadline: Deadline,
 ) -> Result<Opened, Failure> {
-    let (shared, driver) = deadline.hold(Phase::Connect, opening).await??;
+    let (shared, driver) = deadline.enforce(Phase::Connect, opening).await??;
     Ok(Opened::Shared(shared, driver))
 }
 

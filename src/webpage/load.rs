@@ -49,7 +49,7 @@ pub async fn load(terms: &Terms<'_>, jar: &mut Jar, pass: Option<&mut Pass>, fin
         object.told.failure.as_ref().is_some_and(|failure| failure.kind == FailureKind::TimedOut)
     };
     let timed_out =
-        loader.run().await.is_err() || terms.deadline.passed() && loader.objects.iter().any(is_late);
+        loader.run().await.is_err() || terms.deadline.is_expired() && loader.objects.iter().any(is_late);
     loader.end(timed_out)
 }
 
@@ -117,8 +117,8 @@ impl Loader<'_> {
         let endpoint = way.endpoint(url);
         let is_own = is_same_origin(url, page);
         let options = |alpn| {
-            let client_certificate = way.tls.client_certificate.filter(|_| url.host() == page.host());
-            TlsOptions { alpn, client_certificate, ..way.tls.clone() }
+            let client_certificate = way.tls.client_certificate_id.filter(|_| url.host() == page.host());
+            TlsOptions { alpn, client_certificate_id: client_certificate, ..way.tls.clone() }
         };
         let speech = match (url.scheme(), version) {
             ("https", Version::HTTP_3) if is_own => Speech::Quic(options(HTTP3)),

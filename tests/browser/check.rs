@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use vigie::browser::{BrowserKind, Device, House, HouseConfig};
 use vigie::clock::SystemClock;
 use vigie::domain::{MonitorType, Observation};
-use vigie::net::{Deadline, Net, NetConfig, Proxy};
+use vigie::net::{Deadline, Net, NetConfig, UpstreamProxy};
 use vigie::probe::{ProbeContext, ProbeSettings};
 use vigie::schema::MonitorDocument;
 
@@ -62,7 +62,7 @@ pub struct Check {
     /// Devices by `subtype`.
     pub devices: BTreeMap<i64, Device>,
     /// Proxies by `proxy_id`.
-    pub proxies: BTreeMap<i64, Proxy>,
+    pub proxies: BTreeMap<i64, UpstreamProxy>,
 }
 
 impl Check {
@@ -130,7 +130,7 @@ impl Check {
         };
         let (probe, _) = vigie::probe::build(&document, &settings);
         let net = Net::new(&self.config).unwrap();
-        net.bring_proxies(self.proxies.clone());
+        net.set_proxies(self.proxies.clone());
         let cancel = CancellationToken::new();
         let timeout = Duration::from_secs(self.fields["timeout"].as_u64().unwrap());
         let limit = probe.time_limit(timeout);

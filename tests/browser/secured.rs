@@ -9,7 +9,7 @@ use axum::routing::get;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
-use vigie::net::{Endpoint, Pem, Proxy, ProxyKind, Roots, Trust};
+use vigie::net::{Endpoint, Pem, ProxyKind, Roots, TrustConfig, UpstreamProxy};
 
 use crate::browser::check::{Check, browsers, one};
 use crate::support::side_by_side::each;
@@ -71,7 +71,8 @@ async fn the_browser_goes_through_the_proxy_that_is_named() {
     for (proxy_id, status) in [(0, 0), (1, 0), (9, 95)] {
         let fields = json!({"url": format!("http://{target}/"), "proxy_id": proxy_id});
         let mut check = Check::bare(kind, fields);
-        check.proxies = [(1, Proxy::new(ProxyKind::Http, Endpoint::new("127.0.0.1", at.port())))].into();
+        check.proxies =
+            [(1, UpstreamProxy::new(ProxyKind::Http, Endpoint::new("127.0.0.1", at.port())))].into();
         check.fails(status).await;
         let through = asked.lock().unwrap().contains(&target.to_string());
         assert_eq!(through, proxy_id > 0, "{proxy_id}: {:?}", asked.lock().unwrap());
@@ -91,11 +92,11 @@ async fn certificates_are_verified_and_shown_as_the_fields_say() {
     let config = |client: Option<&Authority>| tls_server::config(&server, rustls::ALL_VERSIONS, client);
     let open = serve_page(config(None), "Open").await;
     let closed = serve_page(config(Some(&authority)), "Closed").await;
-    let trust = Trust {
+    let trust = TrustConfig {
         roots: Roots::None,
         named_authorities: [(1, pem(authority.pem()))].into(),
         client_certificates: [(2, pem(authority.issue(&["watcher"], (2020, 2090)).pem()))].into(),
-        ..Trust::default()
+        ..TrustConfig::default()
     };
     let table: [(SocketAddr, serde_json::Value, &[u16]); 8] = [
         (open, json!({}), &[3]),

@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{Pid, User};
 use vigie::browser::{BrowserKind, Remote};
-use vigie::net::Network;
+use vigie::net::IpNetwork;
 
 use crate::browser_house::world::{Site, World, browsers, processes_of, wish};
 use crate::support::lacking;
@@ -92,7 +92,7 @@ async fn a_browser_at_an_end_point_elsewhere_goes_through_our_proxy() {
             kind,
             url: format!("http://127.0.0.1:{}/", end_point.port).parse().unwrap(),
             forward_host: Some(here),
-            from: vec![Network::host(here)],
+            from: vec![IpNetwork::from_address(here)],
         };
         let world = World::with(|config| config.remotes = vec![remote]);
         let wish = wish(kind);

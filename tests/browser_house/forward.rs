@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use vigie::domain::FailureKind;
 use vigie::forward_proxy::{BlockedHosts, Forward, ForwardRules, Peers, REFUSED, TraceId};
-use vigie::net::{EgressPolicy, Net, NetConfig, Roots, TlsOptions, Trust};
+use vigie::net::{EgressPolicy, Net, NetConfig, Roots, TlsOptions, TrustConfig};
 
 use crate::browser_house::world::net;
 
@@ -146,7 +146,7 @@ async fn what_cannot_be_reached_is_refused_and_remembered() {
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let (silent, _seen) = server("\r\n\r\n", b"").await;
     let (nonsense, _seen2) = server("\r\n\r\n", b"ICY 200 OK\r\n\r\n").await;
-    let trust = Trust { roots: Roots::None, ..Trust::default() };
+    let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
     let egress = EgressPolicy::parse(&[], &["10.0.0.0/8"]).unwrap();
     let net = Net::new(&NetConfig { trust, egress, ..NetConfig::default() }).unwrap();
     let blocked = BlockedHosts::parse(&["ads.example.com", "*.tracker.example"]).unwrap();

@@ -3,7 +3,7 @@
 use serde_json::json;
 use vigie::domain::FailureKind;
 use vigie::forward_proxy::{BlockedHosts, Forward};
-use vigie::net::{EgressPolicy, Net, NetConfig, Pem, Roots, Trust};
+use vigie::net::{EgressPolicy, Net, NetConfig, Pem, Roots, TrustConfig};
 
 use crate::browser_house::world::{Site, World, browsers, wish};
 use crate::support::lacking;
@@ -56,7 +56,7 @@ async fn what_a_page_asks_for_is_held_to_the_rules_and_the_cause_is_known() {
     let site = Site::start(&[("/", page)]);
     each(browsers("what_a_page_asks_for_is_held_to_the_rules_and_the_cause_is_known"), async |kind| {
         let mut world = World::new();
-        let trust = Trust { roots: Roots::None, ..Trust::default() };
+        let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
         let egress = EgressPolicy::parse(&[], &["10.0.0.0/8"]).unwrap();
         world.net = Net::new(&NetConfig { trust, egress, ..NetConfig::default() }).unwrap();
         let wish = wish(kind);
@@ -80,11 +80,11 @@ async fn a_private_authority_and_a_client_certificate_are_shown_for_one_session(
     let config = tls_server::config(&server, rustls::ALL_VERSIONS, Some(&authority));
     let at = serve_page(config, "Secret").await;
     let pem = |text: &str| Pem { label: "test".to_owned(), text: text.as_bytes().to_vec() };
-    let trust = Trust {
+    let trust = TrustConfig {
         roots: Roots::None,
         named_authorities: [(1, pem(&authority.pem()))].into(),
         client_certificates: [(2, pem(&client.pem()))].into(),
-        ..Trust::default()
+        ..TrustConfig::default()
     };
     each(browsers("a_private_authority_and_a_client_certificate_are_shown_for_one_session"), async |kind| {
         for (ca, certificate, title, cause) in

@@ -11,7 +11,7 @@ use tokio::sync::{OnceCell, SemaphorePermit};
 use vigie::browser::{BrowserKind, Guise, House, HouseConfig, Opened, Wish};
 use vigie::domain::Failure;
 use vigie::forward_proxy::{BlockedHosts, Forward};
-use vigie::net::{Deadline, Family, Net, NetConfig, Roots, Trust};
+use vigie::net::{AddressFamily, Deadline, Net, NetConfig, Roots, TrustConfig};
 
 use crate::support::lacking;
 pub use crate::support::processes::processes_of;
@@ -32,7 +32,7 @@ pub fn wish(kind: BrowserKind) -> Wish {
         kind,
         headful: false,
         guise: Guise::default(),
-        family: Family::Any,
+        family: AddressFamily::Any,
         proxy: None,
         verify: true,
         ca: None,
@@ -42,7 +42,7 @@ pub fn wish(kind: BrowserKind) -> Wish {
 }
 
 pub fn net() -> Net {
-    let trust = Trust { roots: Roots::None, ..Trust::default() };
+    let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
     Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap()
 }
 

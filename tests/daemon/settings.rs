@@ -386,7 +386,8 @@ fn a_proxy_has_a_login_whose_password_stands_in_a_file() {
     let login = format!("proxy: 'p.test:1', proxy_username: watch, proxy_password_file: {file}");
     let settings =
         load(&format!("location: {{{login}}}\nlocations: [{{id: 2, name: b, {login}}}]\n")).unwrap();
-    let given = vigie::net::Proxy::from(vigie::net::Endpoint::new("p.test", 1)).for_user("watch", "s3cret");
+    let given = vigie::net::UpstreamProxy::from(vigie::net::Endpoint::new("p.test", 1))
+        .with_credentials("watch", "s3cret");
     assert!(settings.hosted_locations().iter().all(|at| at.proxy.as_ref() == Some(&given)));
     let shown = format!("{settings:?}");
     assert!(!shown.contains("s3cret"), "{shown}");
@@ -417,10 +418,13 @@ fn proxies_that_monitors_name_are_the_same_at_every_location() {
         "locations: [{{id: 2, name: b}}]\nproxies:\n  - {{id: 3, kind: http, server: 'p.test:3128'}}\n  - {{id: 9, kind: socks5, server: '[::1]:1080', username: 'a:b', password_file: {password}}}\n",
     ))
     .unwrap();
-    let socks = vigie::net::Proxy::new(vigie::net::ProxyKind::Socks5, vigie::net::Endpoint::new("::1", 1080));
-    let plain =
-        vigie::net::Proxy::new(vigie::net::ProxyKind::Http, vigie::net::Endpoint::new("p.test", 3128));
-    let wanted = [(3, plain), (9, socks.for_user("a:b", "s3cret"))].into();
+    let socks =
+        vigie::net::UpstreamProxy::new(vigie::net::ProxyKind::Socks5, vigie::net::Endpoint::new("::1", 1080));
+    let plain = vigie::net::UpstreamProxy::new(
+        vigie::net::ProxyKind::Http,
+        vigie::net::Endpoint::new("p.test", 3128),
+    );
+    let wanted = [(3, plain), (9, socks.with_credentials("a:b", "s3cret"))].into();
     for hosted in settings.hosted_locations() {
         assert_eq!(hosted.proxies, wanted);
     }

@@ -12,7 +12,7 @@ use vigie::app::{LocalPlanner, Outpost, PlannerParts, Quiet};
 use vigie::catalog::{Common, Directory, Roster};
 use vigie::clock::FakeClock;
 use vigie::domain::{CheckResult, Location, LocationId, MonitorId, MonitorType, Timestamp};
-use vigie::net::{Net, NetConfig, Source};
+use vigie::net::{Net, NetConfig, SourceBinding};
 use vigie::pipeline::{IngestSettings, Ingestor};
 use vigie::probe::ProbeSettings;
 use vigie::schema::intake::InputFormat;
@@ -72,7 +72,7 @@ impl Process {
             Arc::new(Ingestor::start(store.clone(), Arc::clone(&metrics), vec![], IngestSettings::default()));
         let quiet = Arc::new(Quiet::default());
         let outpost = |location: &Location| {
-            let source = Source { v4: Some(address(location.id.0)), ..Source::default() };
+            let source = SourceBinding { v4: Some(address(location.id.0)), ..SourceBinding::default() };
             let net = Arc::new(Net::new(&NetConfig { source, ..NetConfig::default() }).unwrap());
             let silence: Arc<dyn Silence> = quiet.clone();
             let place = Place { silence: Some(silence), ..Place::new(Arc::clone(&net), clock.clone()) };

@@ -7,7 +7,9 @@ use socket2::{Domain, Socket, Type};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use vigie::domain::{FailureKind, Fault, Phase, Status};
-use vigie::net::{EgressPolicy, Endpoint, STAGGER, Source, Trace, end_by_reset};
+use vigie::net::{
+    CONNECTION_ATTEMPT_DELAY, ConnectTrace, EgressPolicy, Endpoint, SourceBinding, set_reset_on_close,
+};
 
 use crate::net::{net, net_with, soon, within};
 use crate::support::namespace::inside;
@@ -52,7 +54,7 @@ async fn a_listening_port_is_connected_and_its_phases_are_kept() {
         let to = Endpoint::new(host, at.port());
         // In a task of its own, as the engine runs it: the way has to be `Send`.
         let way = tokio::spawn(async move {
-            let mut trace = Trace::default();
+            let mut trace = ConnectTrace::default();
             (net().connect(&to, soon(), &mut trace).await, trace)
         });
         let (stream, trace) = way.await.unwrap();
@@ -69,7 +71,7 @@ async fn a_listening_port_is_connected_and_its_phases_are_kept() {
 async fn a_closed_port_is_refused_by_the_target_over_both_families() {
     for ip in ["127.0.0.1", "::1"] {
         let at = listen(ip, 0).await.local_addr().unwrap();
-        let mut trace = Trace::default();
+        let mut trace = ConnectTrace::default();
         let failure = net().connect(&Endpoint::new(ip, at.port()), soon(), &mut trace).await.unwrap_err();
         assert_eq!((failure.phase, failure.kind), (Phase::Connect, FailureKind::ConnectRefused));
         assert!(failure.detail.contains(&at.to_string()), "{}", failure.detail);
@@ -82,8 +84,8 @@ async fn a_closed_port_is_refused_by_the_target_over_both_families() {
 async fn a_pinned_address_is_used_without_asking_for_the_name() {
     let listener = listen("127.0.0.3", 0).await;
     let mut to = Endpoint::new("no-such-name.invalid", listener.local_addr().unwrap().port());
-    to.pinned = Some(Ipv4Addr::new(127, 0, 0, 3).into());
-    let mut trace = Trace::default();
+    to.pinned_address = Some(Ipv4Addr::new(127, 0, 0, 3).into());
+    let mut trace = ConnectTrace::default();
     net().connect(&to, soon(), &mut trace).await.unwrap();
     assert_eq!(trace.address, Some(listener.local_addr().unwrap()));
 }
@@ -92,13 +94,17 @@ async fn a_pinned_address_is_used_without_asking_for_the_name() {
 async fn an_address_that_does_not_answer_is_overtaken_by_the_next_one() {
     let hole = black_hole("127.0.0.1", 0).await;
     let listener = listen("127.0.0.2", hole.at.port()).await;
-    let mut trace = Trace::default();
+    let mut trace = ConnectTrace::default();
     let started = Instant::now();
     let order = ips(&["127.0.0.1", "127.0.0.2"]);
-    let stream = net().connect_any(&order, hole.at.port(), soon(), &mut trace).await.unwrap();
+    let stream = net().connect_addresses(&order, hole.at.port(), soon(), &mut trace).await.unwrap();
     assert_eq!(stream.peer_addr().unwrap(), listener.local_addr().unwrap());
     assert_eq!(trace.address, Some(listener.local_addr().unwrap()));
-    assert!(started.elapsed() >= STAGGER && started.elapsed() < STAGGER * 8, "{:?}", started.elapsed());
+    assert!(
+        started.elapsed() >= CONNECTION_ATTEMPT_DELAY && started.elapsed() < CONNECTION_ATTEMPT_DELAY * 8,
+        "{:?}",
+        started.elapsed()
+    );
 }
 
 #[tokio::test]
@@ -107,9 +113,9 @@ async fn an_address_that_refuses_is_followed_by_the_next_one_at_once() {
     let port = listener.local_addr().unwrap().port();
     let order = ips(&["::1", "127.0.0.2", "127.0.0.3", "127.0.0.4"]);
     let started = Instant::now();
-    let stream = net().connect_any(&order, port, soon(), &mut Trace::default()).await.unwrap();
+    let stream = net().connect_addresses(&order, port, soon(), &mut ConnectTrace::default()).await.unwrap();
     assert_eq!(stream.peer_addr().unwrap().ip(), order[3]);
-    assert!(started.elapsed() < STAGGER, "{:?}", started.elapsed());
+    assert!(started.elapsed() < CONNECTION_ATTEMPT_DELAY, "{:?}", started.elapsed());
 }
 
 #[tokio::test]
@@ -117,10 +123,10 @@ async fn silence_of_all_addresses_is_a_timeout_in_connect() {
     let hole = black_hole("127.0.0.1", 0).await;
     let (_second, _third) =
         (black_hole("127.0.0.2", hole.at.port()).await, black_hole("::1", hole.at.port()).await);
-    let mut trace = Trace::default();
+    let mut trace = ConnectTrace::default();
     let order = ips(&["::1", "127.0.0.1", "127.0.0.2"]);
     let started = Instant::now();
-    let failure = net().connect_any(&order, hole.at.port(), within(700), &mut trace).await.unwrap_err();
+    let failure = net().connect_addresses(&order, hole.at.port(), within(700), &mut trace).await.unwrap_err();
     assert_eq!((failure.phase, failure.kind), (Phase::Connect, FailureKind::TimedOut));
     assert_eq!(failure.status(), Status::TIMED_OUT);
     assert!(failure.detail.contains("127.0.0.2"), "every address is named: {}", failure.detail);
@@ -135,26 +141,29 @@ async fn what_the_policy_denies_is_not_dialled_and_is_our_own_doing() {
     let net = net_with(|config| config.egress = EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap());
     for host in ["127.0.0.1", "::ffff:127.0.0.1", "0.0.0.0", "64:ff9b::127.0.0.1"] {
         let failure =
-            net.connect(&Endpoint::new(host, port), soon(), &mut Trace::default()).await.unwrap_err();
+            net.connect(&Endpoint::new(host, port), soon(), &mut ConnectTrace::default()).await.unwrap_err();
         assert_eq!((failure.kind, failure.fault), (FailureKind::EgressDenied, Fault::Ours), "{host}");
         assert_eq!(failure.status(), Status::CANNOT_RUN);
         assert!(failure.detail.contains("`127.0.0.0/8`"), "{}", failure.detail);
     }
     let reachable = listen("::1", port).await;
     let order = ips(&["127.0.0.1", "::1"]);
-    let stream = net.connect_any(&order, port, soon(), &mut Trace::default()).await.unwrap();
+    let stream = net.connect_addresses(&order, port, soon(), &mut ConnectTrace::default()).await.unwrap();
     assert_eq!(stream.peer_addr().unwrap(), reachable.local_addr().unwrap());
 }
 
 #[tokio::test]
 async fn connections_leave_from_the_source_address_of_their_family() {
-    let source =
-        Source { v4: Some(Ipv4Addr::new(127, 0, 0, 9)), v6: Some(Ipv6Addr::LOCALHOST), interface: None };
+    let source = SourceBinding {
+        v4: Some(Ipv4Addr::new(127, 0, 0, 9)),
+        v6: Some(Ipv6Addr::LOCALHOST),
+        interface: None,
+    };
     let net = net_with(|config| config.source = source);
     for (ip, from) in [("127.0.0.1", "127.0.0.9"), ("::1", "::1")] {
         let listener = listen(ip, 0).await;
         let to = Endpoint::new(ip, listener.local_addr().unwrap().port());
-        let _stream = net.connect(&to, soon(), &mut Trace::default()).await.unwrap();
+        let _stream = net.connect(&to, soon(), &mut ConnectTrace::default()).await.unwrap();
         let (_, peer) = listener.accept().await.unwrap();
         assert_eq!(peer.ip(), from.parse::<IpAddr>().unwrap());
     }
@@ -162,10 +171,11 @@ async fn connections_leave_from_the_source_address_of_their_family() {
 
 #[tokio::test]
 async fn what_this_host_lacks_is_our_own_fault() {
-    let elsewhere = Source { v4: Some(Ipv4Addr::new(192, 0, 2, 1)), ..Source::default() };
-    let no_interface = Source { interface: Some("no-such-if0".to_owned()), ..Source::default() };
+    let elsewhere = SourceBinding { v4: Some(Ipv4Addr::new(192, 0, 2, 1)), ..SourceBinding::default() };
+    let no_interface =
+        SourceBinding { interface: Some("no-such-if0".to_owned()), ..SourceBinding::default() };
     // The kernel lets no packet leave with this address; nothing is sent.
-    let loopback = Source { v4: Some(Ipv4Addr::LOCALHOST), ..Source::default() };
+    let loopback = SourceBinding { v4: Some(Ipv4Addr::LOCALHOST), ..SourceBinding::default() };
     let cases = [
         (elsewhere, "127.0.0.1", FailureKind::NoSourceAddress),
         (no_interface, "127.0.0.1", FailureKind::NoSourceAddress),
@@ -174,7 +184,7 @@ async fn what_this_host_lacks_is_our_own_fault() {
     for (source, ip, kind) in cases {
         let net = net_with(|config| config.source = source.clone());
         let failure =
-            net.connect(&Endpoint::new(ip, 9), within(3000), &mut Trace::default()).await.unwrap_err();
+            net.connect(&Endpoint::new(ip, 9), within(3000), &mut ConnectTrace::default()).await.unwrap_err();
         assert_eq!((failure.kind, failure.fault), (kind, Fault::Ours), "{source:?}: {failure}");
         assert_eq!(failure.status(), Status::INTERNAL);
     }
@@ -182,11 +192,13 @@ async fn what_this_host_lacks_is_our_own_fault() {
 
 #[tokio::test]
 async fn a_target_fault_says_more_than_one_of_ours() {
-    let source = Source { v6: Some("2001:db8::1".parse().unwrap()), ..Source::default() };
+    let source = SourceBinding { v6: Some("2001:db8::1".parse().unwrap()), ..SourceBinding::default() };
     let net = net_with(|config| config.source = source);
     let port = listen("127.0.0.1", 0).await.local_addr().unwrap().port();
-    let failure =
-        net.connect_any(&ips(&["::1", "127.0.0.1"]), port, soon(), &mut Trace::default()).await.unwrap_err();
+    let failure = net
+        .connect_addresses(&ips(&["::1", "127.0.0.1"]), port, soon(), &mut ConnectTrace::default())
+        .await
+        .unwrap_err();
     assert_eq!((failure.kind, failure.fault), (FailureKind::ConnectRefused, Fault::Target));
     assert!(failure.detail.contains("[::1]"), "the other one is told too: {}", failure.detail);
 }
@@ -209,7 +221,8 @@ async fn without_a_route_of_its_own_a_host_knows_nothing_of_the_target() {
         return;
     }
     for ip in ["192.0.2.1", "2001:db8::1"] {
-        let failure = net().connect(&Endpoint::new(ip, 9), soon(), &mut Trace::default()).await.unwrap_err();
+        let failure =
+            net().connect(&Endpoint::new(ip, 9), soon(), &mut ConnectTrace::default()).await.unwrap_err();
         assert_eq!((failure.kind, failure.fault), (FailureKind::NoRoute, Fault::Ours), "{failure}");
         assert_eq!(failure.status(), Status::INTERNAL);
     }
@@ -219,11 +232,13 @@ async fn without_a_route_of_its_own_a_host_knows_nothing_of_the_target() {
 async fn closing_at_once_resets_and_leaves_no_time_wait() {
     let listener = listen("127.0.0.1", 0).await;
     let at = listener.local_addr().unwrap();
-    let stream =
-        net().connect(&Endpoint::new("127.0.0.1", at.port()), soon(), &mut Trace::default()).await.unwrap();
+    let stream = net()
+        .connect(&Endpoint::new("127.0.0.1", at.port()), soon(), &mut ConnectTrace::default())
+        .await
+        .unwrap();
     let from = stream.local_addr().unwrap();
     let (mut peer, _) = listener.accept().await.unwrap();
-    end_by_reset(&stream);
+    set_reset_on_close(&stream);
     drop(stream);
     let error = peer.read_u8().await.unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);

@@ -2,7 +2,7 @@
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 use vigie::domain::{FailureKind, Phase};
-use vigie::net::{Timed, read_line, read_more, read_to, write_all};
+use vigie::net::{TimedStream, read_line, read_more, read_to_len, write_all};
 
 use crate::net::{soon, within};
 
@@ -45,12 +45,12 @@ async fn a_line_without_end_a_close_and_silence_are_told_apart() {
 
     let (mut near, far) = duplex(1024);
     drop(far);
-    let failure = read_to(&mut near, &mut Vec::new(), 2, soon(), PHASE).await.unwrap_err();
+    let failure = read_to_len(&mut near, &mut Vec::new(), 2, soon(), PHASE).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::NoResponse);
 
     let (mut near, mut far) = duplex(1024);
     far.write_all(b"x").await.unwrap();
-    let failure = read_to(&mut near, &mut Vec::new(), 2, within(50), PHASE).await.unwrap_err();
+    let failure = read_to_len(&mut near, &mut Vec::new(), 2, within(50), PHASE).await.unwrap_err();
     assert_eq!((failure.phase, failure.kind), (PHASE, FailureKind::TimedOut));
 
     let (mut near, _far) = duplex(8);
@@ -61,8 +61,8 @@ async fn a_line_without_end_a_close_and_silence_are_told_apart() {
 #[tokio::test]
 async fn a_timed_stream_notes_moments_and_counts() {
     let (near, mut far) = duplex(1024);
-    let mut stream = Timed::new(near);
-    let marks = stream.marks();
+    let mut stream = TimedStream::new(near);
+    let marks = stream.timestamps();
     assert_eq!((marks.first_write(), marks.first_read(), marks.bytes_read()), (None, None, 0));
     stream.write_all(b"question").await.unwrap();
     far.write_all(b"answer").await.unwrap();

@@ -10,10 +10,10 @@ mod traceroute;
 
 use std::time::Duration;
 
-use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
+use vigie::net::{Deadline, Net, NetConfig, Roots, TrustConfig};
 
 fn net_with(change: impl FnOnce(&mut NetConfig)) -> Net {
-    let trust = Trust { roots: Roots::None, ..Trust::default() };
+    let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
     let mut config = NetConfig { trust, ..NetConfig::default() };
     change(&mut config);
     Net::new(&config).unwrap()

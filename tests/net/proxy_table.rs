@@ -3,7 +3,7 @@
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use vigie::domain::{FailureKind, Fault};
-use vigie::net::{Endpoint, Proxy as Way, ProxyKind, Trace};
+use vigie::net::{ConnectTrace, Endpoint, ProxyKind, UpstreamProxy as Way};
 
 use crate::net::proxy::far;
 use crate::net::{net, soon, within};
@@ -381,9 +381,9 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
     assert!(cases.len() >= 25);
     let run = |(kind, login, acts, expected, fault, words): Case| async move {
         let way = Way::new(kind, scripted(acts).await);
-        let way = if login { way.for_user("watch", "s3cret") } else { way };
-        let net = net().through(Some(way));
-        let failure = net.connect(&far(), within(1_500), &mut Trace::default()).await.unwrap_err();
+        let way = if login { way.with_credentials("watch", "s3cret") } else { way };
+        let net = net().with_default_proxy(Some(way));
+        let failure = net.connect(&far(), within(1_500), &mut ConnectTrace::default()).await.unwrap_err();
         assert_eq!((failure.kind, failure.fault), (expected, fault), "{kind:?} {acts:?}: {failure}");
         assert!(failure.detail.contains(words), "{kind:?} {acts:?}: {failure}");
         assert!(failure.detail.contains("the proxy 127.0.0.1:"), "it is not told which: {failure}");
@@ -441,9 +441,10 @@ async fn proxies_that_are_only_odd_are_understood() {
     ];
     for &(kind, login, acts) in cases {
         let way = Way::new(kind, scripted(acts).await);
-        let way = if login { way.for_user("watch", "s3cret") } else { way };
-        let mut trace = Trace::default();
-        let mut stream = net().through(Some(way)).connect(&far(), soon(), &mut trace).await.unwrap();
+        let way = if login { way.with_credentials("watch", "s3cret") } else { way };
+        let mut trace = ConnectTrace::default();
+        let mut stream =
+            net().with_default_proxy(Some(way)).connect(&far(), soon(), &mut trace).await.unwrap();
         let mut said = String::new();
         stream.read_to_string(&mut said).await.unwrap();
         assert_eq!(said, "220 ready", "{kind:?} {acts:?}");

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use hickory_proto::op::ResponseCode;
 use hickory_proto::rr::RecordType;
 use vigie::domain::{Failure, FailureKind, Fault, Phase, Status};
-use vigie::net::{Deadline, Endpoint, Family, NameServers, Net, Trace};
+use vigie::net::{AddressFamily, ConnectTrace, Deadline, Endpoint, NameServers, Net};
 
 use crate::net::{net, net_with, soon, within};
 use crate::support::name_server::{NameServer, Reply, v4, v6};
@@ -16,8 +16,13 @@ async fn asking(server: &NameServer) -> Net {
     net_with(|config| config.name_servers = NameServers::Explicit(vec![at]))
 }
 
-async fn resolve(net: &Net, host: &str, family: Family, deadline: Deadline) -> Result<Vec<IpAddr>, Failure> {
-    let mut trace = Trace::default();
+async fn resolve(
+    net: &Net,
+    host: &str,
+    family: AddressFamily,
+    deadline: Deadline,
+) -> Result<Vec<IpAddr>, Failure> {
+    let mut trace = ConnectTrace::default();
     let to = Endpoint { family, ..Endpoint::new(host, 80) };
     let found = net.resolve(&to, deadline, &mut trace).await;
     assert!(trace.phases.micros(Phase::Resolve).is_some(), "the phase always has its time");
@@ -49,18 +54,18 @@ async fn families_are_asked_for_as_wanted_and_taken_in_turns() {
     let server = NameServer::start("127.0.0.1", script).await;
     let net = asking(&server).await;
     let cases = [
-        ("both.test", Family::Any, "::1 127.0.0.1 ::2 127.0.0.2 127.0.0.3"),
-        ("both.test", Family::V6Preferred, "::1 ::2 127.0.0.1 127.0.0.2 127.0.0.3"),
-        ("both.test", Family::V4Only, "127.0.0.1 127.0.0.2 127.0.0.3"),
-        ("both.test", Family::V6Only, "::1 ::2"),
-        ("four.test", Family::Any, "127.0.0.1"),
-        ("six.test", Family::V6Preferred, "::1"),
-        ("half-broken.test", Family::Any, "127.0.0.1"),
-        ("half-silent.test", Family::Any, "127.0.0.1"),
-        ("localhost", Family::V4Only, "127.0.0.1"),
-        ("localhost", Family::V6Only, "::1"),
-        ("127.0.0.7", Family::Any, "127.0.0.7"),
-        ("::7", Family::V6Only, "::7"),
+        ("both.test", AddressFamily::Any, "::1 127.0.0.1 ::2 127.0.0.2 127.0.0.3"),
+        ("both.test", AddressFamily::V6Preferred, "::1 ::2 127.0.0.1 127.0.0.2 127.0.0.3"),
+        ("both.test", AddressFamily::V4Only, "127.0.0.1 127.0.0.2 127.0.0.3"),
+        ("both.test", AddressFamily::V6Only, "::1 ::2"),
+        ("four.test", AddressFamily::Any, "127.0.0.1"),
+        ("six.test", AddressFamily::V6Preferred, "::1"),
+        ("half-broken.test", AddressFamily::Any, "127.0.0.1"),
+        ("half-silent.test", AddressFamily::Any, "127.0.0.1"),
+        ("localhost", AddressFamily::V4Only, "127.0.0.1"),
+        ("localhost", AddressFamily::V6Only, "::1"),
+        ("127.0.0.7", AddressFamily::Any, "127.0.0.7"),
+        ("::7", AddressFamily::V6Only, "::7"),
     ];
     for (host, family, wanted) in cases {
         let found = resolve(&net, host, family, soon()).await.unwrap();
@@ -68,7 +73,7 @@ async fn families_are_asked_for_as_wanted_and_taken_in_turns() {
         assert_eq!(found, wanted, "{host} {family:?}");
     }
     assert_eq!(
-        resolve(&net, "long.test", Family::Any, soon()).await.unwrap().len(),
+        resolve(&net, "long.test", AddressFamily::Any, soon()).await.unwrap().len(),
         60,
         "asked again over TCP"
     );
@@ -79,16 +84,16 @@ async fn what_is_wrong_with_a_name_has_a_kind_of_its_own() {
     let server = NameServer::start("::1", script).await;
     let net = asking(&server).await;
     let cases = [
-        ("gone.test", Family::Any, FailureKind::NameNotFound),
-        ("bad..name", Family::Any, FailureKind::NameNotFound),
-        ("empty.test", Family::Any, FailureKind::NameWithoutAddress),
-        ("four.test", Family::V6Only, FailureKind::NameWithoutAddress),
-        ("six.test", Family::V4Only, FailureKind::NameWithoutAddress),
-        ("127.0.0.1", Family::V6Only, FailureKind::NameWithoutAddress),
-        ("broken.test", Family::Any, FailureKind::ResolverRefused),
-        ("refused.test", Family::V4Only, FailureKind::ResolverRefused),
-        ("silent.test", Family::Any, FailureKind::NameUnanswered),
-        ("wrong-id.test", Family::V4Only, FailureKind::NameUnanswered),
+        ("gone.test", AddressFamily::Any, FailureKind::NameNotFound),
+        ("bad..name", AddressFamily::Any, FailureKind::NameNotFound),
+        ("empty.test", AddressFamily::Any, FailureKind::NameWithoutAddress),
+        ("four.test", AddressFamily::V6Only, FailureKind::NameWithoutAddress),
+        ("six.test", AddressFamily::V4Only, FailureKind::NameWithoutAddress),
+        ("127.0.0.1", AddressFamily::V6Only, FailureKind::NameWithoutAddress),
+        ("broken.test", AddressFamily::Any, FailureKind::ResolverRefused),
+        ("refused.test", AddressFamily::V4Only, FailureKind::ResolverRefused),
+        ("silent.test", AddressFamily::Any, FailureKind::NameUnanswered),
+        ("wrong-id.test", AddressFamily::V4Only, FailureKind::NameUnanswered),
     ];
     for (host, family, kind) in cases {
         let started = Instant::now();
@@ -105,7 +110,7 @@ async fn a_resolver_that_is_silent_about_everything_is_our_own_trouble() {
     let silent = NameServer::start("127.0.0.1", |_, _| Reply::Silence).await;
     let net = asking(&silent).await;
     let started = Instant::now();
-    let failure = resolve(&net, "a.test", Family::Any, within(1200)).await.unwrap_err();
+    let failure = resolve(&net, "a.test", AddressFamily::Any, within(1200)).await.unwrap_err();
     assert_eq!((failure.kind, failure.fault), (FailureKind::ResolverSilent, Fault::Ours), "{failure}");
     assert_eq!(failure.status(), Status::INTERNAL);
     assert!(silent.questions() >= 3, "two families and the control name were asked for");
@@ -116,11 +121,11 @@ async fn a_resolver_that_is_silent_about_everything_is_our_own_trouble() {
     deaf.connect("127.0.0.1:9").unwrap();
     let closed = deaf.local_addr().unwrap();
     let net = net_with(|config| config.name_servers = NameServers::Explicit(vec![closed]));
-    let failure = resolve(&net, "a.test", Family::Any, within(1200)).await.unwrap_err();
+    let failure = resolve(&net, "a.test", AddressFamily::Any, within(1200)).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::ResolverSilent, "{failure}");
 
     let net = net_with(|config| config.name_servers = NameServers::Explicit(Vec::new()));
-    let failure = resolve(&net, "a.test", Family::Any, soon()).await.unwrap_err();
+    let failure = resolve(&net, "a.test", AddressFamily::Any, soon()).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::ResolverSilent, "{failure}");
 }
 
@@ -136,7 +141,7 @@ async fn the_control_name_is_the_one_that_is_configured() {
         config.name_servers = NameServers::Explicit(vec![at]);
         config.control_name = "control.test.".to_owned();
     });
-    let failure = resolve(&net, "a.test", Family::Any, within(1200)).await.unwrap_err();
+    let failure = resolve(&net, "a.test", AddressFamily::Any, within(1200)).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::NameUnanswered, "any answer shows that it lives: {failure}");
 }
 
@@ -145,7 +150,7 @@ async fn every_test_asks_afresh() {
     let server = NameServer::start("127.0.0.1", script).await;
     let net = asking(&server).await;
     for round in 1..=3 {
-        resolve(&net, "four.test", Family::V4Only, soon()).await.unwrap();
+        resolve(&net, "four.test", AddressFamily::V4Only, soon()).await.unwrap();
         assert_eq!(server.questions(), round);
     }
 }
@@ -158,7 +163,7 @@ async fn a_second_name_server_steps_in_for_a_dead_one() {
     );
     let servers = vec![dead.at, alive.at];
     let net = net_with(|config| config.name_servers = NameServers::Explicit(servers));
-    assert_eq!(resolve(&net, "four.test", Family::Any, within(3000)).await.unwrap().len(), 1);
+    assert_eq!(resolve(&net, "four.test", AddressFamily::Any, within(3000)).await.unwrap().len(), 1);
 }
 
 #[tokio::test]
@@ -170,7 +175,7 @@ async fn questions_leave_from_the_source_address_and_from_random_ports() {
         config.source.v4 = Some(Ipv4Addr::new(127, 0, 0, 9));
     });
     for _ in 0..4 {
-        resolve(&net, "four.test", Family::V4Only, soon()).await.unwrap();
+        resolve(&net, "four.test", AddressFamily::V4Only, soon()).await.unwrap();
     }
     let from = server.asked_from();
     assert!(from.iter().all(|from| from.ip() == Ipv4Addr::new(127, 0, 0, 9)), "{from:?}");
@@ -180,5 +185,5 @@ async fn questions_leave_from_the_source_address_and_from_random_ports() {
 
 #[tokio::test]
 async fn a_system_name_needs_no_name_server() {
-    assert!(!resolve(&net(), "localhost", Family::Any, soon()).await.unwrap().is_empty());
+    assert!(!resolve(&net(), "localhost", AddressFamily::Any, soon()).await.unwrap().is_empty());
 }

@@ -9,8 +9,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use vigie::domain::{Failure, FailureKind, Phase, Status};
 use vigie::net::{
-    Deadline, Net, NetConfig, NetError, Pem, Roots, TlsOptions, TlsStream, TlsVersions, Trace, Trust,
-    read_more, warm_up,
+    ConnectTrace, Deadline, Net, NetConfig, NetError, Pem, Roots, TlsOptions, TlsStream, TlsVersions,
+    TrustConfig, read_more, warm_up,
 };
 
 use crate::net::{net_with, soon, within};
@@ -30,8 +30,8 @@ async fn shake(
     name: &str,
     options: &TlsOptions,
     deadline: Deadline,
-) -> (Result<TlsStream<TcpStream>, Failure>, Trace) {
-    let mut trace = Trace::default();
+) -> (Result<TlsStream<TcpStream>, Failure>, ConnectTrace) {
+    let mut trace = ConnectTrace::default();
     let stream = TcpStream::connect(at).await.unwrap();
     let outcome = net.handshake(stream, name, options, deadline, &mut trace).await;
     assert!(trace.phases.micros(Phase::Tls).is_some());
@@ -131,7 +131,11 @@ async fn authorities_and_client_certificates_are_chosen_by_id() {
         config.trust.named_authorities = BTreeMap::from([(7, pem("private", private.pem()))]);
         config.trust.client_certificates = BTreeMap::from([(3, pem("client", client.pem()))]);
     });
-    let options = |ca, client_certificate| TlsOptions { ca, client_certificate, ..TlsOptions::default() };
+    let options = |ca, client_certificate| TlsOptions {
+        ca_id: ca,
+        client_certificate_id: client_certificate,
+        ..TlsOptions::default()
+    };
     let cases = [
         (options(Some(7), Some(3)), None),
         (options(None, Some(3)), Some(FailureKind::CertificateIssuer)),
@@ -141,7 +145,8 @@ async fn authorities_and_client_certificates_are_chosen_by_id() {
     ];
     for (options, kind) in cases {
         let stream = TcpStream::connect(at).await.unwrap();
-        let outcome = net.handshake(stream, "good.test", &options, soon(), &mut Trace::default()).await;
+        let outcome =
+            net.handshake(stream, "good.test", &options, soon(), &mut ConnectTrace::default()).await;
         assert_eq!(outcome.err().map(|failure| failure.kind), kind, "{options:?}");
     }
 }
@@ -154,24 +159,24 @@ async fn certificates_come_and_go_while_it_runs() {
     let at = serve("127.0.0.1", config(&server, &[&TLS12], Some(&clients))).await;
     let net = net_with(|_| {});
     let options =
-        TlsOptions { ca: Some(100_007), client_certificate: Some(100_003), ..TlsOptions::default() };
+        TlsOptions { ca_id: Some(100_007), client_certificate_id: Some(100_003), ..TlsOptions::default() };
     let outcome = async || {
         let stream = TcpStream::connect(at).await.unwrap();
-        let shaken = net.handshake(stream, "good.test", &options, soon(), &mut Trace::default()).await;
+        let shaken = net.handshake(stream, "good.test", &options, soon(), &mut ConnectTrace::default()).await;
         shaken.err().map(|failure| failure.kind)
     };
     assert_eq!(outcome().await, Some(FailureKind::NotConfigured));
     let authorities = || BTreeMap::from([(100_007, pem("private", private.pem()))]);
     let good = || BTreeMap::from([(100_003, pem("client", client.pem()))]);
-    assert!(net.bring_certificates(authorities(), good()).is_empty());
+    assert!(net.set_certificates(authorities(), good()).is_empty());
     assert_eq!(outcome().await, None);
     // One that cannot be used is told and left out; the others stay.
     let mut more = good();
     more.insert(100_009, pem("garbled", "garbled".to_owned()));
-    let faults = net.bring_certificates(authorities(), more);
+    let faults = net.set_certificates(authorities(), more);
     assert_eq!(faults.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [100_009]);
     assert_eq!(outcome().await, None);
-    assert!(net.bring_certificates(authorities(), BTreeMap::new()).is_empty());
+    assert!(net.set_certificates(authorities(), BTreeMap::new()).is_empty());
     assert_eq!(outcome().await, Some(FailureKind::NotConfigured));
 }
 
@@ -211,8 +216,8 @@ async fn versions_are_offered_as_the_field_says() {
         ("11", only_13, Err(old)),
     ];
     for (field, at, wanted) in cases {
-        let options = TlsOptions { versions: TlsVersions::of_field(field), ..TlsOptions::default() };
-        let mut trace = Trace::default();
+        let options = TlsOptions { versions: TlsVersions::from_field(field), ..TlsOptions::default() };
+        let mut trace = ConnectTrace::default();
         let stream = TcpStream::connect(at).await.unwrap();
         let outcome = net.handshake(stream, "good.test", &options, soon(), &mut trace).await;
         match wanted {
@@ -255,7 +260,7 @@ async fn sessions_are_never_resumed() {
         let mut stream = outcome.unwrap();
         // Tickets come behind the handshake.
         stream.read_to_end(&mut Vec::new()).await.unwrap();
-        assert_eq!(stream.session().unwrap().handshake_kind(), Some(rustls::HandshakeKind::Full));
+        assert_eq!(stream.rustls_connection().unwrap().handshake_kind(), Some(rustls::HandshakeKind::Full));
     }
 }
 
@@ -289,8 +294,8 @@ async fn servers_that_do_not_speak_tls_fail_the_handshake_in_time() {
 #[test]
 fn unusable_pem_is_refused_by_name() {
     let identity = self_signed(&["a.test"], false);
-    let refused = |change: &dyn Fn(&mut Trust)| {
-        let mut trust = Trust { roots: Roots::None, ..Trust::default() };
+    let refused = |change: &dyn Fn(&mut TrustConfig)| {
+        let mut trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
         change(&mut trust);
         let error = Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap_err();
         assert!(matches!(error, NetError::Pem { .. }) && error.to_string().contains("`the-file`"), "{error}");

@@ -4,21 +4,24 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use vigie::domain::FailureKind;
-use vigie::net::{Endpoint, Route, RouteEnd, RouteMethod, RouteOptions};
+use vigie::net::{Endpoint, Route, RouteEnd, TracerouteMethod, TracerouteOptions};
 
 use crate::net::{net, net_with, soon, within};
 use crate::support::namespace::inside;
 use crate::support::routers::{ANYBODY_PINGS, CHAIN};
 
-async fn routed(host: &str, method: RouteMethod) -> Route {
-    let options =
-        RouteOptions { method: Some(method), wait: Duration::from_millis(500), ..RouteOptions::default() };
+async fn routed(host: &str, method: TracerouteMethod) -> Route {
+    let options = TracerouteOptions {
+        method: Some(method),
+        reply_timeout: Duration::from_millis(500),
+        ..TracerouteOptions::default()
+    };
     net().traceroute(&Endpoint::new(host, 0), options, soon()).await.unwrap().route
 }
 
 /// Who answered at each hop, without doubles.
 fn who(route: &Route) -> Vec<Vec<String>> {
-    let from = |hop: &vigie::net::Hop| {
+    let from = |hop: &vigie::net::RouteHop| {
         let mut from: Vec<String> =
             hop.answers.iter().flatten().map(|answer| answer.from.to_string()).collect();
         from.dedup();
@@ -27,7 +30,7 @@ fn who(route: &Route) -> Vec<Vec<String>> {
     route.hops.iter().map(from).collect()
 }
 
-const METHODS: [RouteMethod; 2] = [RouteMethod::Udp, RouteMethod::Icmp];
+const METHODS: [TracerouteMethod; 2] = [TracerouteMethod::Udp, TracerouteMethod::Icmp];
 
 #[tokio::test]
 async fn loopback_is_one_hop_away() {
@@ -59,10 +62,10 @@ async fn a_way_leads_over_its_routers_to_the_target() {
     }
     // Both at once, as an alert has it: the other one is told in a line.
     let traced =
-        net().traceroute(&Endpoint::new("10.0.3.2", 0), RouteOptions::default(), soon()).await.unwrap();
+        net().traceroute(&Endpoint::new("10.0.3.2", 0), TracerouteOptions::default(), soon()).await.unwrap();
     assert_eq!(traced.route.end, RouteEnd::Reached, "{traced}");
     assert_eq!(traced.other, "ICMP: the target answered (after 3 hops)", "{traced}");
-    let file = net().traceroute_file(&Endpoint::new("fd00:3::2", 0), soon()).await;
+    let file = net().traceroute_capture(&Endpoint::new("fd00:3::2", 0), soon()).await;
     let text = String::from_utf8(file.content.unwrap().to_vec()).unwrap();
     assert_eq!(file.name, "traceroute.txt");
     assert!(text.starts_with("traceroute to fd00:3::2 (fd00:3::2) over UDP\n  1  fd00:1::2  "), "{text}");
@@ -94,12 +97,17 @@ async fn without_permission_for_echo_requests_datagrams_still_go() {
         return;
     }
     let to = Endpoint::new("10.0.3.2", 0);
-    let only_icmp = RouteOptions { method: Some(RouteMethod::Icmp), ..RouteOptions::default() };
+    let only_icmp =
+        TracerouteOptions { method: Some(TracerouteMethod::Icmp), ..TracerouteOptions::default() };
     let failure = net().traceroute(&to, only_icmp, soon()).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::NoPermission);
     assert!(failure.detail.contains("net.ipv4.ping_group_range"), "{failure}");
-    let traced = net().traceroute(&to, RouteOptions::default(), soon()).await.unwrap();
-    assert_eq!((traced.route.method, traced.route.end), (RouteMethod::Udp, RouteEnd::Reached), "{traced}");
+    let traced = net().traceroute(&to, TracerouteOptions::default(), soon()).await.unwrap();
+    assert_eq!(
+        (traced.route.method, traced.route.end),
+        (TracerouteMethod::Udp, RouteEnd::Reached),
+        "{traced}"
+    );
     assert!(traced.other.starts_with("echo requests to 10.0.3.2: "), "{traced}");
 }
 
@@ -116,8 +124,12 @@ async fn where_a_way_ends_and_why_is_told() {
         return;
     }
     // Linux says so five times to one host, and then once a second.
-    let few =
-        |method| RouteOptions { method: Some(method), most_hops: 3, queries: 1, ..RouteOptions::default() };
+    let few = |method| TracerouteOptions {
+        method: Some(method),
+        max_hops: 3,
+        queries: 1,
+        ..TracerouteOptions::default()
+    };
     for method in METHODS {
         for (host, from, why, after) in [
             ("10.9.1.1", "10.0.2.2", "host unreachable", "2 hops"),
@@ -129,7 +141,7 @@ async fn where_a_way_ends_and_why_is_told() {
             assert_eq!((traced.route.end, traced.route.summary()), (RouteEnd::Refused, told), "{traced}");
         }
         let route = routed("10.9.3.1", method).await;
-        assert_eq!((route.end, route.known()), (RouteEnd::Silent, 1), "{route}");
+        assert_eq!((route.end, route.known_hops()), (RouteEnd::Silent, 1), "{route}");
         assert_eq!(route.summary(), "nobody answers from here on (1 hop known)");
     }
 }
@@ -144,14 +156,15 @@ async fn a_trace_ends_with_its_deadline() {
         return;
     }
     let begun = std::time::Instant::now();
-    let options = RouteOptions { wait: Duration::from_secs(30), ..RouteOptions::default() };
+    let options =
+        TracerouteOptions { reply_timeout: Duration::from_secs(30), ..TracerouteOptions::default() };
     let traced = net().traceroute(&Endpoint::new("203.0.113.9", 0), options, within(300)).await.unwrap();
     assert_eq!((traced.route.end, traced.route.hops.len()), (RouteEnd::OutOfTime, 1), "{traced}");
     assert!(begun.elapsed() < Duration::from_secs(5));
     // A host without a way of its own says so.
     let failure = net().traceroute(&Endpoint::new("192.0.2.77", 0), options, soon()).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::NoRoute, "{failure}");
-    let file = net().traceroute_file(&Endpoint::new("192.0.2.77", 0), soon()).await;
+    let file = net().traceroute_capture(&Endpoint::new("192.0.2.77", 0), soon()).await;
     let text = String::from_utf8(file.content.unwrap().to_vec()).unwrap();
     assert!(text.starts_with("traceroute to 192.0.2.77: "), "{text}");
 }
@@ -161,7 +174,9 @@ async fn the_egress_policy_holds_for_traces() {
     let strict = net_with(|config| {
         config.egress = vigie::net::EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap();
     });
-    let failure =
-        strict.traceroute(&Endpoint::new("127.0.0.1", 0), RouteOptions::default(), soon()).await.unwrap_err();
+    let failure = strict
+        .traceroute(&Endpoint::new("127.0.0.1", 0), TracerouteOptions::default(), soon())
+        .await
+        .unwrap_err();
     assert_eq!(failure.kind, FailureKind::EgressDenied);
 }

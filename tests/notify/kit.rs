@@ -9,7 +9,7 @@ use vigie::domain::{
     CustomerId, EpisodeId, LocationId, LocationReport, MonitorId, MonitorType, NewNotification,
     NotificationContent, NotificationKind, NotificationMethod, Recipient, RecipientId, Status, Timestamp,
 };
-use vigie::net::{EgressPolicy, Net, NetConfig, Roots, Trust};
+use vigie::net::{EgressPolicy, Net, NetConfig, Roots, TrustConfig};
 use vigie::notify::{ChannelSettings, Channels, Composer, Courier, Message, Secret, SendError};
 
 /// 2026-11-21 12:00 UTC.
@@ -112,7 +112,7 @@ pub fn message(kind: NotificationKind, method: NotificationMethod, address: &str
 }
 
 pub fn net(deny: &[&str]) -> Arc<Net> {
-    let trust = Trust { roots: Roots::None, ..Trust::default() };
+    let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
     let egress = EgressPolicy::parse(&[], deny).unwrap();
     Arc::new(Net::new(&NetConfig { trust, egress, ..NetConfig::default() }).unwrap())
 }

@@ -7,7 +7,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use vigie::clock::SystemClock;
 use vigie::domain::{Capture, NotificationKind, NotificationMethod};
-use vigie::net::{Net, NetConfig, Pem, Roots, Trust};
+use vigie::net::{Net, NetConfig, Pem, Roots, TrustConfig};
 use vigie::notify::{ChannelSettings, Channels, Courier, MailSettings, MailTls, Message, Secret};
 
 use super::kit::{message, settings};
@@ -29,7 +29,7 @@ fn mail_to(port: u16, tls: MailTls) -> MailSettings {
 }
 
 fn channels(mail: MailSettings, authorities: Vec<Pem>) -> Channels {
-    let trust = Trust { roots: Roots::None, authorities, ..Trust::default() };
+    let trust = TrustConfig { roots: Roots::None, authorities, ..TrustConfig::default() };
     let net = Arc::new(Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap());
     Channels::new(net, Arc::new(SystemClock), ChannelSettings { mail: Some(mail), ..settings() })
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{FullPage, MonitorType, Observation, PageObject, Timestamp};
-use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
+use vigie::net::{Deadline, Net, NetConfig, Roots, TrustConfig};
 use vigie::probe::{ProbeContext, ProbeSettings};
 use vigie::schema::MonitorDocument;
 
@@ -14,7 +14,7 @@ pub struct Check {
     fields: Value,
     timeout: Duration,
     last: Option<Timestamp>,
-    trust: Trust,
+    trust: TrustConfig,
 }
 
 impl Check {
@@ -24,7 +24,7 @@ impl Check {
             "url": url, "interval_fullpage": 60, "fullpage_object_timeout": 5, "notify_on_fullpage_errors": true,
             "http_follow_redirects": true, "verify_certificate": true,
         });
-        let trust = Trust { roots: Roots::None, ..Trust::default() };
+        let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
         Self { fields, timeout: Duration::from_secs(20), last: None, trust }
     }
 
@@ -42,7 +42,7 @@ impl Check {
         Self { last: Some(last), ..self }
     }
 
-    pub fn trusting(self, trust: Trust) -> Self {
+    pub fn trusting(self, trust: TrustConfig) -> Self {
         Self { trust, ..self }
     }
 

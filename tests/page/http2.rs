@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Barrier;
 use tokio_rustls::TlsAcceptor;
 use vigie::domain::Phase;
-use vigie::net::{Pem, Roots, Trust};
+use vigie::net::{Pem, Roots, TrustConfig};
 
 use crate::page::check::{Check, page};
 use crate::support::tls_server::{Authority, config};
@@ -66,7 +66,7 @@ async fn start(tls: Option<TlsAcceptor>) -> (SocketAddr, Arc<AtomicUsize>) {
     (address, connections)
 }
 
-async fn loads(url: String, version: &str, trust: Trust) {
+async fn loads(url: String, version: &str, trust: TrustConfig) {
     let check = Check::of(&url).with(serde_json::json!({"http_version": version})).trusting(trust);
     let seen = check.run().await;
     assert_eq!(seen.failure, None, "{url} {version}");
@@ -83,7 +83,8 @@ async fn all_objects_of_a_server_share_one_connection() {
     let mut config = config(&ca.issue(&["127.0.0.1"], (2020, 2090)), &[&TLS13], None);
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     let authorities = vec![Pem { label: "test CA".to_owned(), text: ca.pem().into_bytes() }];
-    let trust = || Trust { roots: Roots::None, authorities: authorities.clone(), ..Trust::default() };
+    let trust =
+        || TrustConfig { roots: Roots::None, authorities: authorities.clone(), ..TrustConfig::default() };
     let acceptor = TlsAcceptor::from(Arc::new(config));
     for version in ["1.1", "2"] {
         let (address, connections) = start(Some(acceptor.clone())).await;

@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{FailureKind, MonitorType, Observation};
-use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
+use vigie::net::{Deadline, Net, NetConfig, Roots, TrustConfig};
 use vigie::probe::{ProbeContext, ProbeSettings};
 use vigie::schema::MonitorDocument;
 
@@ -116,7 +116,7 @@ async fn by_xpath(url: &str) -> Observation {
     let document =
         MonitorDocument::new(MonitorType::WebsiteApi, fields.as_object().unwrap().clone()).unwrap();
     let (probe, _) = vigie::probe::build(&document, &ProbeSettings::default());
-    let trust = Trust { roots: Roots::None, ..Trust::default() };
+    let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
     let net = Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap();
     let deadline = Deadline::within(std::time::Duration::from_mins(1));
     let cancel = CancellationToken::new();

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{Failure, FailureKind, MonitorType, Observation};
-use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
+use vigie::net::{Deadline, Net, NetConfig, Roots, TrustConfig};
 use vigie::probe::{ProbeContext, ProbeSettings};
 use vigie::schema::MonitorDocument;
 
@@ -34,7 +34,7 @@ pub fn with(mut step: Value, fields: Value) -> Value {
 impl Check {
     pub fn of(steps: &[Value]) -> Self {
         let Value::Object(fields) = json!({ "api_steps": steps }) else { unreachable!() };
-        let trust = Trust { roots: Roots::None, ..Trust::default() };
+        let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
         Self {
             fields,
             timeout: Duration::from_secs(20),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{MonitorType, Observation};
-use vigie::net::{Deadline, EgressPolicy, Net, NetConfig, Pem, Roots, Trust};
+use vigie::net::{Deadline, EgressPolicy, Net, NetConfig, Pem, Roots, TrustConfig};
 use vigie::probe::{ProbeContext, ProbeSettings, build};
 use vigie::schema::MonitorDocument;
 
@@ -22,7 +22,7 @@ pub fn pem(text: &str) -> Pem {
 /// The network of a location that trusts `authority` alone.
 pub fn config(authority: Option<&str>) -> NetConfig {
     let authorities = authority.map(pem).into_iter().collect();
-    let trust = Trust { roots: Roots::None, authorities, ..Trust::default() };
+    let trust = TrustConfig { roots: Roots::None, authorities, ..TrustConfig::default() };
     NetConfig { trust, ..NetConfig::default() }
 }
 

@@ -120,7 +120,7 @@ async fn nothing_is_taken_up_from_one_check_to_the_next() {
     let deadline = vigie::net::Deadline::within(SOON);
     let shake = async |tls: &vigie::net::TlsSession| {
         let stream = tokio::net::TcpStream::connect(server).await.unwrap();
-        let mut trace = vigie::net::Trace::default();
+        let mut trace = vigie::net::ConnectTrace::default();
         let mut stream = tls.handshake(stream, deadline, &mut trace).await.unwrap();
         // Tickets come with the first bytes.
         tokio::io::AsyncReadExt::read_to_end(&mut stream, &mut Vec::new()).await.unwrap();

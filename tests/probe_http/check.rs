@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{FailureKind, MonitorType, Observation, Phase, WarningKind};
-use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
+use vigie::net::{Deadline, Net, NetConfig, Roots, TrustConfig};
 use vigie::probe::{ProbeContext, ProbeSettings};
 use vigie::schema::MonitorDocument;
 
@@ -18,7 +18,7 @@ pub struct Check {
     pub settings: ProbeSettings,
     pub config: NetConfig,
     /// The proxies of the settings, by id.
-    pub proxies: std::collections::BTreeMap<i64, vigie::net::Proxy>,
+    pub proxies: std::collections::BTreeMap<i64, vigie::net::UpstreamProxy>,
 }
 
 impl Check {
@@ -26,7 +26,7 @@ impl Check {
     pub fn of(url: &str) -> Self {
         let fields = json!({ "url": url });
         let Value::Object(fields) = fields else { unreachable!() };
-        let trust = Trust { roots: Roots::None, ..Trust::default() };
+        let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
         Self {
             fields,
             timeout: Duration::from_secs(20),

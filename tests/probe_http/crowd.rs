@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{FailureKind as Kind, Fault, MonitorType, Observation};
-use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
+use vigie::net::{Deadline, Net, NetConfig, Roots, TrustConfig};
 use vigie::probe::{ProbeContext, ProbeSettings};
 use vigie::schema::MonitorDocument;
 
@@ -53,7 +53,7 @@ async fn search(url: &str, expression: &str, timeout: Duration, checks: usize) -
         &MonitorDocument::new(MonitorType::Website, fields).unwrap(),
         &ProbeSettings::default(),
     );
-    let trust = Trust { roots: Roots::None, ..Trust::default() };
+    let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
     let net = Arc::new(Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap());
     let going = (0..checks).map(|_| {
         let (probe, net) = (Arc::clone(&probe), Arc::clone(&net));

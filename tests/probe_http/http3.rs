@@ -13,7 +13,7 @@ use quinn::crypto::rustls::QuicServerConfig;
 use rustls::version::TLS13;
 use serde_json::{Value, json};
 use vigie::domain::{FailureKind as Kind, Observation, Phase, WarningKind};
-use vigie::net::{EgressPolicy, Endpoint, NameServers, Proxy, ProxyKind};
+use vigie::net::{EgressPolicy, Endpoint, NameServers, ProxyKind, UpstreamProxy};
 
 use crate::probe_http::check::Check;
 use crate::probe_http::check::Expect::{self, Fails, Passes, Warns};
@@ -328,7 +328,7 @@ async fn the_policy_holds_and_proxies_carry_no_udp() {
     Fails(95, Kind::EgressDenied, Some(Phase::Connect)).compare(&denied.run().await).unwrap();
 
     let mut proxied = Check::of(&server.url("/")).with(json!({"http_version": "3", "proxy_id": 4}));
-    proxied.proxies = [(4, Proxy::new(ProxyKind::Socks5, Endpoint::new("127.0.0.1", 1)))].into();
+    proxied.proxies = [(4, UpstreamProxy::new(ProxyKind::Socks5, Endpoint::new("127.0.0.1", 1)))].into();
     let failure = proxied.run().await.failure.unwrap();
     assert_eq!((failure.status().0, failure.kind), (95, Kind::NotConfigured));
     assert!(failure.detail.contains("does not carry"), "{failure}");

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 use vigie::domain::{FailureKind as Kind, Fault, Observation, Phase};
-use vigie::net::{Endpoint, Proxy, ProxyKind};
+use vigie::net::{Endpoint, ProxyKind, UpstreamProxy};
 
 use crate::probe_http::check::Check;
 use crate::probe_http::check::Expect::{self, Fails, Passes};
@@ -26,8 +26,8 @@ struct Running {
 
 impl Running {
     /// The way through it.
-    fn way(&self, kind: ProxyKind) -> Proxy {
-        Proxy::new(kind, Endpoint::new("127.0.0.1", self.port))
+    fn way(&self, kind: ProxyKind) -> UpstreamProxy {
+        UpstreamProxy::new(kind, Endpoint::new("127.0.0.1", self.port))
     }
 }
 
@@ -67,7 +67,7 @@ fn microsocks(login: bool) -> Running {
     Running { port, _daemon: daemon, _folder: open_folder() }
 }
 
-async fn seen(url: &str, fields: Value, way: Proxy, ca: &Authority) -> Observation {
+async fn seen(url: &str, fields: Value, way: UpstreamProxy, ca: &Authority) -> Observation {
     let mut check = Check::of(url).with(fields).with(json!({"proxy_id": 4}));
     check.proxies = [(4, way)].into();
     check.config.trust.authorities = vec![pem("test CA", ca.pem())];
@@ -89,9 +89,11 @@ async fn meets(kind: ProxyKind, open: Running, closed: Running) {
     let nobody = format!("http://127.0.0.1:{}/", free_port());
     let plain = target.url("/");
     let unusable = Fails(95, Kind::NotConfigured, Some(Phase::Connect));
-    let (named, wrong) =
-        (closed.way(kind).for_user("watch", "s3cret"), closed.way(kind).for_user("watch", "wrong"));
-    let cases: Vec<(&str, Proxy, Expect, &str)> = vec![
+    let (named, wrong) = (
+        closed.way(kind).with_credentials("watch", "s3cret"),
+        closed.way(kind).with_credentials("watch", "wrong"),
+    );
+    let cases: Vec<(&str, UpstreamProxy, Expect, &str)> = vec![
         (&plain, open.way(kind), Passes, ""),
         (&secure, open.way(kind), Passes, ""),
         (&nobody, open.way(kind), Fails(1, Kind::ConnectRefused, Some(Phase::Connect)), "was refused by it"),

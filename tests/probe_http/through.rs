@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use vigie::domain::{FailureKind as Kind, Fault, Observation, PageObject, Phase};
-use vigie::net::{EgressPolicy, Endpoint, Proxy, ProxyKind};
+use vigie::net::{EgressPolicy, Endpoint, ProxyKind, UpstreamProxy};
 
 use crate::probe_http::check::Check;
 use crate::probe_http::tls::{acceptor, pem};
@@ -98,7 +98,7 @@ fn redirect(to: &str) -> String {
 
 /// A proxy, and the address that it leaves from.
 struct Leaving {
-    way: Proxy,
+    way: UpstreamProxy,
     from: IpAddr,
     _daemon: Daemon,
     _folder: tempfile::TempDir,
@@ -106,7 +106,7 @@ struct Leaving {
 
 fn leaving(kind: ProxyKind, port: u16, from: &str, daemon: Daemon, folder: tempfile::TempDir) -> Leaving {
     wait_for(port);
-    let way = Proxy::new(kind, Endpoint::new("127.0.0.1", port));
+    let way = UpstreamProxy::new(kind, Endpoint::new("127.0.0.1", port));
     Leaving { way, from: from.parse().unwrap(), _daemon: daemon, _folder: folder }
 }
 
@@ -252,7 +252,7 @@ async fn socks_proxies_get_addresses_and_never_names() {
         }
         requests
     });
-    let way = Proxy::new(ProxyKind::Socks5, Endpoint::new("127.0.0.1", port));
+    let way = UpstreamProxy::new(ProxyKind::Socks5, Endpoint::new("127.0.0.1", port));
     let check = |egress: &[&str]| {
         let mut check = Check::of("http://localhost:81/").with(json!({"proxy_id": 4, "resolve_dns": true}));
         check.proxies = [(4, way.clone())].into();
@@ -261,7 +261,7 @@ async fn socks_proxies_get_addresses_and_never_names() {
     };
     // A name whose every address is denied is not asked of the proxy. The proxy itself lies elsewhere.
     let mut denied = check(&["127.0.0.0/8", "::1/128"]);
-    denied.proxies = [(4, Proxy::new(ProxyKind::Socks5, Endpoint::new("192.0.2.1", 1080)))].into();
+    denied.proxies = [(4, UpstreamProxy::new(ProxyKind::Socks5, Endpoint::new("192.0.2.1", 1080)))].into();
     let failure = denied.run().await.failure.unwrap();
     assert_eq!((failure.status().0, failure.kind), (95, Kind::EgressDenied), "{failure}");
     assert!(!failure.detail.contains("192.0.2.1"), "{failure}");

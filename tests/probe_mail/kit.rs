@@ -11,7 +11,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{MonitorType, Observation};
-use vigie::net::{Deadline, Net, NetConfig, Pem, Roots, Trust};
+use vigie::net::{Deadline, Net, NetConfig, Pem, Roots, TrustConfig};
 use vigie::probe::{ProbeContext, ProbeSettings, build};
 use vigie::schema::MonitorDocument;
 
@@ -25,7 +25,7 @@ pub fn net(authorities: &[String]) -> Net {
         .iter()
         .map(|pem| Pem { label: "test".to_owned(), text: pem.clone().into_bytes() })
         .collect();
-    let trust = Trust { roots: Roots::None, authorities, ..Trust::default() };
+    let trust = TrustConfig { roots: Roots::None, authorities, ..TrustConfig::default() };
     Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap()
 }
 

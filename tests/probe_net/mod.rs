@@ -15,12 +15,12 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
 use vigie::domain::{FailureKind, MonitorType, Observation};
-use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
+use vigie::net::{Deadline, Net, NetConfig, Roots, TrustConfig};
 use vigie::probe::{ProbeContext, ProbeSettings, build};
 use vigie::schema::MonitorDocument;
 
 fn net_with(change: impl FnOnce(&mut NetConfig)) -> Net {
-    let trust = Trust { roots: Roots::None, ..Trust::default() };
+    let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
     let mut config = NetConfig { trust, ..NetConfig::default() };
     change(&mut config);
     Net::new(&config).unwrap()

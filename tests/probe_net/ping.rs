@@ -5,7 +5,7 @@ use std::time::Duration;
 use hickory_proto::rr::RecordType;
 use serde_json::json;
 use vigie::domain::{FailureKind, Fault, MonitorType, Phase, Status};
-use vigie::net::{EchoReply, EgressPolicy, NameServers};
+use vigie::net::{EchoOutcome, EgressPolicy, NameServers};
 
 use crate::probe_net::{SOON, attempt, kind_of, net, net_with};
 use crate::support::name_server::{NameServer, Reply, v4, v6};
@@ -47,14 +47,14 @@ async fn a_burst_over_one_socket_loses_nothing() {
     let net = net();
     for ip in ["127.0.0.1", "::1"] {
         let ip = ip.parse().unwrap();
-        let socket = net.echo(ip).await.unwrap();
+        let socket = net.echo_socket(ip).await.unwrap();
         let mut waits = Vec::new();
         for _ in 0..1000 {
             waits.push(socket.send(ip, 56).await.unwrap());
         }
         for wait in waits {
-            let reply = tokio::time::timeout(SOON, wait.reply()).await.expect("no reply was lost");
-            assert!(matches!(reply, Some(EchoReply::After(_))));
+            let reply = tokio::time::timeout(SOON, wait.outcome()).await.expect("no reply was lost");
+            assert!(matches!(reply, Some(EchoOutcome::Reply(_))));
         }
     }
 }

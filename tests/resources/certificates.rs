@@ -13,7 +13,7 @@ use rustls_pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use vigie::domain::{CustomerId, FailureKind, RecordKind, Role};
-use vigie::net::{Deadline, Net, NetConfig, Pem, Roots, TlsOptions, Trace, Trust};
+use vigie::net::{ConnectTrace, Deadline, Net, NetConfig, Pem, Roots, TlsOptions, TrustConfig};
 use vigie::service::OpenedCertificate;
 
 use crate::resources::kit::{Kit, admin, apart, conflict, long, messages, refuses, roles};
@@ -136,7 +136,7 @@ async fn a_certificate_is_in_force_from_its_making_to_its_removal() {
     let (private, clients) = (Authority::new("private"), Authority::new("clients"));
     let server = private.issue(&["good.test"], VALID);
     let at = serve("127.0.0.1", config(&server, &[&rustls::version::TLS12], Some(&clients))).await;
-    let trust = Trust { roots: Roots::None, ..Trust::default() };
+    let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
     let net = Arc::new(Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap());
     let follower = Arc::clone(&net);
     let follow = move |all: Vec<OpenedCertificate>| {
@@ -147,7 +147,7 @@ async fn a_certificate_is_in_force_from_its_making_to_its_removal() {
                 .map(|one| (one.id, pem(one)))
                 .collect::<BTreeMap<_, _>>()
         };
-        assert!(follower.bring_certificates(of(false), of(true)).is_empty());
+        assert!(follower.set_certificates(of(false), of(true)).is_empty());
     };
     kit.resources.watch_certificates(Arc::new(follow)).await.unwrap();
     let ca = kit.made(KIND, json!({"name": "ca", "kind": "authority", "pem": private.pem()})).await;
@@ -157,10 +157,10 @@ async fn a_certificate_is_in_force_from_its_making_to_its_removal() {
     let certificate = kit.made(KIND, body).await;
     let handshake = async || {
         let options =
-            TlsOptions { ca: Some(ca), client_certificate: Some(certificate), ..TlsOptions::default() };
+            TlsOptions { ca_id: Some(ca), client_certificate_id: Some(certificate), ..TlsOptions::default() };
         let stream = TcpStream::connect(at).await.unwrap();
         let soon = Deadline::within(Duration::from_secs(10));
-        let shaken = net.handshake(stream, "good.test", &options, soon, &mut Trace::default()).await;
+        let shaken = net.handshake(stream, "good.test", &options, soon, &mut ConnectTrace::default()).await;
         shaken.err().map(|failure| failure.kind)
     };
     assert_eq!(handshake().await, None);

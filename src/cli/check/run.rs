@@ -33,7 +33,7 @@ pub(super) async fn all(
     // The first random number of a process takes 26 ms: the first handshake must not pay for it.
     net::warm_up();
     let net = Net::new(&location.net).context("the network of this location cannot be set up")?;
-    let net = net.through(location.proxy.clone()).with_proxies(location.proxies.clone());
+    let net = net.with_default_proxy(location.proxy.clone()).with_proxies(location.proxies.clone());
     let place = Place { record, ..Place::new(Arc::new(net), Arc::new(SystemClock)) };
     let cancel = CancellationToken::new();
     let checks = subjects.iter().map(|subject| async {

@@ -18,7 +18,7 @@ pub struct IcmpError {
 
 impl IcmpError {
     /// Whether `kind` says that a packet was lost; a redirect, say, tells of one that went on.
-    pub(super) const fn is_loss(v6: bool, kind: u8) -> bool {
+    pub(super) const fn is_delivery_error(v6: bool, kind: u8) -> bool {
         if v6 { matches!(kind, 1..=4) } else { matches!(kind, 3 | 11 | 12) }
     }
 
@@ -33,7 +33,7 @@ impl IcmpError {
 
     /// In words.
     #[must_use]
-    pub const fn meaning(&self) -> &'static str {
+    pub const fn as_str(&self) -> &'static str {
         match (self.from.is_ipv6(), self.kind, self.code) {
             (false, 3, 0 | 6) | (true, 1, 0) => "network unreachable",
             (false, 3, 1 | 7) | (true, 1, 3) => "host unreachable",
@@ -57,7 +57,7 @@ impl IcmpError {
 
 impl fmt::Display for IcmpError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} answered: {}", self.from, self.meaning())?;
+        write!(f, "{} answered: {}", self.from, self.as_str())?;
         if let Some(mtu) = self.mtu.filter(|&mtu| mtu > 0) {
             write!(f, " for the next link, which takes {mtu} bytes")?;
         }

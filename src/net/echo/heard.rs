@@ -11,13 +11,13 @@ use socket2::Type;
 use surge_ping::{Icmpv4Packet, Icmpv6Packet};
 
 use super::error::IcmpError;
-use crate::net::icmp::address_of;
+use crate::net::icmp::to_ip_addr;
 
 /// What somebody said of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Heard {
+pub(super) struct IcmpMessage {
     /// The address that the request went to.
-    pub(super) about: IpAddr,
+    pub(super) target: IpAddr,
     /// Of the request; a datagram socket has one of its own, which the kernel fills in.
     pub(super) identifier: u16,
     pub(super) sequence: u16,
@@ -30,7 +30,7 @@ const REPLY_V6: u8 = 129;
 
 /// What a packet from `from` says; `None` when it is of nobody's concern. Before one of IPv4 a raw socket shows
 /// the IP header.
-pub(super) fn packet(bytes: &[u8], from: IpAddr, raw: bool) -> Option<Heard> {
+pub(super) fn parse_packet(bytes: &[u8], from: IpAddr, raw: bool) -> Option<IcmpMessage> {
     match from {
         IpAddr::V4(from) => {
             let socket = if raw { Type::RAW } else { Type::DGRAM };
@@ -41,9 +41,9 @@ pub(super) fn packet(bytes: &[u8], from: IpAddr, raw: bool) -> Option<Heard> {
             let mtu =
                 || bytes.get(header + 6..header + 8).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]));
             let is_too_big = (kind, code) == (3, 4);
-            let is_error = IcmpError::is_loss(false, kind);
-            (is_error || kind == REPLY_V4).then(|| Heard {
-                about: packet.get_real_dest().into(),
+            let is_error = IcmpError::is_delivery_error(false, kind);
+            (is_error || kind == REPLY_V4).then(|| IcmpMessage {
+                target: packet.get_real_dest().into(),
                 identifier: packet.get_identifier().into_u16(),
                 sequence: packet.get_sequence().into_u16(),
                 error: is_error.then(|| IcmpError {
@@ -58,9 +58,9 @@ pub(super) fn packet(bytes: &[u8], from: IpAddr, raw: bool) -> Option<Heard> {
             let packet = Icmpv6Packet::decode(bytes, from).ok()?;
             let (kind, code) = (packet.get_icmpv6_type().0, packet.get_icmpv6_code().0);
             let mtu = || bytes.get(4..8)?.try_into().ok().map(u32::from_be_bytes);
-            let is_error = IcmpError::is_loss(true, kind);
-            (is_error || kind == REPLY_V6).then(|| Heard {
-                about: packet.get_real_dest().into(),
+            let is_error = IcmpError::is_delivery_error(true, kind);
+            (is_error || kind == REPLY_V6).then(|| IcmpMessage {
+                target: packet.get_real_dest().into(),
                 identifier: packet.get_identifier().into_u16(),
                 sequence: packet.get_sequence().into_u16(),
                 error: is_error.then(|| IcmpError {
@@ -76,13 +76,13 @@ pub(super) fn packet(bytes: &[u8], from: IpAddr, raw: bool) -> Option<Heard> {
 
 /// The next entry of the error queue of `socket`; `None` for one that says nothing of a request. The bytes are
 /// those of the request itself, from its ICMP header on.
-pub(super) fn queued(socket: &impl AsRawFd, v6: bool) -> io::Result<Option<Heard>> {
-    let mut bytes = [0; LOOKED_AT];
+pub(super) fn read_error_queue(socket: &impl AsRawFd, v6: bool) -> io::Result<Option<IcmpMessage>> {
+    let mut bytes = [0; SNAP_LEN];
     let mut parts = [IoSliceMut::new(&mut bytes)];
     let mut space = nix::cmsg_space!((sock_extended_err, sockaddr_in6));
     let read =
         recvmsg::<SockaddrStorage>(socket.as_raw_fd(), &mut parts, Some(&mut space), MsgFlags::MSG_ERRQUEUE)?;
-    let about = read.address.as_ref().and_then(address_of);
+    let about = read.address.as_ref().and_then(to_ip_addr);
     let said = read.cmsgs()?.find_map(|message| match message {
         ControlMessageOwned::Ipv4RecvErr(error, Some(from)) => {
             Some((error, IpAddr::V4(Ipv4Addr::from_bits(u32::from_be(from.sin_addr.s_addr)))))
@@ -95,24 +95,24 @@ pub(super) fn queued(socket: &impl AsRawFd, v6: bool) -> io::Result<Option<Heard
     let length = read.bytes;
     let Some(((error, from), about)) = said.zip(about) else { return Ok(None) };
     let of_network = matches!(error.ee_origin, SO_EE_ORIGIN_ICMP | SO_EE_ORIGIN_ICMP6);
-    if !of_network || !IcmpError::is_loss(v6, error.ee_type) {
+    if !of_network || !IcmpError::is_delivery_error(v6, error.ee_type) {
         return Ok(None);
     }
     let mut told = IcmpError { from, kind: error.ee_type, code: error.ee_code, mtu: None };
     told.mtu = told.is_too_big().then_some(error.ee_info);
-    Ok(numbers(bytes.get(..length).unwrap_or_default(), if v6 { 128 } else { 8 })
-        .map(|(identifier, sequence)| Heard { about, identifier, sequence, error: Some(told) }))
+    Ok(parse_echo_ids(bytes.get(..length).unwrap_or_default(), if v6 { 128 } else { 8 })
+        .map(|(identifier, sequence)| IcmpMessage { target: about, identifier, sequence, error: Some(told) }))
 }
 
 /// Identifier and sequence of the echo request of type `kind` at the start of `bytes`.
-fn numbers(bytes: &[u8], kind: u8) -> Option<(u16, u16)> {
+fn parse_echo_ids(bytes: &[u8], kind: u8) -> Option<(u16, u16)> {
     let [first, _, _, _, i, d, s, q, ..] = *bytes else { return None };
     (first == kind).then_some((u16::from_be_bytes([i, d]), u16::from_be_bytes([s, q])))
 }
 
 /// Bytes of a packet that are looked at: the longest IPv4 header, the ICMP header, and of an error the
 /// same of the packet that it is about.
-pub(super) const LOOKED_AT: usize = 256;
+pub(super) const SNAP_LEN: usize = 256;
 
 #[cfg(test)]
 mod tests {
@@ -125,8 +125,11 @@ mod tests {
         for from in ["127.0.0.1", "::1"] {
             let from: IpAddr = from.parse().unwrap();
             for raw in [true, false] {
-                for length in 0..LOOKED_AT {
-                    assert!(packet(&vec![0xff; length], from, raw).is_none_or(|heard| heard.error.is_some()));
+                for length in 0..SNAP_LEN {
+                    assert!(
+                        parse_packet(&vec![0xff; length], from, raw)
+                            .is_none_or(|heard| heard.error.is_some())
+                    );
                 }
             }
         }
@@ -146,10 +149,10 @@ mod tests {
     #[test]
     fn an_error_tells_of_which_request_it_is_and_who_says_so() {
         let router: IpAddr = "192.0.2.1".parse().unwrap();
-        let heard = packet(&about_a_request(3, 4, 1400), router, true).unwrap();
-        assert_eq!((heard.about, heard.identifier, heard.sequence), ("192.0.2.9".parse().unwrap(), 7, 8));
+        let heard = parse_packet(&about_a_request(3, 4, 1400), router, true).unwrap();
+        assert_eq!((heard.target, heard.identifier, heard.sequence), ("192.0.2.9".parse().unwrap(), 7, 8));
         assert_eq!(heard.error, Some(IcmpError { from: router, kind: 3, code: 4, mtu: Some(1400) }));
-        let expired = packet(&about_a_request(11, 0, 0), router, true).unwrap().error.unwrap();
+        let expired = parse_packet(&about_a_request(11, 0, 0), router, true).unwrap().error.unwrap();
         assert_eq!((expired.kind, expired.mtu), (11, None));
     }
 
@@ -157,7 +160,7 @@ mod tests {
     fn a_redirect_is_no_loss() {
         // The packet that it is about went on; an answer to it will come.
         for kind in [4, 5] {
-            assert_eq!(packet(&about_a_request(kind, 1, 0), "192.0.2.1".parse().unwrap(), true), None);
+            assert_eq!(parse_packet(&about_a_request(kind, 1, 0), "192.0.2.1".parse().unwrap(), true), None);
         }
     }
 
@@ -165,7 +168,7 @@ mod tests {
         #[test]
         fn nothing_that_arrives_does_harm(bytes: Vec<u8>, raw: bool, v6: bool) {
             let from: IpAddr = if v6 { "2001:db8::1" } else { "192.0.2.1" }.parse().unwrap();
-            let _ = (packet(&bytes, from, raw), numbers(&bytes, 8));
+            let _ = (parse_packet(&bytes, from, raw), parse_echo_ids(&bytes, 8));
         }
     }
 }

@@ -12,5 +12,5 @@ mod pace;
 mod sockets;
 
 pub use error::IcmpError;
-pub use sockets::{EchoReply, EchoSocket, EchoWait};
-pub(super) use sockets::{Echoes, checksum};
+pub use sockets::{EchoOutcome, EchoSocket, PendingEcho};
+pub(super) use sockets::{EchoSockets, checksum};

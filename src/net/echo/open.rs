@@ -10,16 +10,16 @@ use crate::net::stack::Net;
 impl Net {
     /// The socket for echo requests to `address`: the unprivileged kind where the host permits it, else a
     /// raw one. Neither is permitted: [`FailureKind::NoPermission`] (95).
-    pub async fn echo(&self, address: IpAddr) -> Result<&EchoSocket, Failure> {
-        let cell = if address.is_ipv4() { &self.echo.v4 } else { &self.echo.v6 };
+    pub async fn echo_socket(&self, address: IpAddr) -> Result<&EchoSocket, Failure> {
+        let cell = if address.is_ipv4() { &self.echo_sockets.v4 } else { &self.echo_sockets.v6 };
         cell.get_or_try_init(async || EchoSocket::open(&self.source, address))
             .await
-            .map_err(|error| self.echo_refused(address, &error))
+            .map_err(|error| self.echo_socket_failure(address, &error))
     }
 
     /// What a failed `sendto` of an echo request means.
     #[must_use]
-    pub fn echo_failure(&self, address: IpAddr, error: &io::Error) -> Failure {
+    pub fn echo_send_failure(&self, address: IpAddr, error: &io::Error) -> Failure {
         if error.kind() == io::ErrorKind::PermissionDenied {
             let detail = format!(
                 "echo requests to {address}: {error}; a route or a firewall rule of this host forbids it"
@@ -30,7 +30,7 @@ impl Net {
     }
 
     /// What a failed `socket` for echo requests means.
-    pub(in crate::net) fn echo_refused(&self, address: IpAddr, error: &io::Error) -> Failure {
+    pub(in crate::net) fn echo_socket_failure(&self, address: IpAddr, error: &io::Error) -> Failure {
         if error.kind() != io::ErrorKind::PermissionDenied {
             return self.dial_failure(SocketAddr::new(address, 0), error);
         }

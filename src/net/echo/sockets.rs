@@ -15,11 +15,11 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::error::IcmpError;
-use super::heard::{Heard, LOOKED_AT};
-use super::pace::Pace;
+use super::heard::{IcmpMessage, SNAP_LEN};
+use super::pace::RateLimiter;
 use super::{filter, heard};
 use crate::net::icmp;
-use crate::net::socket::Source;
+use crate::net::socket::SourceBinding;
 use crate::sync::Mutex;
 
 /// Room for the replies of several thousand requests that come while this task is not running; with the
@@ -27,15 +27,15 @@ use crate::sync::Mutex;
 const RECEIVE_BUFFER: usize = 8 * 1024 * 1024;
 
 /// Packets after which other tasks get a turn.
-const PACKETS_PER_TURN: u32 = 128;
+const MAX_PACKETS_PER_POLL: u32 = 128;
 
 /// What was said of an earlier request comes back from a later `sendto` of the same socket, once each; so
 /// often one is taken. What is left then is of this request.
-const PENDING_ERRORS: u32 = 16;
+const MAX_PENDING_ERRORS: u32 = 16;
 
 /// The sockets of a location, each opened when it is first needed.
 #[derive(Debug, Default)]
-pub(in crate::net) struct Echoes {
+pub(in crate::net) struct EchoSockets {
     pub(super) v4: OnceCell<EchoSocket>,
     pub(super) v6: OnceCell<EchoSocket>,
 }
@@ -43,40 +43,40 @@ pub(in crate::net) struct Echoes {
 /// A socket for echo requests of one family.
 #[derive(Debug)]
 pub struct EchoSocket {
-    shared: Arc<Shared>,
+    shared: Arc<EchoSocketInner>,
     receiver: JoinHandle<()>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct EchoSocketInner {
     socket: UdpSocket,
     raw: bool,
     v6: bool,
     identifier: u16,
     next: AtomicU16,
-    pace: Pace,
-    waiting: Mutex<HashMap<(IpAddr, u16), Waiter>>,
+    rate_limiter: RateLimiter,
+    waiting: Mutex<HashMap<(IpAddr, u16), EchoWaiter>>,
 }
 
 #[derive(Debug)]
-struct Waiter {
+struct EchoWaiter {
     sent_at: Instant,
-    tell: oneshot::Sender<EchoReply>,
+    reply_sender: oneshot::Sender<EchoOutcome>,
 }
 
 /// What came back for an echo request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EchoReply {
+pub enum EchoOutcome {
     /// The reply, and the time from the request to it.
-    After(Duration),
+    Reply(Duration),
     /// What a router, the target, or this host said of the request instead.
     Error(IcmpError),
 }
 
 impl EchoSocket {
-    pub(super) fn open(source: &Source, towards: IpAddr) -> io::Result<Self> {
-        let (socket, raw) = icmp::opened(towards)?;
-        if let Some(from) = source.towards(towards) {
+    pub(super) fn open(source: &SourceBinding, towards: IpAddr) -> io::Result<Self> {
+        let (socket, raw) = icmp::open_socket(towards)?;
+        if let Some(from) = source.bind_address_for(towards) {
             socket.bind(&from.into())?;
         }
         if let Some(interface) = &source.interface {
@@ -95,15 +95,15 @@ impl EchoSocket {
             let _ = socket.attach_filter(&filter::replies_and_errors(towards.is_ipv6(), identifier));
         } else {
             // A datagram socket hears errors through its error queue alone.
-            icmp::queue_errors(&socket, towards)?;
+            icmp::enable_error_queue(&socket, towards)?;
         }
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(EchoSocketInner {
             socket: UdpSocket::from_std(socket.into())?,
             raw,
             v6: towards.is_ipv6(),
             identifier,
             next: AtomicU16::new(u16::from_be_bytes([random[2], random[3]])),
-            pace: Pace::default(),
+            rate_limiter: RateLimiter::default(),
             waiting: Mutex::default(),
         });
         let receiver = tokio::spawn(receive(shared.clone()));
@@ -116,23 +116,25 @@ impl EchoSocket {
         if self.shared.raw { "raw" } else { "dgram" }
     }
 
-    fn may_be_of_another(&self, error: &io::Error) -> bool {
-        !self.shared.raw && icmp::is_of_the_way(error)
+    fn may_concern_earlier_request(&self, error: &io::Error) -> bool {
+        !self.shared.raw && icmp::is_path_error(error)
     }
 
     /// Sends one echo request with `size` bytes of payload, when it is its turn among those of all checks.
     /// The reply is waited for apart.
-    pub async fn send(&self, to: IpAddr, size: usize) -> io::Result<EchoWait> {
-        self.shared.pace.turn().await;
+    pub async fn send(&self, to: IpAddr, size: usize) -> io::Result<PendingEcho> {
+        self.shared.rate_limiter.acquire().await;
         let (tell, reply) = oneshot::channel();
-        let sequence = self.shared.enlist(to, tell).ok_or(io::ErrorKind::ResourceBusy)?;
-        let wait = EchoWait { shared: self.shared.clone(), key: Some((to, sequence)), reply };
-        let packet = self.shared.request(sequence, size);
+        let sequence = self.shared.register(to, tell).ok_or(io::ErrorKind::ResourceBusy)?;
+        let wait = PendingEcho { shared: self.shared.clone(), key: Some((to, sequence)), reply };
+        let packet = self.shared.build_request(sequence, size);
         let mut pending = 0;
         loop {
             match self.shared.socket.send_to(&packet, SocketAddr::new(to, 0)).await {
                 Ok(_) => return Ok(wait),
-                Err(error) if pending < PENDING_ERRORS && self.may_be_of_another(&error) => pending += 1,
+                Err(error) if pending < MAX_PENDING_ERRORS && self.may_concern_earlier_request(&error) => {
+                    pending += 1
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -147,23 +149,23 @@ impl Drop for EchoSocket {
 
 /// A request that is under way. Dropping it gives it up.
 #[derive(Debug)]
-pub struct EchoWait {
-    shared: Arc<Shared>,
+pub struct PendingEcho {
+    shared: Arc<EchoSocketInner>,
     /// Under which it is waited for; `None` once it was answered, when another may use the number.
     key: Option<(IpAddr, u16)>,
-    reply: oneshot::Receiver<EchoReply>,
+    reply: oneshot::Receiver<EchoOutcome>,
 }
 
-impl EchoWait {
+impl PendingEcho {
     /// What came back; `None` when the socket is gone. Waits without end.
-    pub async fn reply(mut self) -> Option<EchoReply> {
+    pub async fn outcome(mut self) -> Option<EchoOutcome> {
         let reply = (&mut self.reply).await.ok();
         self.key = None;
         reply
     }
 }
 
-impl Drop for EchoWait {
+impl Drop for PendingEcho {
     fn drop(&mut self) {
         if let Some(key) = self.key {
             self.shared.waiters().remove(&key);
@@ -171,18 +173,18 @@ impl Drop for EchoWait {
     }
 }
 
-impl Shared {
-    fn waiters(&self) -> crate::sync::MutexGuard<'_, HashMap<(IpAddr, u16), Waiter>> {
+impl EchoSocketInner {
+    fn waiters(&self) -> crate::sync::MutexGuard<'_, HashMap<(IpAddr, u16), EchoWaiter>> {
         self.waiting.lock()
     }
 
     /// Takes a sequence number on which nobody waits for `to`.
-    fn enlist(&self, to: IpAddr, tell: oneshot::Sender<EchoReply>) -> Option<u16> {
+    fn register(&self, to: IpAddr, tell: oneshot::Sender<EchoOutcome>) -> Option<u16> {
         let mut waiting = self.waiters();
         for _ in 0..=u16::MAX {
             let sequence = self.next.fetch_add(1, Ordering::Relaxed);
             if let std::collections::hash_map::Entry::Vacant(free) = waiting.entry((to, sequence)) {
-                free.insert(Waiter { sent_at: Instant::now(), tell });
+                free.insert(EchoWaiter { sent_at: Instant::now(), reply_sender: tell });
                 return Some(sequence);
             }
         }
@@ -191,7 +193,7 @@ impl Shared {
 
     /// An echo request. The kernel fills in the checksum but for IPv4 over a raw socket, and the
     /// identifier of its own over a datagram socket.
-    fn request(&self, sequence: u16, size: usize) -> Vec<u8> {
+    fn build_request(&self, sequence: u16, size: usize) -> Vec<u8> {
         let mut packet = vec![0; 8 + size];
         packet[0] = if self.v6 { 128 } else { 8 };
         packet[4..6].copy_from_slice(&self.identifier.to_be_bytes());
@@ -206,28 +208,28 @@ impl Shared {
         packet
     }
 
-    fn take(&self, heard: &Heard, at: Instant) {
+    fn on_message(&self, heard: &IcmpMessage, at: Instant) {
         if self.raw && heard.identifier != self.identifier {
             return;
         }
-        let Some(waiter) = self.waiters().remove(&(heard.about, heard.sequence)) else { return };
+        let Some(waiter) = self.waiters().remove(&(heard.target, heard.sequence)) else { return };
         let reply = match heard.error {
-            None => EchoReply::After(at.saturating_duration_since(waiter.sent_at)),
-            Some(error) => EchoReply::Error(error),
+            None => EchoOutcome::Reply(at.saturating_duration_since(waiter.sent_at)),
+            Some(error) => EchoOutcome::Error(error),
         };
         // Whoever waited may have given up just now.
-        let _ = waiter.tell.send(reply);
+        let _ = waiter.reply_sender.send(reply);
     }
 
     /// Takes whatever came, until nothing more is there or others have to get a turn.
-    fn take_what_came(&self) {
-        let mut buffer = [0; LOOKED_AT];
-        for _ in 0..PACKETS_PER_TURN {
+    fn drain_packets(&self) {
+        let mut buffer = [0; SNAP_LEN];
+        for _ in 0..MAX_PACKETS_PER_POLL {
             match self.socket.try_recv_from(&mut buffer) {
                 Ok((length, from)) => {
                     let at = Instant::now();
-                    if let Some(heard) = heard::packet(&buffer[..length], from.ip(), self.raw) {
-                        self.take(&heard, at);
+                    if let Some(heard) = heard::parse_packet(&buffer[..length], from.ip(), self.raw) {
+                        self.on_message(&heard, at);
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
@@ -237,10 +239,10 @@ impl Shared {
         }
     }
 
-    fn take_errors(&self) {
-        for _ in 0..PACKETS_PER_TURN {
-            match self.socket.try_io(Interest::ERROR, || heard::queued(&self.socket, self.v6)) {
-                Ok(Some(heard)) => self.take(&heard, Instant::now()),
+    fn drain_error_queue(&self) {
+        for _ in 0..MAX_PACKETS_PER_POLL {
+            match self.socket.try_io(Interest::ERROR, || heard::read_error_queue(&self.socket, self.v6)) {
+                Ok(Some(heard)) => self.on_message(&heard, Instant::now()),
                 Ok(None) => {}
                 Err(_) => return,
             }
@@ -248,15 +250,15 @@ impl Shared {
     }
 }
 
-async fn receive(shared: Arc<Shared>) {
+async fn receive(shared: Arc<EchoSocketInner>) {
     let wanted = if shared.raw { Interest::READABLE } else { Interest::READABLE | Interest::ERROR };
     loop {
         // It fails when the runtime ends only.
         let Ok(ready) = shared.socket.ready(wanted).await else { return };
         if ready.is_error() {
-            shared.take_errors();
+            shared.drain_error_queue();
         }
-        shared.take_what_came();
+        shared.drain_packets();
         tokio::task::consume_budget().await;
     }
 }

@@ -9,35 +9,41 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use zeroize::Zeroizing;
 
-use super::fault::{broken, told, unusable, words_of};
-use super::upstream::{Login, Proxy};
+use super::fault::{failure_text, proxy_failure, proxy_io_failure, target_failure};
+use super::upstream::{ProxyCredentials, UpstreamProxy};
 use crate::domain::{Failure, FailureKind, replace_control_chars};
 use crate::net::socket;
 
 /// Bytes of the head of the proxy's answer at most.
-const HEAD: usize = 8192;
+const MAX_HEAD_BYTES: usize = 8192;
 /// Answers that are read at most, the final one among them.
-const ANSWERS: usize = 8;
+const MAX_RESPONSES: usize = 8;
 
 /// Asks the proxy behind `stream` for a connection to `to`. How long it takes is up to the caller: the proxy is
 /// silent while it tries the target.
-pub(super) async fn ask(mut stream: TcpStream, proxy: &Proxy, to: SocketAddr) -> Result<TcpStream, Failure> {
-    let request = request(proxy.login.as_ref(), to);
-    stream.write_all(request.as_bytes()).await.map_err(|error| broken(proxy, &error))?;
-    let (status, head) = answer(&mut stream, proxy).await?;
+pub(super) async fn connect(
+    mut stream: TcpStream,
+    proxy: &UpstreamProxy,
+    to: SocketAddr,
+) -> Result<TcpStream, Failure> {
+    let request = connect_request(proxy.login.as_ref(), to);
+    stream.write_all(request.as_bytes()).await.map_err(|error| proxy_io_failure(proxy, &error))?;
+    let (status, head) = read_final_response(&mut stream, proxy).await?;
     let failure = match (status, &proxy.login) {
         (200..=299, _) => return Ok(stream),
-        (407, Some(_)) => unusable(proxy, "it refused the login"),
-        (407, None) => unusable(proxy, "it asks for a login"),
-        _ => match about_target(status, &head) {
-            Some(kind) => told(kind, proxy, to, &format!("{} (status {status})", words_of(kind))),
-            None => unusable(proxy, &format!("it refused {to} with status {status}")),
+        (407, Some(_)) => proxy_failure(proxy, "it refused the login"),
+        (407, None) => proxy_failure(proxy, "it asks for a login"),
+        _ => match target_failure_kind(status, &head) {
+            Some(kind) => {
+                target_failure(kind, proxy, to, &format!("{} (status {status})", failure_text(kind)))
+            }
+            None => proxy_failure(proxy, &format!("it refused {to} with status {status}")),
         },
     };
     Err(failure)
 }
 
-fn request(login: Option<&Login>, to: SocketAddr) -> Zeroizing<String> {
+fn connect_request(login: Option<&ProxyCredentials>, to: SocketAddr) -> Zeroizing<String> {
     let coded = login.map(|login| {
         let pair = Zeroizing::new(format!("{}:{}", login.username, login.password.as_str()));
         Zeroizing::new(STANDARD.encode(pair.as_bytes()))
@@ -48,23 +54,26 @@ fn request(login: Option<&Login>, to: SocketAddr) -> Zeroizing<String> {
 }
 
 /// The final answer of the proxy: those before it only say that it is at work (RFC 9110 15.2).
-async fn answer(stream: &mut TcpStream, proxy: &Proxy) -> Result<(u16, Vec<u8>), Failure> {
-    for _ in 0..ANSWERS {
-        let head = head_of(stream).await.map_err(|error| broken(proxy, &error))?;
-        match status_of(&head) {
-            None => return Err(unusable(proxy, "it does not speak HTTP")),
+async fn read_final_response(
+    stream: &mut TcpStream,
+    proxy: &UpstreamProxy,
+) -> Result<(u16, Vec<u8>), Failure> {
+    for _ in 0..MAX_RESPONSES {
+        let head = read_head(stream).await.map_err(|error| proxy_io_failure(proxy, &error))?;
+        match parse_status(&head) {
+            None => return Err(proxy_failure(proxy, "it does not speak HTTP")),
             Some(100..=199) => {}
             Some(status) => return Ok((status, head)),
         }
     }
-    Err(unusable(proxy, "it does not come to an answer"))
+    Err(proxy_failure(proxy, "it does not come to an answer"))
 }
 
 /// The head of the proxy's answer. What follows it is the target's and stays in the stream: servers that speak
 /// first do so at once.
-async fn head_of(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
+async fn read_head(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    while head.len() < HEAD {
+    while head.len() < MAX_HEAD_BYTES {
         let mut part = [0; 1024];
         let came = stream.peek(&mut part).await?;
         if came == 0 {
@@ -83,7 +92,7 @@ async fn head_of(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
 }
 
 /// The status of an answer such as `HTTP/1.1 200 OK`.
-fn status_of(head: &[u8]) -> Option<u16> {
+fn parse_status(head: &[u8]) -> Option<u16> {
     let line = std::str::from_utf8(head.split(|byte| *byte == b'\r').next()?).ok()?;
     let (version, rest) = line.split_once(' ')?;
     version.strip_prefix("HTTP/1.")?;
@@ -92,17 +101,19 @@ fn status_of(head: &[u8]) -> Option<u16> {
 
 /// What a refusal says of the target; `None` when it is about the proxy or its rules. `Proxy-Status` (RFC 9209)
 /// and squid's own field know more than the status does.
-fn about_target(status: u16, head: &[u8]) -> Option<FailureKind> {
-    let said = field(head, "proxy-status").and_then(|said| of_proxy_status(&said));
-    said.or_else(|| field(head, "x-squid-error").and_then(|said| of_squid(&said))).or(match status {
-        502 | 503 => Some(FailureKind::Unreachable),
-        504 => Some(FailureKind::TimedOut),
-        _ => None,
-    })
+fn target_failure_kind(status: u16, head: &[u8]) -> Option<FailureKind> {
+    let said = header_value(head, "proxy-status").and_then(|said| kind_from_proxy_status(&said));
+    said.or_else(|| header_value(head, "x-squid-error").and_then(|said| kind_from_squid_error(&said))).or(
+        match status {
+            502 | 503 => Some(FailureKind::Unreachable),
+            504 => Some(FailureKind::TimedOut),
+            _ => None,
+        },
+    )
 }
 
 /// The kind behind the `error` of a proxy (RFC 9209 2.3).
-fn of_proxy_status(said: &str) -> Option<FailureKind> {
+fn kind_from_proxy_status(said: &str) -> Option<FailureKind> {
     let error = said.split([';', ',']).find_map(|part| part.trim().strip_prefix("error="))?;
     match error.trim_matches('"') {
         "connection_refused" => Some(FailureKind::ConnectRefused),
@@ -114,16 +125,16 @@ fn of_proxy_status(said: &str) -> Option<FailureKind> {
 }
 
 /// The kind behind `ERR_CONNECT_FAIL 111`: the number is the proxy's `errno`.
-fn of_squid(said: &str) -> Option<FailureKind> {
+fn kind_from_squid_error(said: &str) -> Option<FailureKind> {
     let errno = said.trim().strip_prefix("ERR_CONNECT_FAIL ")?.trim().parse().ok()?;
-    socket::kind_of(&io::Error::from_raw_os_error(errno)).filter(|kind| {
+    socket::socket_failure_kind(&io::Error::from_raw_os_error(errno)).filter(|kind| {
         use FailureKind::{ConnectRefused, ConnectReset, TimedOut, Unreachable};
         matches!(kind, ConnectRefused | ConnectReset | TimedOut | Unreachable)
     })
 }
 
 /// The first value of a header field whose name is `name`, in lower case.
-fn field(head: &[u8], name: &str) -> Option<String> {
+fn header_value(head: &[u8], name: &str) -> Option<String> {
     head.split(|byte| *byte == b'\n').skip(1).find_map(|line| {
         let line = String::from_utf8_lossy(line);
         let (this, value) = line.split_once(':')?;
@@ -153,7 +164,7 @@ mod tests {
             (502, "Proxy-Status: edge; error=proxy_internal_error\r\n", Some(Unreachable)),
         ] {
             let head = format!("HTTP/1.1 {status} x\r\nVia: y\r\n{fields}\r\n");
-            assert_eq!(about_target(status, head.as_bytes()), expected, "{head}");
+            assert_eq!(target_failure_kind(status, head.as_bytes()), expected, "{head}");
         }
     }
 }

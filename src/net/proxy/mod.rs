@@ -9,4 +9,4 @@ mod fault;
 mod socks;
 mod upstream;
 
-pub use upstream::{Proxy, ProxyKind};
+pub use upstream::{ProxyKind, UpstreamProxy};

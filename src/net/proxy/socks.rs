@@ -7,25 +7,25 @@ use tokio::net::TcpStream;
 use tokio_socks::Error;
 use tokio_socks::tcp::Socks5Stream;
 
-use super::fault::{broken, told, unusable, words_of};
-use super::upstream::Proxy;
+use super::fault::{failure_text, proxy_failure, proxy_io_failure, target_failure};
+use super::upstream::UpstreamProxy;
 use crate::domain::{Failure, FailureKind};
 use crate::net::deadline::Deadline;
-use crate::net::timed::Timed;
+use crate::net::timed::TimedStream;
 
 /// Bytes of the answer to the greeting, which a proxy gives before it looks at any target.
-const GREETING: u64 = 2;
+const GREETING_REPLY_BYTES: u64 = 2;
 
 /// Asks the proxy behind `stream` for a connection to `to`. It has to answer the greeting by `patience`; how long
 /// it takes with the target is up to the caller.
-pub(super) async fn ask(
+pub(super) async fn connect(
     stream: TcpStream,
-    proxy: &Proxy,
+    proxy: &UpstreamProxy,
     to: SocketAddr,
     patience: Deadline,
 ) -> Result<TcpStream, Failure> {
-    let stream = Timed::new(stream);
-    let marks = stream.marks();
+    let stream = TimedStream::new(stream);
+    let marks = stream.timestamps();
     let asking = async {
         match &proxy.login {
             None => Socks5Stream::connect_with_socket(stream, to).await,
@@ -38,25 +38,25 @@ pub(super) async fn ask(
     let mut asking = std::pin::pin!(asking);
     let answered = match tokio::time::timeout_at(patience.at, &mut asking).await {
         Ok(answered) => answered,
-        Err(_) if marks.bytes_read() < GREETING => {
-            return Err(unusable(proxy, "it does not answer the greeting of SOCKS 5"));
+        Err(_) if marks.bytes_read() < GREETING_REPLY_BYTES => {
+            return Err(proxy_failure(proxy, "it does not answer the greeting of SOCKS 5"));
         }
         Err(_) => asking.await,
     };
-    answered.map(|stream| stream.into_inner().into_inner()).map_err(|error| failure(proxy, to, error))
+    answered.map(|stream| stream.into_inner().into_inner()).map_err(|error| socks_failure(proxy, to, error))
 }
 
 /// Whose fault an error is. `General SOCKS server failure` says nothing of the target, and so is not held
 /// against it; `TTL expired` is what proxies say when the target does not answer.
-fn failure(proxy: &Proxy, to: SocketAddr, error: Error) -> Failure {
+fn socks_failure(proxy: &UpstreamProxy, to: SocketAddr, error: Error) -> Failure {
     let kind = match error {
         Error::ConnectionRefused => FailureKind::ConnectRefused,
         Error::HostUnreachable | Error::NetworkUnreachable => FailureKind::Unreachable,
         Error::TtlExpired => FailureKind::TimedOut,
-        Error::Io(error) => return broken(proxy, &error),
-        other => return unusable(proxy, &reason(&other, to)),
+        Error::Io(error) => return proxy_io_failure(proxy, &error),
+        other => return proxy_failure(proxy, &reason(&other, to)),
     };
-    told(kind, proxy, to, words_of(kind))
+    target_failure(kind, proxy, to, failure_text(kind))
 }
 
 fn reason(error: &Error, to: SocketAddr) -> String {

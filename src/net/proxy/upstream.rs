@@ -22,7 +22,7 @@ impl ProxyKind {
 
     /// The kind behind a word.
     #[must_use]
-    pub fn of_name(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "http" => Some(Self::Http),
             "socks5" => Some(Self::Socks5),
@@ -33,49 +33,49 @@ impl ProxyKind {
 
 /// A forward proxy. It shows as its address alone: a login is a secret.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Proxy {
+pub struct UpstreamProxy {
     pub(super) kind: ProxyKind,
-    pub(super) at: Endpoint,
-    pub(super) login: Option<Login>,
+    pub(super) endpoint: Endpoint,
+    pub(super) login: Option<ProxyCredentials>,
 }
 
 #[derive(Clone, PartialEq, Eq)]
-pub(super) struct Login {
+pub(super) struct ProxyCredentials {
     pub(super) username: String,
     pub(super) password: Zeroizing<String>,
 }
 
-impl Proxy {
+impl UpstreamProxy {
     /// A proxy at `at` without a login.
     #[must_use]
     pub fn new(kind: ProxyKind, at: Endpoint) -> Self {
-        Self { kind, at, login: None }
+        Self { kind, endpoint: at, login: None }
     }
 
     /// The same for who logs in by `username` and `password`. For HTTP the name holds no colon (RFC 7617 2),
     /// for SOCKS both have 1 to 255 bytes (RFC 1929 2).
     #[must_use]
-    pub fn for_user(mut self, username: &str, password: &str) -> Self {
+    pub fn with_credentials(mut self, username: &str, password: &str) -> Self {
         let password = Zeroizing::new(password.to_owned());
-        self.login = Some(Login { username: username.to_owned(), password });
+        self.login = Some(ProxyCredentials { username: username.to_owned(), password });
         self
     }
 }
 
-impl From<Endpoint> for Proxy {
+impl From<Endpoint> for UpstreamProxy {
     fn from(at: Endpoint) -> Self {
         Self::new(ProxyKind::Http, at)
     }
 }
 
-impl fmt::Display for Proxy {
+impl fmt::Display for UpstreamProxy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.at.fmt(f)
+        self.endpoint.fmt(f)
     }
 }
 
-impl fmt::Debug for Proxy {
+impl fmt::Debug for UpstreamProxy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Proxy({})", self.at)
+        write!(f, "Proxy({})", self.endpoint)
     }
 }

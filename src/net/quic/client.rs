@@ -7,15 +7,15 @@ use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{ClientConfig, Connection, ConnectionError, EndpointConfig, TokioRuntime, TransportConfig};
 use tokio::time::Instant;
 
-use super::gauge::{Gauge, Gauged};
-use super::hello::{Suite, Watched};
+use super::gauge::{MeteredSocket, QuicMeter};
+use super::hello::{SharedCipherSuite, SuiteRecordingConfig};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::deadline::Deadline;
-use crate::net::dial::{Raced, decisive, race, told};
-use crate::net::endpoint::{Endpoint, Trace};
+use crate::net::dial::{RaceOutcome, happy_eyeballs, join_first, primary_failure};
+use crate::net::endpoint::{ConnectTrace, Endpoint};
 use crate::net::socket;
 use crate::net::stack::Net;
-use crate::net::tls::{QuicSession, TlsOptions};
+use crate::net::tls::{QuicTlsSession, TlsOptions};
 
 /// TLS alerts are errors of QUIC from here on (RFC 9001 4.8).
 const ALERTS: std::ops::Range<u64> = 0x100..0x200;
@@ -25,19 +25,19 @@ const NO_APPLICATION_PROTOCOL: u64 = 0x178;
 
 /// A connection that stands.
 #[derive(Debug)]
-pub struct Quic {
+pub struct QuicConnection {
     /// The connection. It is closed when its last handle is dropped.
     pub connection: Connection,
     /// What comes in over it.
-    pub gauge: Gauge,
+    pub meter: QuicMeter,
 }
 
 /// A handshake with one address.
-struct Try {
+struct QuicHandshake {
     at: SocketAddr,
-    gauge: Gauge,
-    session: QuicSession,
-    suite: Suite,
+    gauge: QuicMeter,
+    session: QuicTlsSession,
+    suite: SharedCipherSuite,
 }
 
 impl Net {
@@ -47,49 +47,54 @@ impl Net {
     ///
     /// # Errors
     /// The failure of the way or of the handshake. Proxies carry no UDP: one that the way would take is ours (95).
-    pub async fn quic(
+    pub async fn quic_connect(
         &self,
         to: &Endpoint,
         options: &TlsOptions,
         deadline: Deadline,
-        trace: &mut Trace,
-    ) -> Result<Quic, Failure> {
-        self.named_proxy(to)?;
+        trace: &mut ConnectTrace,
+    ) -> Result<QuicConnection, Failure> {
+        self.proxy_by_id(to)?;
         // What stands in the way of all addresses is told before any is tried.
         self.quic_session(&to.host, options)?;
         let addresses = self.resolve(to, deadline, trace).await?;
-        self.quic_resolved(to, &addresses, options, deadline, trace).await
+        self.quic_connect_resolved(to, &addresses, options, deadline, trace).await
     }
 
     /// The same for who resolved `to` before, to `addresses`.
     ///
     /// # Errors
-    /// As [`Self::quic`].
-    pub async fn quic_resolved(
+    /// As [`Self::quic_connect`].
+    pub async fn quic_connect_resolved(
         &self,
         to: &Endpoint,
         addresses: &[IpAddr],
         options: &TlsOptions,
         deadline: Deadline,
-        trace: &mut Trace,
-    ) -> Result<Quic, Failure> {
-        let named = self.named_proxy(to)?;
-        let allowed = self.permitted(addresses, trace)?;
+        trace: &mut ConnectTrace,
+    ) -> Result<QuicConnection, Failure> {
+        let named = self.proxy_by_id(to)?;
+        let allowed = self.allowed_addresses(addresses, trace)?;
         let targets: Vec<SocketAddr> = allowed.iter().map(|&ip| SocketAddr::new(ip, to.port)).collect();
-        if let Some(proxy) = targets.iter().find_map(|&at| self.proxy_towards(at, named.as_deref())) {
+        if let Some(proxy) = targets.iter().find_map(|&at| self.proxy_for(at, named.as_deref())) {
             let detail = format!("HTTP/3 goes over UDP, which the proxy {proxy} does not carry");
             return Err(Failure::new(Phase::Connect, FailureKind::NotConfigured, detail));
         }
         let (started, mut tries) = (Instant::now(), Vec::new());
-        let raced = race(&targets, deadline, |at| {
+        let raced = happy_eyeballs(&targets, deadline, |at| {
             let session = self.quic_session(&to.host, options);
             let one = session.map(|session| {
-                Arc::new(Try { at, gauge: Gauge::default(), session, suite: Suite::default() })
+                Arc::new(QuicHandshake {
+                    at,
+                    gauge: QuicMeter::default(),
+                    session,
+                    suite: SharedCipherSuite::default(),
+                })
             });
             tries.extend(one.as_ref().ok().cloned());
             async move {
                 let shaken = match one {
-                    Ok(one) => self.shake(&one, &to.host).await,
+                    Ok(one) => self.quic_handshake(&one, &to.host).await,
                     Err(failure) => Err(failure),
                 };
                 (at, shaken)
@@ -97,20 +102,20 @@ impl Net {
         });
         let raced = raced.await;
         let (won, outcome) = match raced {
-            Raced::Won(at, quic) => (Some(at), Ok(quic)),
-            Raced::Lost(failures) => (None, Err(decisive(failures))),
-            Raced::TooLate(failures) => (None, Err(too_late(&tries, &failures, deadline))),
+            RaceOutcome::Connected(at, quic) => (Some(at), Ok(quic)),
+            RaceOutcome::AllFailed(failures) => (None, Err(primary_failure(failures))),
+            RaceOutcome::TimedOut(failures) => (None, Err(handshake_timed_out(&tries, &failures, deadline))),
         };
-        note(&tries, won, started, trace);
+        record_trace(&tries, won, started, trace);
         outcome
     }
 
-    async fn shake(&self, one: &Try, host: &str) -> Result<Quic, Failure> {
-        let Try { at, gauge, session, suite } = one;
+    async fn quic_handshake(&self, one: &QuicHandshake, host: &str) -> Result<QuicConnection, Failure> {
+        let QuicHandshake { at, gauge, session, suite } = one;
         let config = client_config(session, suite)?;
         let failed = |error: &std::io::Error| self.dial_failure(*at, error);
-        let socket = socket::udp(self.source(), *at).map_err(|error| failed(&error))?;
-        let socket = Gauged::new(socket, gauge.clone()).map_err(|error| failed(&error))?;
+        let socket = socket::udp_socket(self.source(), *at).map_err(|error| failed(&error))?;
+        let socket = MeteredSocket::new(socket, gauge.clone()).map_err(|error| failed(&error))?;
         let endpoint = quinn::Endpoint::new_with_abstract_socket(
             EndpointConfig::default(),
             None,
@@ -123,21 +128,21 @@ impl Net {
             let detail = format!("{at}: QUIC cannot begin: {error}");
             Failure::new(Phase::Connect, FailureKind::Internal, detail)
         })?;
-        let phase = || if gauge.first().is_some() { Phase::Tls } else { Phase::Connect };
+        let phase = || if gauge.first_datagram_at().is_some() { Phase::Tls } else { Phase::Connect };
         tokio::select! {
             done = connecting => match done {
-                Ok(connection) => Ok(Quic { connection, gauge: gauge.clone() }),
+                Ok(connection) => Ok(QuicConnection { connection, meter: gauge.clone() }),
                 Err(error) => {
-                    let closed = || Failure { phase: phase(), ..closed(*at, &error) };
-                    Err(session.refusal().unwrap_or_else(closed))
+                    let closed = || Failure { phase: phase(), ..connection_failure(*at, &error) };
+                    Err(session.certificate_failure().unwrap_or_else(closed))
                 }
             },
-            () = gauge.failing() => Err(self.refused(*at, phase(), gauge)),
+            () = gauge.socket_error() => Err(self.quic_socket_failure(*at, phase(), gauge)),
         }
     }
 
     /// What the socket says of the way to `at`.
-    fn refused(&self, at: SocketAddr, phase: Phase, gauge: &Gauge) -> Failure {
+    fn quic_socket_failure(&self, at: SocketAddr, phase: Phase, gauge: &QuicMeter) -> Failure {
         let error = gauge.error().unwrap_or_else(|| std::io::ErrorKind::Other.into());
         let failure = self.dial_failure(at, &error);
         Failure { phase, detail: format!("{} (QUIC, over UDP)", failure.detail), ..failure }
@@ -145,47 +150,54 @@ impl Net {
 }
 
 /// Tells what was seen of the address that `won`; else of the one that came furthest.
-fn note(tries: &[Arc<Try>], won: Option<SocketAddr>, started: Instant, trace: &mut Trace) {
-    let answered = || tries.iter().rev().find(|one| one.gauge.first().is_some());
+fn record_trace(
+    tries: &[Arc<QuicHandshake>],
+    won: Option<SocketAddr>,
+    started: Instant,
+    trace: &mut ConnectTrace,
+) {
+    let answered = || tries.iter().rev().find(|one| one.gauge.first_datagram_at().is_some());
     let one = match won {
         Some(at) => tries.iter().find(|one| one.at == at),
         None => answered().or(tries.last()),
     };
     let Some(one) = one else { return };
     trace.address = Some(one.at);
-    let first = one.gauge.first();
+    let first = one.gauge.first_datagram_at();
     trace.phases.add(Phase::Connect, first.unwrap_or_else(Instant::now).duration_since(started));
     if let Some(first) = first {
         trace.phases.add(Phase::Tls, first.elapsed());
     }
-    let facts = one.session.facts(won.is_some(), one.suite.get().copied());
+    let facts = one.session.tls_facts(won.is_some(), one.suite.get().copied());
     trace.tls = facts.map(Box::new).or(trace.tls.take());
 }
 
-fn client_config(session: &QuicSession, suite: &Suite) -> Result<ClientConfig, Failure> {
+fn client_config(session: &QuicTlsSession, suite: &SharedCipherSuite) -> Result<ClientConfig, Failure> {
     let inner = QuicClientConfig::try_from(session.config()).map_err(|error| {
         Failure::new(Phase::Tls, FailureKind::Internal, format!("QUIC cannot be spoken: {error}"))
     })?;
     let mut transport = TransportConfig::default();
     // The deadline of the attempt ends it.
     transport.max_idle_timeout(None);
-    let mut config =
-        ClientConfig::new(Arc::new(Watched { inner: Arc::new(inner), suite: Arc::clone(suite) }));
+    let mut config = ClientConfig::new(Arc::new(SuiteRecordingConfig {
+        inner: Arc::new(inner),
+        suite: Arc::clone(suite),
+    }));
     config.transport_config(Arc::new(transport));
     Ok(config)
 }
 
-fn too_late(tries: &[Arc<Try>], failures: &[Failure], deadline: Deadline) -> Failure {
-    let is_answered = tries.iter().any(|one| one.gauge.first().is_some());
+fn handshake_timed_out(tries: &[Arc<QuicHandshake>], failures: &[Failure], deadline: Deadline) -> Failure {
+    let is_answered = tries.iter().any(|one| one.gauge.first_datagram_at().is_some());
     let phase = if is_answered { Phase::Tls } else { Phase::Connect };
-    let mut failure = deadline.missed(phase);
+    let mut failure = deadline.timed_out(phase);
     if !is_answered {
-        let at = told(tries.iter().map(|one| one.at), ", ");
+        let at = join_first(tries.iter().map(|one| one.at), ", ");
         failure.detail =
             format!("no answer from {at} over QUIC; it may not speak HTTP/3, or something drops UDP");
     }
     if !failures.is_empty() {
-        let others = told(failures.iter().map(|other| &other.detail), "; ");
+        let others = join_first(failures.iter().map(|other| &other.detail), "; ");
         failure.detail = format!("{}; {others}", failure.detail);
     }
     failure
@@ -193,7 +205,7 @@ fn too_late(tries: &[Arc<Try>], failures: &[Failure], deadline: Deadline) -> Fai
 
 /// What it means that a QUIC connection to `at` ended with `error`.
 #[must_use]
-pub fn closed(at: SocketAddr, error: &ConnectionError) -> Failure {
+pub fn connection_failure(at: SocketAddr, error: &ConnectionError) -> Failure {
     let (kind, words) = match error {
         ConnectionError::VersionMismatch => {
             (FailureKind::TlsHandshake, "it speaks no version of QUIC that is spoken here".to_owned())

@@ -17,28 +17,28 @@ use tokio::time::Instant;
 
 /// Bytes that may come at first. A server may send what the flow control of QUIC lets it before anybody reads
 /// what it said, so this has to be more.
-const AT_FIRST: u64 = 4 * 1024 * 1024;
+const INITIAL_LIMIT_BYTES: u64 = 4 * 1024 * 1024;
 
 /// What came over a connection. Cheap to clone; all clones see the same.
 #[derive(Clone, Debug, Default)]
-pub struct Gauge(Arc<Noted>);
+pub struct QuicMeter(Arc<MeterState>);
 
 #[derive(Debug)]
-struct Noted {
+struct MeterState {
     first: OnceLock<Instant>,
     bytes: AtomicU64,
-    most: AtomicU64,
+    limit: AtomicU64,
     error: Mutex<Option<(io::ErrorKind, Option<i32>)>>,
     failing: Notify,
     flooded: Notify,
 }
 
-impl Default for Noted {
+impl Default for MeterState {
     fn default() -> Self {
         Self {
             first: OnceLock::new(),
             bytes: AtomicU64::new(0),
-            most: AtomicU64::new(AT_FIRST),
+            limit: AtomicU64::new(INITIAL_LIMIT_BYTES),
             error: Mutex::default(),
             failing: Notify::new(),
             flooded: Notify::new(),
@@ -46,42 +46,42 @@ impl Default for Noted {
     }
 }
 
-impl Gauge {
+impl QuicMeter {
     /// When the first datagram came.
     #[must_use]
-    pub fn first(&self) -> Option<Instant> {
+    pub fn first_datagram_at(&self) -> Option<Instant> {
         self.0.first.get().copied()
     }
 
     /// Lets `bytes` more in, from now on. Who reads has to look whether it [is flooded](Self::is_flooded).
-    pub fn allow(&self, bytes: u64) {
+    pub fn raise_limit(&self, bytes: u64) {
         let so_far = self.0.bytes.load(Ordering::Relaxed);
         // What others were let in before stays: a connection may carry many bodies at once.
-        self.0.most.fetch_max(so_far.saturating_add(AT_FIRST), Ordering::Relaxed);
+        self.0.limit.fetch_max(so_far.saturating_add(INITIAL_LIMIT_BYTES), Ordering::Relaxed);
         let add = |most: u64| Some(most.saturating_add(bytes));
         // It always adds, and so never fails.
-        let _ = self.0.most.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+        let _ = self.0.limit.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
     }
 
     /// Whether more came than was let in.
     #[must_use]
-    pub fn is_flooded(&self) -> bool {
-        self.0.bytes.load(Ordering::Relaxed) > self.0.most.load(Ordering::Relaxed)
+    pub fn is_over_limit(&self) -> bool {
+        self.0.bytes.load(Ordering::Relaxed) > self.0.limit.load(Ordering::Relaxed)
     }
 
     /// Waits until more came than was let in.
-    pub async fn flooded(&self) {
+    pub async fn over_limit(&self) {
         let told = self.0.flooded.notified();
         let mut told = std::pin::pin!(told);
         // Heard from here on, also when it comes before the wait.
         told.as_mut().enable();
-        if !self.is_flooded() {
+        if !self.is_over_limit() {
             told.await;
         }
     }
 
     /// Waits until the socket tells an error, such as that nobody listens.
-    pub(super) async fn failing(&self) {
+    pub(super) async fn socket_error(&self) {
         self.0.failing.notified().await;
     }
 
@@ -92,15 +92,15 @@ impl Gauge {
         noted.map(|(kind, code)| code.map_or_else(|| kind.into(), io::Error::from_raw_os_error))
     }
 
-    fn take(&self, bytes: u64) {
+    fn record_received(&self, bytes: u64) {
         self.0.first.get_or_init(Instant::now);
         self.0.bytes.fetch_add(bytes, Ordering::Relaxed);
-        if self.is_flooded() {
+        if self.is_over_limit() {
             self.0.flooded.notify_waiters();
         }
     }
 
-    fn failed(&self, error: &io::Error) {
+    fn record_error(&self, error: &io::Error) {
         let mut noted = self.0.error.lock();
         noted.get_or_insert((error.kind(), error.raw_os_error()));
         self.0.failing.notify_one();
@@ -110,20 +110,20 @@ impl Gauge {
 /// The socket. quinn drops the errors of a connected one, and with them that nobody listens: so it is read and
 /// written here. Errors are noted, as QUIC goes on over them.
 #[derive(Debug)]
-pub(super) struct Gauged {
+pub(super) struct MeteredSocket {
     /// Knows when there is room to write.
-    room: Arc<dyn AsyncUdpSocket>,
+    write_readiness: Arc<dyn AsyncUdpSocket>,
     socket: UdpSocket,
     state: UdpSocketState,
-    gauge: Gauge,
+    gauge: QuicMeter,
 }
 
-impl Gauged {
-    pub(super) fn new(socket: net::UdpSocket, gauge: Gauge) -> io::Result<Self> {
+impl MeteredSocket {
+    pub(super) fn new(socket: net::UdpSocket, gauge: QuicMeter) -> io::Result<Self> {
         let room = TokioRuntime.wrap_udp_socket(socket.try_clone()?)?;
         let socket = UdpSocket::from_std(socket)?;
         let state = UdpSocketState::new((&socket).into())?;
-        Ok(Self { room, socket, state, gauge })
+        Ok(Self { write_readiness: room, socket, state, gauge })
     }
 
     fn read(&self, bufs: &mut [IoSliceMut<'_>], meta: &mut [RecvMeta]) -> io::Result<usize> {
@@ -131,9 +131,9 @@ impl Gauged {
     }
 }
 
-impl AsyncUdpSocket for Gauged {
+impl AsyncUdpSocket for MeteredSocket {
     fn create_io_poller(self: Arc<Self>) -> Pin<Box<dyn UdpPoller>> {
-        Arc::clone(&self.room).create_io_poller()
+        Arc::clone(&self.write_readiness).create_io_poller()
     }
 
     fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
@@ -143,7 +143,7 @@ impl AsyncUdpSocket for Gauged {
             Err(error) => {
                 // A datagram that is too long is how the path is measured.
                 if error.raw_os_error() != Some(nix::errno::Errno::EMSGSIZE as i32) {
-                    self.gauge.failed(&error);
+                    self.gauge.record_error(&error);
                 }
                 Ok(())
             }
@@ -161,11 +161,11 @@ impl AsyncUdpSocket for Gauged {
             ready!(self.socket.poll_recv_ready(cx))?;
             match self.read(bufs, meta) {
                 Ok(count) => {
-                    self.gauge.take(meta.iter().take(count).map(|one| one.len as u64).sum());
+                    self.gauge.record_received(meta.iter().take(count).map(|one| one.len as u64).sum());
                     return Poll::Ready(Ok(count));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => self.gauge.failed(&error),
+                Err(error) => self.gauge.record_error(&error),
             }
         }
     }

@@ -14,20 +14,20 @@ use quinn_proto::{ConnectionId, Side, TransportError};
 /// be that of the `ServerHello` behind it.
 const SERVER_HELLO: u8 = 2;
 /// Bytes before the length of the session id: type, length, version, random.
-const BEFORE_SESSION: usize = 1 + 3 + 2 + 32;
+const SESSION_ID_OFFSET: usize = 1 + 3 + 2 + 32;
 /// Bytes up to the suite at most: a session id has 32.
-const LONGEST: usize = BEFORE_SESSION + 1 + 32 + 2;
+const MAX_HELLO_PREFIX: usize = SESSION_ID_OFFSET + 1 + 32 + 2;
 
 /// The number of the suite, once it is known.
-pub(super) type Suite = Arc<OnceLock<u16>>;
+pub(super) type SharedCipherSuite = Arc<OnceLock<u16>>;
 
 /// A configuration whose sessions tell their suite.
-pub(super) struct Watched {
+pub(super) struct SuiteRecordingConfig {
     pub(super) inner: Arc<QuicClientConfig>,
-    pub(super) suite: Suite,
+    pub(super) suite: SharedCipherSuite,
 }
 
-impl ClientConfig for Watched {
+impl ClientConfig for SuiteRecordingConfig {
     fn start_session(
         self: Arc<Self>,
         version: u32,
@@ -35,37 +35,41 @@ impl ClientConfig for Watched {
         params: &TransportParameters,
     ) -> Result<Box<dyn Session>, ConnectError> {
         let inner = Arc::clone(&self.inner).start_session(version, server_name, params)?;
-        Ok(Box::new(Watching { inner, suite: Arc::clone(&self.suite), heard: Vec::with_capacity(LONGEST) }))
+        Ok(Box::new(SuiteRecordingSession {
+            inner,
+            suite: Arc::clone(&self.suite),
+            received: Vec::with_capacity(MAX_HELLO_PREFIX),
+        }))
     }
 }
 
-struct Watching {
+struct SuiteRecordingSession {
     inner: Box<dyn Session>,
-    suite: Suite,
+    suite: SharedCipherSuite,
     /// The beginning of what the server said.
-    heard: Vec<u8>,
+    received: Vec<u8>,
 }
 
-impl Watching {
-    fn watch(&mut self, bytes: &[u8]) {
-        let more = bytes.len().min(LONGEST - self.heard.len());
-        self.heard.extend_from_slice(&bytes[..more]);
-        if let Some(suite) = suite_of(&self.heard) {
+impl SuiteRecordingSession {
+    fn record(&mut self, bytes: &[u8]) {
+        let more = bytes.len().min(MAX_HELLO_PREFIX - self.received.len());
+        self.received.extend_from_slice(&bytes[..more]);
+        if let Some(suite) = parse_cipher_suite(&self.received) {
             self.suite.get_or_init(|| suite);
         }
     }
 }
 
 /// The suite of a `ServerHello` that is there up to it.
-fn suite_of(hello: &[u8]) -> Option<u16> {
-    let session = usize::from(*hello.get(BEFORE_SESSION)?);
-    let suite = hello.get(BEFORE_SESSION + 1 + session..)?.get(..2)?;
+fn parse_cipher_suite(hello: &[u8]) -> Option<u16> {
+    let session = usize::from(*hello.get(SESSION_ID_OFFSET)?);
+    let suite = hello.get(SESSION_ID_OFFSET + 1 + session..)?.get(..2)?;
     (hello[0] == SERVER_HELLO).then(|| u16::from_be_bytes([suite[0], suite[1]]))
 }
 
-impl Session for Watching {
+impl Session for SuiteRecordingSession {
     fn read_handshake(&mut self, bytes: &[u8]) -> Result<bool, TransportError> {
-        self.watch(bytes);
+        self.record(bytes);
         self.inner.read_handshake(bytes)
     }
 
@@ -136,13 +140,17 @@ mod tests {
     fn the_suite_is_found_once_enough_of_a_server_hello_is_there() {
         for session in [0, 1, 32] {
             let whole = hello(SERVER_HELLO, session);
-            let end = BEFORE_SESSION + 1 + session + 2;
+            let end = SESSION_ID_OFFSET + 1 + session + 2;
             for cut in 0..whole.len() {
-                assert_eq!(suite_of(&whole[..cut]), (cut >= end).then_some(0x1302), "{session} {cut}");
+                assert_eq!(
+                    parse_cipher_suite(&whole[..cut]),
+                    (cut >= end).then_some(0x1302),
+                    "{session} {cut}"
+                );
             }
         }
-        assert_eq!(suite_of(&hello(1, 0)), None);
-        assert_eq!(suite_of(&[SERVER_HELLO; LONGEST]), Some(0x0202));
-        assert_eq!(suite_of(&[0xff; LONGEST]), None);
+        assert_eq!(parse_cipher_suite(&hello(1, 0)), None);
+        assert_eq!(parse_cipher_suite(&[SERVER_HELLO; MAX_HELLO_PREFIX]), Some(0x0202));
+        assert_eq!(parse_cipher_suite(&[0xff; MAX_HELLO_PREFIX]), None);
     }
 }

@@ -5,5 +5,5 @@ mod client;
 mod gauge;
 mod hello;
 
-pub use client::{Quic, closed};
-pub use gauge::Gauge;
+pub use client::{QuicConnection, connection_failure};
+pub use gauge::QuicMeter;

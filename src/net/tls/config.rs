@@ -7,75 +7,77 @@ use rustls::client::Resumption;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 
 use super::options::{TlsOptions, TlsVersions};
-use super::session::Way;
-use super::trust::{Trust, Trusted};
-use super::verify::Recorder;
+use super::session::TlsBackend;
+use super::trust::{TrustConfig, TrustStore};
+use super::verify::RecordingVerifier;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::error::NetError;
 
 /// Sessions that a [`TlsSession`] keeps: of one server, which hands out a few tickets at a time.
-const SESSIONS: usize = 8;
+const MAX_RESUMABLE_SESSIONS: usize = 8;
 
 /// The trust of a location, ready to use: parsing some hundred root certificates costs more than a
 /// handshake, so it is done once.
 #[derive(Debug)]
-pub(in crate::net) struct Tls {
-    pub(super) trusted: Trusted,
-    best: ClientConfig,
-    only12: ClientConfig,
+pub(in crate::net) struct TlsContext {
+    pub(super) trust_store: TrustStore,
+    default_config: ClientConfig,
+    tls12_config: ClientConfig,
 }
 
-impl Tls {
-    pub(in crate::net) fn new(trust: &Trust) -> Result<Self, NetError> {
+impl TlsContext {
+    pub(in crate::net) fn new(trust: &TrustConfig) -> Result<Self, NetError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
-        let trusted = Trusted::new(trust, &provider)?;
-        let best = template(&provider, &trusted, &[&rustls::version::TLS13, &rustls::version::TLS12])?;
-        let only12 = template(&provider, &trusted, &[&rustls::version::TLS12])?;
-        Ok(Self { trusted, best, only12 })
+        let trusted = TrustStore::new(trust, &provider)?;
+        let best = base_config(&provider, &trusted, &[&rustls::version::TLS13, &rustls::version::TLS12])?;
+        let only12 = base_config(&provider, &trusted, &[&rustls::version::TLS12])?;
+        Ok(Self { trust_store: trusted, default_config: best, tls12_config: only12 })
     }
 
     /// A configuration of its own for one handshake: nothing of an earlier session is in it.
-    pub(super) fn config(
+    pub(super) fn client_config(
         &self,
         options: &TlsOptions,
-        recorder: Arc<Recorder>,
+        recorder: Arc<RecordingVerifier>,
     ) -> Result<ClientConfig, Failure> {
         let mut config = match options.versions {
-            TlsVersions::Best => self.best.clone(),
-            TlsVersions::Only12 => self.only12.clone(),
-            other => return Err(unspoken(other)),
+            TlsVersions::Default => self.default_config.clone(),
+            TlsVersions::Tls12Only => self.tls12_config.clone(),
+            other => return Err(unsupported_version_failure(other)),
         };
         config.dangerous().set_certificate_verifier(recorder);
         config.alpn_protocols = options.alpn.iter().map(|name| name.to_vec()).collect();
-        if let Some(id) = options.client_certificate {
-            config.client_auth_cert_resolver = self.trusted.client_certificate(id)?.resolver.clone();
+        if let Some(id) = options.client_certificate_id {
+            config.client_auth_cert_resolver = self.trust_store.client_certificate(id)?.resolver.clone();
         }
         Ok(config)
     }
 
     /// How handshakes with `options` are done.
-    pub(super) fn way(
+    pub(super) fn backend(
         &self,
         options: &TlsOptions,
-        recorder: &Arc<Recorder>,
+        recorder: &Arc<RecordingVerifier>,
         resumes: bool,
-    ) -> Result<Way, Failure> {
+    ) -> Result<TlsBackend, Failure> {
         #[cfg(feature = "legacy-tls")]
-        if let TlsVersions::Old(version) = options.versions {
-            let client =
-                options.client_certificate.map(|id| self.trusted.client_certificate(id)).transpose()?;
-            return Ok(Way::Old(version, client));
+        if let TlsVersions::Legacy(version) = options.versions {
+            let client = options
+                .client_certificate_id
+                .map(|id| self.trust_store.client_certificate(id))
+                .transpose()?;
+            return Ok(TlsBackend::Legacy(version, client));
         }
-        let mut config = self.config(options, recorder.clone())?;
+        let mut config = self.client_config(options, recorder.clone())?;
         if resumes {
-            config.resumption = Resumption::in_memory_sessions(SESSIONS);
+            config.resumption = Resumption::in_memory_sessions(MAX_RESUMABLE_SESSIONS);
         }
-        Ok(Way::Rustls(Arc::new(config)))
+        Ok(TlsBackend::Rustls(Arc::new(config)))
     }
 }
 
 /// This build cannot speak `versions`; how to get one that can.
-fn unspoken(versions: TlsVersions) -> Failure {
+fn unsupported_version_failure(versions: TlsVersions) -> Failure {
     let detail = match versions {
         TlsVersions::NotBuilt(version) => format!(
             "`use_ssl_version` asks for {version}; this build speaks TLS 1.2 and 1.3, one that is built with \
@@ -89,16 +91,16 @@ fn unspoken(versions: TlsVersions) -> Failure {
     Failure::new(Phase::Tls, FailureKind::TlsUnsupported, detail)
 }
 
-fn template(
+fn base_config(
     provider: &Arc<CryptoProvider>,
-    trusted: &Trusted,
+    trusted: &TrustStore,
     versions: &[&'static rustls::SupportedProtocolVersion],
 ) -> Result<ClientConfig, NetError> {
     let mut config = ClientConfig::builder_with_provider(provider.clone())
         .with_protocol_versions(versions)
         .map_err(|error| NetError::Tls(error.to_string()))?
         .dangerous()
-        .with_custom_certificate_verifier(Arc::new(Recorder::new(trusted.of_location(), true)))
+        .with_custom_certificate_verifier(Arc::new(RecordingVerifier::new(trusted.location_anchors(), true)))
         .with_no_client_auth();
     config.resumption = Resumption::disabled();
     Ok(config)

@@ -10,13 +10,13 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 use crate::domain::{Certificate, Timestamp, replace_control_chars};
 
 /// How many certificates of a chain are kept; a peer may send any number.
-const CHAIN: usize = 10;
+const MAX_CHAIN_LEN: usize = 10;
 /// How many names of one certificate are kept.
-const NAMES: usize = 100;
+const MAX_NAMES: usize = 100;
 
 /// The facts of `chain`, in its order. A certificate that cannot be read is told by its fingerprint.
-pub(super) fn certificates(chain: &[CertificateDer<'static>]) -> Vec<Certificate> {
-    chain.iter().take(CHAIN).map(|der| certificate(der)).collect()
+pub(super) fn chain_certificates(chain: &[CertificateDer<'static>]) -> Vec<Certificate> {
+    chain.iter().take(MAX_CHAIN_LEN).map(|der| certificate(der)).collect()
 }
 
 fn certificate(der: &[u8]) -> Certificate {
@@ -48,7 +48,7 @@ fn names(certificate: &X509Certificate<'_>) -> Vec<String> {
         GeneralName::IPAddress(bytes) => address(bytes).map(|address| address.to_string()),
         _ => None,
     };
-    extension.value.general_names.iter().filter_map(text).take(NAMES).collect()
+    extension.value.general_names.iter().filter_map(text).take(MAX_NAMES).collect()
 }
 
 fn address(bytes: &[u8]) -> Option<IpAddr> {
@@ -66,11 +66,11 @@ fn fingerprint(der: &[u8]) -> String {
 }
 
 /// The usual spelling of a version: `TLSv1.3`, where rustls says `TLSv1_3`.
-pub(super) fn version(name: &str) -> String {
+pub(super) fn version_name(name: &str) -> String {
     name.replace('_', ".")
 }
 
 /// The IANA name of a suite: `TLS_AES_256_GCM_SHA384`, where rustls says `TLS13_AES_256_GCM_SHA384`.
-pub(super) fn cipher(name: &str) -> String {
+pub(super) fn cipher_name(name: &str) -> String {
     name.strip_prefix("TLS13_").map_or_else(|| name.to_owned(), |suite| format!("TLS_{suite}"))
 }

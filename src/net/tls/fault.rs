@@ -10,7 +10,7 @@ use crate::domain::{Certificate, Failure, FailureKind, Phase};
 /// everything else that the peer did, an alert, garbage, a reset or a close, is a failed handshake.
 pub(super) fn handshake_failure(error: &io::Error, server_name: &str, chain: &[Certificate]) -> Failure {
     let (kind, detail) = match tls_error(error) {
-        Some(Error::InvalidCertificate(fault)) => certificate(fault, server_name, chain),
+        Some(Error::InvalidCertificate(fault)) => certificate_failure(fault, server_name, chain),
         Some(other) => (FailureKind::TlsHandshake, other.to_string()),
         None if error.kind() == io::ErrorKind::UnexpectedEof => {
             (FailureKind::TlsHandshake, "the target closed the connection during the handshake".to_owned())
@@ -23,7 +23,7 @@ pub(super) fn handshake_failure(error: &io::Error, server_name: &str, chain: &[C
 
 /// Whether a handshake ended with `error` since what the peer said was no TLS, as from a server that begins in plain
 /// text.
-pub(super) fn is_no_tls(error: &io::Error) -> bool {
+pub(super) fn is_not_tls(error: &io::Error) -> bool {
     matches!(tls_error(error), Some(Error::InvalidMessage(InvalidMessage::InvalidContentType)))
 }
 
@@ -32,7 +32,11 @@ fn tls_error(error: &io::Error) -> Option<&Error> {
     error.get_ref()?.downcast_ref()
 }
 
-fn certificate(fault: &CertificateError, server_name: &str, chain: &[Certificate]) -> (FailureKind, String) {
+fn certificate_failure(
+    fault: &CertificateError,
+    server_name: &str,
+    chain: &[Certificate],
+) -> (FailureKind, String) {
     let leaf = chain.first();
     let about = leaf.map_or_else(String::new, |leaf| format!("`{}`", leaf.subject));
     match fault {

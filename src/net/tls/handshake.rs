@@ -11,10 +11,10 @@ use super::options::TlsOptions;
 use super::session::TlsSession;
 use super::stream::TlsStream;
 use super::trust::Pem;
-use super::verify::Recorder;
+use super::verify::RecordingVerifier;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::deadline::Deadline;
-use crate::net::endpoint::Trace;
+use crate::net::endpoint::ConnectTrace;
 use crate::net::error::NetError;
 use crate::net::stack::Net;
 
@@ -23,12 +23,12 @@ impl Net {
     /// (`ca_cert_id`) and client certificates with their keys (`ssl_cert_id`), by id. Those of the settings
     /// stay, and win where an id is in both. One that cannot be used is left out; answers why. Handshakes
     /// that began go on with what there was.
-    pub fn bring_certificates(
+    pub fn set_certificates(
         &self,
         authorities: BTreeMap<i64, Pem>,
         clients: BTreeMap<i64, Pem>,
     ) -> Vec<(i64, NetError)> {
-        self.tls.trusted.bring(authorities, clients)
+        self.tls.trust_store.set_dynamic(authorities, clients)
     }
 
     /// Speaks TLS over `stream` with the server called `server_name`, a host name (sent as SNI) or an
@@ -39,7 +39,7 @@ impl Net {
         server_name: &str,
         options: &TlsOptions,
         deadline: Deadline,
-        trace: &mut Trace,
+        trace: &mut ConnectTrace,
     ) -> Result<TlsStream<S>, Failure> {
         self.tls_session(server_name, options, false)?.handshake(stream, deadline, trace).await
     }
@@ -53,14 +53,17 @@ impl Net {
         options: &TlsOptions,
         resumes: bool,
     ) -> Result<TlsSession, Failure> {
-        let name = named(server_name)?;
-        let recorder = Arc::new(Recorder::new(self.tls.trusted.with_ca(options.ca)?, options.verify));
-        let way = self.tls.way(options, &recorder, resumes)?;
-        Ok(TlsSession { name, server_name: server_name.into(), way, recorder })
+        let name = parse_server_name(server_name)?;
+        let recorder = Arc::new(RecordingVerifier::new(
+            self.tls.trust_store.anchors_for_ca(options.ca_id)?,
+            options.verify,
+        ));
+        let way = self.tls.backend(options, &recorder, resumes)?;
+        Ok(TlsSession { name, server_name: server_name.into(), backend: way, verifier: recorder })
     }
 }
 
-pub(super) fn named(server_name: &str) -> Result<ServerName<'static>, Failure> {
+pub(super) fn parse_server_name(server_name: &str) -> Result<ServerName<'static>, Failure> {
     let bare = server_name.strip_suffix('.').unwrap_or(server_name);
     ServerName::try_from(bare.to_owned()).map_err(|_| {
         let detail = format!("`{server_name}` is no name that a certificate can be for");

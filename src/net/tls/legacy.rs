@@ -20,19 +20,19 @@ use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_openssl::SslStream;
 
-use super::legacy_stream::{OldStream, reason, told};
-use super::stream::{Shaken, TlsStream};
+use super::legacy_stream::{LegacyTlsStream, error_reason, to_io_error};
+use super::stream::{HandshakeOutcome, TlsStream};
 use super::trust::Pem;
-use super::verify::Recorder;
+use super::verify::RecordingVerifier;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::deadline::Deadline;
 
 /// Every cipher that keeps something secret and names its server, however weak.
-const CIPHERS: &str = "ALL:!aNULL:!eNULL:@SECLEVEL=0";
+const CIPHER_LIST: &str = "ALL:!aNULL:!eNULL:@SECLEVEL=0";
 
 /// A version that is spoken by its monitors' wish only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OldVersion {
+pub enum LegacyTlsVersion {
     /// SSL 3.0 (RFC 6101).
     Ssl3,
     /// TLS 1.0 (RFC 2246).
@@ -49,18 +49,18 @@ static SSL3: LazyLock<Result<SslContext, ErrorStack>> = LazyLock::new(|| context
 static TLS10: LazyLock<Result<SslContext, ErrorStack>> = LazyLock::new(|| context(SslVersion::TLS1));
 static TLS11: LazyLock<Result<SslContext, ErrorStack>> = LazyLock::new(|| context(SslVersion::TLS1_1));
 
-impl OldVersion {
+impl LegacyTlsVersion {
     fn context(self) -> Result<&'static SslContext, Failure> {
         let context = match self {
             Self::Ssl3 => &SSL3,
             Self::Tls10 => &TLS10,
             Self::Tls11 => &TLS11,
         };
-        context.as_ref().map_err(ours)
+        context.as_ref().map_err(openssl_failure)
     }
 }
 
-/// One that offers `version` alone. Certificates are looked at after the handshake, by [`judge`].
+/// One that offers `version` alone. Certificates are looked at after the handshake, by [`verify_peer`].
 fn context(version: SslVersion) -> Result<SslContext, ErrorStack> {
     PROVIDERS.as_ref().map_err(Clone::clone)?;
     let mut builder = SslContextBuilder::new(SslMethod::tls_client())?;
@@ -68,28 +68,28 @@ fn context(version: SslVersion) -> Result<SslContext, ErrorStack> {
     builder.clear_options(SslOptions::NO_SSLV3 | SslOptions::NO_TLSV1 | SslOptions::NO_TLSV1_1);
     builder.set_min_proto_version(Some(version))?;
     builder.set_max_proto_version(Some(version))?;
-    builder.set_cipher_list(CIPHERS)?;
+    builder.set_cipher_list(CIPHER_LIST)?;
     builder.set_verify(SslVerifyMode::NONE);
     Ok(builder.build())
 }
 
 /// What one handshake needs: SNI, where the server has a name, and the certificate to show when it asks.
-pub(super) fn session(
-    version: OldVersion,
+pub(super) fn new_ssl(
+    version: LegacyTlsVersion,
     name: &ServerName<'_>,
     client: Option<&Pem>,
 ) -> Result<Ssl, Failure> {
-    let mut ssl = Ssl::new(version.context()?).map_err(|error| ours(&error))?;
+    let mut ssl = Ssl::new(version.context()?).map_err(|error| openssl_failure(&error))?;
     if let ServerName::DnsName(name) = name {
-        ssl.set_hostname(name.as_ref()).map_err(|error| ours(&error))?;
+        ssl.set_hostname(name.as_ref()).map_err(|error| openssl_failure(&error))?;
     }
     if let Some(pem) = client {
-        show(&mut ssl, pem).map_err(|error| ours(&error))?;
+        set_client_certificate(&mut ssl, pem).map_err(|error| openssl_failure(&error))?;
     }
     Ok(ssl)
 }
 
-fn show(ssl: &mut SslRef, pem: &Pem) -> Result<(), ErrorStack> {
+fn set_client_certificate(ssl: &mut SslRef, pem: &Pem) -> Result<(), ErrorStack> {
     let mut chain = X509::stack_from_pem(&pem.text)?.into_iter();
     if let Some(leaf) = chain.next() {
         ssl.set_certificate(&leaf)?;
@@ -101,33 +101,33 @@ fn show(ssl: &mut SslRef, pem: &Pem) -> Result<(), ErrorStack> {
 }
 
 /// Speaks with the server and lets `recorder` judge what it showed, before anything else is said.
-pub(super) async fn shake<S: AsyncRead + AsyncWrite + Unpin>(
+pub(super) async fn handshake<S: AsyncRead + AsyncWrite + Unpin>(
     ssl: Ssl,
     stream: S,
     name: &ServerName<'_>,
-    recorder: &Recorder,
+    recorder: &RecordingVerifier,
     deadline: Deadline,
-) -> Result<Shaken<S>, Failure> {
-    let mut stream = SslStream::new(ssl, stream).map_err(|error| ours(&error))?;
-    let shaken = deadline.hold(Phase::Tls, Pin::new(&mut stream).connect()).await;
+) -> Result<HandshakeOutcome<S>, Failure> {
+    let mut stream = SslStream::new(ssl, stream).map_err(|error| openssl_failure(&error))?;
+    let shaken = deadline.enforce(Phase::Tls, Pin::new(&mut stream).connect()).await;
     // Also when it failed: a server that misses a certificate of ours closes after it has shown its own.
-    let judged = judge(stream.ssl(), name, recorder);
+    let judged = verify_peer(stream.ssl(), name, recorder);
     let (mut version, mut cipher) = (None, None);
     let outcome = shaken.map(|done| {
-        done.map_err(told).and(judged)?;
-        version = Some(spelled(stream.ssl().version_str()));
+        done.map_err(to_io_error).and(judged)?;
+        version = Some(version_name(stream.ssl().version_str()));
         cipher = stream.ssl().current_cipher().and_then(SslCipherRef::standard_name).map(str::to_owned);
-        Ok(TlsStream::Old(OldStream(stream)))
+        Ok(TlsStream::Legacy(LegacyTlsStream(stream)))
     });
-    Ok(Shaken { outcome, version, cipher })
+    Ok(HandshakeOutcome { outcome, version, cipher })
 }
 
 /// As facts call a version: with its second number, as those of newer ones are.
-fn spelled(version: &str) -> String {
+fn version_name(version: &str) -> String {
     if version == "TLSv1" { "TLSv1.0".to_owned() } else { version.to_owned() }
 }
 
-fn judge(ssl: &SslRef, name: &ServerName<'_>, recorder: &Recorder) -> io::Result<()> {
+fn verify_peer(ssl: &SslRef, name: &ServerName<'_>, recorder: &RecordingVerifier) -> io::Result<()> {
     let shown: Vec<CertificateDer<'static>> = ssl.peer_cert_chain().map_or_else(Vec::new, |chain| {
         chain.iter().filter_map(|one| one.to_der().ok()).map(CertificateDer::from).collect()
     });
@@ -141,6 +141,6 @@ fn judge(ssl: &SslRef, name: &ServerName<'_>, recorder: &Recorder) -> io::Result
 }
 
 /// The library itself refuses.
-fn ours(error: &ErrorStack) -> Failure {
-    Failure::new(Phase::Tls, FailureKind::Internal, format!("OpenSSL: {}", reason(error)))
+fn openssl_failure(error: &ErrorStack) -> Failure {
+    Failure::new(Phase::Tls, FailureKind::Internal, format!("OpenSSL: {}", error_reason(error)))
 }

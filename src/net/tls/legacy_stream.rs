@@ -13,65 +13,65 @@ use crate::domain::replace_control_chars;
 
 /// A connection under an old version.
 #[derive(Debug)]
-pub struct OldStream<S>(pub(super) SslStream<S>);
+pub struct LegacyTlsStream<S>(pub(super) SslStream<S>);
 
 /// In the words of I/O: what the connection said, an end without farewell, or the reason of the protocol.
-pub(super) fn told(error: Error) -> io::Error {
+pub(super) fn to_io_error(error: Error) -> io::Error {
     match error.into_io_error() {
         Ok(error) => error,
         Err(error) if error.code() == ErrorCode::SYSCALL => io::ErrorKind::UnexpectedEof.into(),
         Err(error) => match error.ssl_error() {
-            Some(stack) if cut_off(stack) => io::ErrorKind::UnexpectedEof.into(),
-            Some(stack) => io::Error::new(io::ErrorKind::InvalidData, reason(stack)),
+            Some(stack) if is_unexpected_eof(stack) => io::ErrorKind::UnexpectedEof.into(),
+            Some(stack) => io::Error::new(io::ErrorKind::InvalidData, error_reason(stack)),
             None => io::ErrorKind::UnexpectedEof.into(),
         },
     }
 }
 
-fn cut_off(stack: &ErrorStack) -> bool {
+fn is_unexpected_eof(stack: &ErrorStack) -> bool {
     stack.errors().iter().any(|error| error.reason() == Some("unexpected eof while reading"))
 }
 
-pub(super) fn reason(stack: &ErrorStack) -> String {
+pub(super) fn error_reason(stack: &ErrorStack) -> String {
     let reason = stack.errors().iter().find_map(openssl::error::Error::reason);
     replace_control_chars(reason.unwrap_or("it does not say why"))
 }
 
 /// The same for what goes wrong later.
-fn later(error: io::Error) -> io::Error {
+fn map_io_error(error: io::Error) -> io::Error {
     match error.downcast::<Error>() {
-        Ok(error) => told(error),
+        Ok(error) => to_io_error(error),
         Err(error) => error,
     }
 }
 
-impl<S> OldStream<S> {
+impl<S> LegacyTlsStream<S> {
     /// The connection below.
-    pub(super) fn below(&self) -> &S {
+    pub(super) fn get_ref(&self) -> &S {
         self.0.get_ref()
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for OldStream<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for LegacyTlsStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(cx, buffer).map_err(later)
+        Pin::new(&mut self.0).poll_read(cx, buffer).map_err(map_io_error)
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for OldStream<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for LegacyTlsStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(cx, bytes).map_err(later)
+        Pin::new(&mut self.0).poll_write(cx, bytes).map_err(map_io_error)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(cx).map_err(later)
+        Pin::new(&mut self.0).poll_flush(cx).map_err(map_io_error)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(cx).map_err(later)
+        Pin::new(&mut self.0).poll_shutdown(cx).map_err(map_io_error)
     }
 }

@@ -15,12 +15,12 @@ mod stream;
 mod trust;
 mod verify;
 
-pub(super) use config::Tls;
+pub(super) use config::TlsContext;
 pub use handshake::warm_up;
 #[cfg(feature = "legacy-tls")]
-pub use legacy::OldVersion;
+pub use legacy::LegacyTlsVersion;
 pub use options::{TlsOptions, TlsVersions};
-pub(super) use quic::QuicSession;
+pub(super) use quic::QuicTlsSession;
 pub use session::{TlsSession, was_resumed};
 pub use stream::TlsStream;
-pub use trust::{Pem, Roots, Trust};
+pub use trust::{Pem, Roots, TrustConfig};

@@ -1,19 +1,19 @@
 //! What one handshake asks for.
 
 #[cfg(feature = "legacy-tls")]
-use super::legacy::OldVersion;
+use super::legacy::LegacyTlsVersion;
 
 /// Versions of TLS that a handshake offers (interface.md 2.2 `use_ssl_version`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TlsVersions {
     /// TLS 1.3 and 1.2, the best that both sides speak.
     #[default]
-    Best,
+    Default,
     /// TLS 1.2 alone.
-    Only12,
+    Tls12Only,
     /// One of before TLS 1.2, alone.
     #[cfg(feature = "legacy-tls")]
-    Old(OldVersion),
+    Legacy(LegacyTlsVersion),
     /// A version of this name, which takes the cargo feature `legacy-tls` that this build is without. Every
     /// handshake is [`TlsUnsupported`](crate::domain::FailureKind::TlsUnsupported).
     NotBuilt(&'static str),
@@ -26,31 +26,31 @@ impl TlsVersions {
     /// The versions that the field's value stands for: empty, `2`, `3`, `10`, `11` or `12`.
     #[must_use]
     #[cfg(feature = "legacy-tls")]
-    pub fn of_field(value: &str) -> Self {
+    pub fn from_field(value: &str) -> Self {
         match value {
-            "3" => Self::Old(OldVersion::Ssl3),
-            "10" => Self::Old(OldVersion::Tls10),
-            "11" => Self::Old(OldVersion::Tls11),
-            other => Self::of_any_build(other),
+            "3" => Self::Legacy(LegacyTlsVersion::Ssl3),
+            "10" => Self::Legacy(LegacyTlsVersion::Tls10),
+            "11" => Self::Legacy(LegacyTlsVersion::Tls11),
+            other => Self::from_common_field(other),
         }
     }
 
     /// The versions that the field's value stands for: empty, `2`, `3`, `10`, `11` or `12`.
     #[must_use]
     #[cfg(not(feature = "legacy-tls"))]
-    pub fn of_field(value: &str) -> Self {
+    pub fn from_field(value: &str) -> Self {
         match value {
             "3" => Self::NotBuilt("SSL 3.0"),
             "10" => Self::NotBuilt("TLS 1.0"),
             "11" => Self::NotBuilt("TLS 1.1"),
-            other => Self::of_any_build(other),
+            other => Self::from_common_field(other),
         }
     }
 
-    fn of_any_build(value: &str) -> Self {
+    fn from_common_field(value: &str) -> Self {
         match value {
-            "" => Self::Best,
-            "12" => Self::Only12,
+            "" => Self::Default,
+            "12" => Self::Tls12Only,
             "2" => Self::Unsupported("SSL 2.0"),
             _ => Self::Unsupported("an unlisted version"),
         }
@@ -58,7 +58,7 @@ impl TlsVersions {
 
     /// Whether this build can speak them.
     #[must_use]
-    pub const fn is_spoken(self) -> bool {
+    pub const fn is_supported(self) -> bool {
         !matches!(self, Self::NotBuilt(_) | Self::Unsupported(_))
     }
 }
@@ -73,13 +73,19 @@ pub struct TlsOptions {
     /// Whether the certificate must be valid. Its facts are kept either way.
     pub verify: bool,
     /// Id of a CA that is trusted beside those of the location (fields.md 2 `ca_cert_id`).
-    pub ca: Option<i64>,
+    pub ca_id: Option<i64>,
     /// Id of the client certificate to show when the server asks for one (`ssl_cert_id`).
-    pub client_certificate: Option<i64>,
+    pub client_certificate_id: Option<i64>,
 }
 
 impl Default for TlsOptions {
     fn default() -> Self {
-        Self { versions: TlsVersions::Best, alpn: &[], verify: true, ca: None, client_certificate: None }
+        Self {
+            versions: TlsVersions::Default,
+            alpn: &[],
+            verify: true,
+            ca_id: None,
+            client_certificate_id: None,
+        }
     }
 }

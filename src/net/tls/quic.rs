@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use rustls::{CipherSuite, ClientConfig};
 
-use super::handshake::named;
+use super::handshake::parse_server_name;
 use super::options::{TlsOptions, TlsVersions};
-use super::verify::Recorder;
+use super::verify::RecordingVerifier;
 use super::{facts, fault};
 use crate::domain::{Failure, FailureKind, Phase, TlsFacts};
 use crate::net::stack::Net;
 
 /// What a QUIC handshake with one server needs, and what it brought.
-pub(in crate::net) struct QuicSession {
+pub(in crate::net) struct QuicTlsSession {
     server_name: Box<str>,
     config: Arc<ClientConfig>,
-    recorder: Arc<Recorder>,
+    recorder: Arc<RecordingVerifier>,
 }
 
 impl Net {
@@ -25,20 +25,23 @@ impl Net {
         &self,
         server_name: &str,
         options: &TlsOptions,
-    ) -> Result<QuicSession, Failure> {
-        if options.versions != TlsVersions::Best {
+    ) -> Result<QuicTlsSession, Failure> {
+        if options.versions != TlsVersions::Default {
             let detail = "HTTP/3 needs TLS 1.3, and `use_ssl_version` asks for another version";
             return Err(Failure::new(Phase::Tls, FailureKind::TlsUnsupported, detail));
         }
         // Whether the name can be one is found here, with words of its own.
-        named(server_name)?;
-        let recorder = Arc::new(Recorder::new(self.tls.trusted.with_ca(options.ca)?, options.verify));
-        let config = Arc::new(self.tls.config(options, recorder.clone())?);
-        Ok(QuicSession { server_name: server_name.into(), config, recorder })
+        parse_server_name(server_name)?;
+        let recorder = Arc::new(RecordingVerifier::new(
+            self.tls.trust_store.anchors_for_ca(options.ca_id)?,
+            options.verify,
+        ));
+        let config = Arc::new(self.tls.client_config(options, recorder.clone())?);
+        Ok(QuicTlsSession { server_name: server_name.into(), config, recorder })
     }
 }
 
-impl QuicSession {
+impl QuicTlsSession {
     /// For the handshake.
     pub(in crate::net) fn config(&self) -> Arc<ClientConfig> {
         Arc::clone(&self.config)
@@ -46,18 +49,18 @@ impl QuicSession {
 
     /// The facts as far as the handshake came; `stands` when it was completed, with the `suite` of this number
     /// (RFC 8446 B.4).
-    pub(in crate::net) fn facts(&self, stands: bool, suite: Option<u16>) -> Option<TlsFacts> {
-        let certificates = facts::certificates(&self.recorder.chain());
+    pub(in crate::net) fn tls_facts(&self, stands: bool, suite: Option<u16>) -> Option<TlsFacts> {
+        let certificates = facts::chain_certificates(&self.recorder.chain());
         let tls_version = stands.then(|| "TLSv1.3".to_owned());
         let suite = suite.filter(|_| stands).map(CipherSuite::from);
-        let tls_cipher = suite.and_then(|suite| suite.as_str()).map(facts::cipher);
+        let tls_cipher = suite.and_then(|suite| suite.as_str()).map(facts::cipher_name);
         (stands || !certificates.is_empty()).then_some(TlsFacts { tls_version, tls_cipher, certificates })
     }
 
     /// Why the certificate was refused here, when it was.
-    pub(in crate::net) fn refusal(&self) -> Option<Failure> {
-        let error = io::Error::new(io::ErrorKind::InvalidData, self.recorder.refusal()?);
-        let certificates = facts::certificates(&self.recorder.chain());
+    pub(in crate::net) fn certificate_failure(&self) -> Option<Failure> {
+        let error = io::Error::new(io::ErrorKind::InvalidData, self.recorder.last_error()?);
+        let certificates = facts::chain_certificates(&self.recorder.chain());
         Some(fault::handshake_failure(&error, &self.server_name, &certificates))
     }
 }

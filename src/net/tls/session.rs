@@ -8,14 +8,14 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 use tokio_rustls::TlsConnector;
 
-use super::stream::{Shaken, TlsStream};
-use super::verify::Recorder;
+use super::stream::{HandshakeOutcome, TlsStream};
+use super::verify::RecordingVerifier;
 use super::{facts, fault};
 #[cfg(feature = "legacy-tls")]
-use super::{legacy, trust::Shown};
+use super::{legacy, trust::ClientCertificate};
 use crate::domain::{Failure, Phase, TlsFacts};
 use crate::net::deadline::Deadline;
-use crate::net::endpoint::Trace;
+use crate::net::endpoint::ConnectTrace;
 
 /// What the handshakes with one server share: configuration, and when wanted the sessions to take up
 /// again. Cheap to clone; made by [`crate::net::stack::Net::tls_session`].
@@ -23,16 +23,16 @@ use crate::net::endpoint::Trace;
 pub struct TlsSession {
     pub(super) name: ServerName<'static>,
     pub(super) server_name: Box<str>,
-    pub(super) way: Way,
-    pub(super) recorder: Arc<Recorder>,
+    pub(super) backend: TlsBackend,
+    pub(super) verifier: Arc<RecordingVerifier>,
 }
 
 /// The library that speaks, with what it needs.
 #[derive(Clone, Debug)]
-pub(super) enum Way {
+pub(super) enum TlsBackend {
     Rustls(Arc<ClientConfig>),
     #[cfg(feature = "legacy-tls")]
-    Old(legacy::OldVersion, Option<Arc<Shown>>),
+    Legacy(legacy::LegacyTlsVersion, Option<Arc<ClientCertificate>>),
 }
 
 impl TlsSession {
@@ -43,17 +43,17 @@ impl TlsSession {
         &self,
         stream: S,
         deadline: Deadline,
-        trace: &mut Trace,
+        trace: &mut ConnectTrace,
     ) -> Result<TlsStream<S>, Failure> {
         let started = Instant::now();
-        let shaken = self.shake(stream, deadline).await;
+        let shaken = self.run_handshake(stream, deadline).await;
         trace.phases.add(Phase::Tls, started.elapsed());
-        let Shaken { outcome, version, cipher } = shaken?;
-        let certificates = facts::certificates(&self.recorder.chain());
+        let HandshakeOutcome { outcome, version, cipher } = shaken?;
+        let certificates = facts::chain_certificates(&self.verifier.chain());
         let facts = TlsFacts { certificates, tls_version: version, tls_cipher: cipher };
         let outcome = outcome.and_then(|done| {
             done.map_err(|error| {
-                trace.no_tls |= fault::is_no_tls(&error);
+                trace.peer_not_tls |= fault::is_not_tls(&error);
                 fault::handshake_failure(&error, &self.server_name, &facts.certificates)
             })
         });
@@ -66,36 +66,37 @@ impl TlsSession {
     /// Whether a later handshake can take up the session of an earlier one. Those of old versions cannot:
     /// that call of the OpenSSL binding is `unsafe`, which this crate forbids.
     #[must_use]
-    pub fn resumes(&self) -> bool {
-        matches!(self.way, Way::Rustls(_))
+    pub fn can_resume(&self) -> bool {
+        matches!(self.backend, TlsBackend::Rustls(_))
     }
 
-    async fn shake<S: AsyncRead + AsyncWrite + Unpin>(
+    async fn run_handshake<S: AsyncRead + AsyncWrite + Unpin>(
         &self,
         stream: S,
         deadline: Deadline,
-    ) -> Result<Shaken<S>, Failure> {
-        let config = match &self.way {
-            Way::Rustls(config) => config.clone(),
+    ) -> Result<HandshakeOutcome<S>, Failure> {
+        let config = match &self.backend {
+            TlsBackend::Rustls(config) => config.clone(),
             #[cfg(feature = "legacy-tls")]
-            Way::Old(version, client) => {
-                let ssl = legacy::session(*version, &self.name, client.as_ref().map(|shown| &shown.pem))?;
-                return legacy::shake(ssl, stream, &self.name, &self.recorder, deadline).await;
+            TlsBackend::Legacy(version, client) => {
+                let ssl = legacy::new_ssl(*version, &self.name, client.as_ref().map(|shown| &shown.pem))?;
+                return legacy::handshake(ssl, stream, &self.name, &self.verifier, deadline).await;
             }
         };
         let connecting = TlsConnector::from(config).connect(self.name.clone(), stream);
-        let outcome = deadline.hold(Phase::Tls, connecting).await;
+        let outcome = deadline.enforce(Phase::Tls, connecting).await;
         let agreed =
             outcome.as_ref().ok().and_then(|done| done.as_ref().ok()).map(|stream| stream.get_ref().1);
-        let version = agreed.and_then(|session| session.protocol_version()?.as_str()).map(facts::version);
+        let version =
+            agreed.and_then(|session| session.protocol_version()?.as_str()).map(facts::version_name);
         let cipher = agreed.and_then(|session| session.negotiated_cipher_suite()?.suite().as_str());
-        let cipher = cipher.map(facts::cipher);
-        Ok(Shaken { outcome: outcome.map(|done| done.map(TlsStream::Rustls)), version, cipher })
+        let cipher = cipher.map(facts::cipher_name);
+        Ok(HandshakeOutcome { outcome: outcome.map(|done| done.map(TlsStream::Rustls)), version, cipher })
     }
 }
 
 /// Whether the handshake of `stream` took up an earlier session again.
 #[must_use]
 pub fn was_resumed<S>(stream: &TlsStream<S>) -> bool {
-    stream.session().and_then(|session| session.handshake_kind()) == Some(HandshakeKind::Resumed)
+    stream.rustls_connection().and_then(|session| session.handshake_kind()) == Some(HandshakeKind::Resumed)
 }

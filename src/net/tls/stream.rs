@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_rustls::client::TlsStream as Rustls;
 
 #[cfg(feature = "legacy-tls")]
-use super::legacy_stream::OldStream;
+use super::legacy_stream::LegacyTlsStream;
 use crate::domain::Failure;
 
 /// A connection under TLS, as [`Net::handshake`](crate::net::stack::Net::handshake) makes it.
@@ -19,17 +19,17 @@ pub enum TlsStream<S> {
     Rustls(Rustls<S>),
     /// An older version.
     #[cfg(feature = "legacy-tls")]
-    Old(OldStream<S>),
+    Legacy(LegacyTlsStream<S>),
 }
 
 impl<S> TlsStream<S> {
     /// The connection below.
     #[must_use]
-    pub fn below(&self) -> &S {
+    pub fn get_ref(&self) -> &S {
         match self {
             Self::Rustls(stream) => stream.get_ref().0,
             #[cfg(feature = "legacy-tls")]
-            Self::Old(stream) => stream.below(),
+            Self::Legacy(stream) => stream.get_ref(),
         }
     }
 
@@ -39,17 +39,17 @@ impl<S> TlsStream<S> {
         match self {
             Self::Rustls(stream) => stream.get_ref().1.alpn_protocol(),
             #[cfg(feature = "legacy-tls")]
-            Self::Old(_) => None,
+            Self::Legacy(_) => None,
         }
     }
 
     /// What rustls knows of the session; `None` for old versions.
     #[must_use]
-    pub fn session(&self) -> Option<&rustls::ClientConnection> {
+    pub fn rustls_connection(&self) -> Option<&rustls::ClientConnection> {
         match self {
             Self::Rustls(stream) => Some(stream.get_ref().1),
             #[cfg(feature = "legacy-tls")]
-            Self::Old(_) => None,
+            Self::Legacy(_) => None,
         }
     }
 }
@@ -98,7 +98,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TlsStream<S> {
         match self {
             Self::Rustls(stream) => stream.is_write_vectored(),
             #[cfg(feature = "legacy-tls")]
-            Self::Old(_) => false,
+            Self::Legacy(_) => false,
         }
     }
 
@@ -112,7 +112,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TlsStream<S> {
 }
 
 /// What a handshake brought: an end by the deadline, an error, or a connection; and what was agreed on.
-pub(super) struct Shaken<S> {
+pub(super) struct HandshakeOutcome<S> {
     pub(super) outcome: Result<io::Result<TlsStream<S>>, Failure>,
     pub(super) version: Option<String>,
     pub(super) cipher: Option<String>,

@@ -41,12 +41,12 @@ impl Pem {
 
     /// Whether it holds certificates, all of which can be read.
     pub fn check_certificates(&self) -> Result<(), NetError> {
-        authorities(self).map(drop)
+        parse_authorities(self).map(drop)
     }
 
     /// Whether it can be shown as a client certificate: certificates, and the private key of the first.
-    pub fn check_client(&self) -> Result<(), NetError> {
-        client(self, &rustls::crypto::aws_lc_rs::default_provider()).map(drop)
+    pub fn check_client_certificate(&self) -> Result<(), NetError> {
+        parse_client_certificate(self, &rustls::crypto::aws_lc_rs::default_provider()).map(drop)
     }
 }
 
@@ -69,7 +69,7 @@ pub enum Roots {
 
 /// Whom a location trusts, and what it can show of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Trust {
+pub struct TrustConfig {
     /// The public ones.
     pub roots: Roots,
     /// Further CAs, for every handshake. A server certificate that stands here itself is trusted as it is.
@@ -82,7 +82,7 @@ pub struct Trust {
 
 /// Who may vouch for a server.
 #[derive(Debug)]
-pub(super) struct Anchors {
+pub(super) struct TrustAnchors {
     /// Chains up to a CA; `None` when there is no CA at all.
     pub(super) verifier: Option<Arc<WebPkiServerVerifier>>,
     /// Certificates trusted as they are.
@@ -90,53 +90,53 @@ pub(super) struct Anchors {
     pub(super) provider: Arc<CryptoProvider>,
 }
 
-/// The parsed form of [`Trust`].
+/// The parsed form of [`TrustConfig`].
 #[derive(Debug)]
-pub(in crate::net) struct Trusted {
-    location: Arc<Anchors>,
+pub(in crate::net) struct TrustStore {
+    location: Arc<TrustAnchors>,
     /// The public ones alone, for authorities that come later.
     roots: RootCertStore,
     provider: Arc<CryptoProvider>,
-    named: BTreeMap<i64, Arc<Anchors>>,
-    clients: BTreeMap<i64, Arc<Shown>>,
+    named: BTreeMap<i64, Arc<TrustAnchors>>,
+    clients: BTreeMap<i64, Arc<ClientCertificate>>,
     /// Those that come and go while it runs.
-    brought: RwLock<Arc<Brought>>,
+    brought: RwLock<Arc<DynamicCertificates>>,
 }
 
 /// Certificates that are brought at run time, parsed, with the text that each came from.
 #[derive(Debug, Default)]
-struct Brought {
-    named: BTreeMap<i64, (Pem, Arc<Anchors>)>,
-    clients: BTreeMap<i64, Arc<Shown>>,
+struct DynamicCertificates {
+    named: BTreeMap<i64, (Pem, Arc<TrustAnchors>)>,
+    clients: BTreeMap<i64, Arc<ClientCertificate>>,
 }
 
 /// A client certificate.
 #[derive(Debug)]
-pub(super) struct Shown {
+pub(super) struct ClientCertificate {
     /// What it was read from, for the other library.
     pub(super) pem: Pem,
     pub(super) resolver: Arc<dyn ResolvesClientCert>,
 }
 
-impl Trusted {
-    pub(super) fn new(trust: &Trust, provider: &Arc<CryptoProvider>) -> Result<Self, NetError> {
+impl TrustStore {
+    pub(super) fn new(trust: &TrustConfig, provider: &Arc<CryptoProvider>) -> Result<Self, NetError> {
         let roots = match trust.roots {
             Roots::System => system_roots(),
             Roots::None => RootCertStore::empty(),
         };
         let mut pinned = Vec::new();
         for pem in &trust.authorities {
-            pinned.extend(authorities(pem)?);
+            pinned.extend(parse_authorities(pem)?);
         }
-        let location = anchors(roots.clone(), &pinned, provider)?;
+        let location = build_anchors(roots.clone(), &pinned, provider)?;
         let mut named = BTreeMap::new();
         for (&id, pem) in &trust.named_authorities {
-            let with: Vec<_> = pinned.iter().cloned().chain(authorities(pem)?).collect();
-            named.insert(id, Arc::new(anchors(roots.clone(), &with, provider)?));
+            let with: Vec<_> = pinned.iter().cloned().chain(parse_authorities(pem)?).collect();
+            named.insert(id, Arc::new(build_anchors(roots.clone(), &with, provider)?));
         }
         let mut clients = BTreeMap::new();
         for (&id, pem) in &trust.client_certificates {
-            clients.insert(id, Arc::new(client(pem, provider)?));
+            clients.insert(id, Arc::new(parse_client_certificate(pem, provider)?));
         }
         Ok(Self {
             location: Arc::new(location),
@@ -150,18 +150,18 @@ impl Trusted {
 
     /// Takes these instead of those that were brought before; what is there already is not parsed again. One
     /// that cannot be used is left out; answers why.
-    pub(super) fn bring(
+    pub(super) fn set_dynamic(
         &self,
         authorities: BTreeMap<i64, Pem>,
         clients: BTreeMap<i64, Pem>,
     ) -> Vec<(i64, NetError)> {
-        let before = self.brought();
+        let before = self.dynamic();
         let mut faults = Vec::new();
-        let mut brought = Brought::default();
+        let mut brought = DynamicCertificates::default();
         for (id, pem) in authorities {
             match before.named.get(&id).filter(|(known, _)| *known == pem) {
                 Some(known) => drop(brought.named.insert(id, known.clone())),
-                None => match self.named(&pem) {
+                None => match self.anchors_with(&pem) {
                     Ok(anchors) => drop(brought.named.insert(id, (pem, Arc::new(anchors)))),
                     Err(error) => faults.push((id, error)),
                 },
@@ -170,7 +170,7 @@ impl Trusted {
         for (id, pem) in clients {
             match before.clients.get(&id).filter(|known| known.pem == pem) {
                 Some(known) => drop(brought.clients.insert(id, known.clone())),
-                None => match client(&pem, &self.provider) {
+                None => match parse_client_certificate(&pem, &self.provider) {
                     Ok(shown) => drop(brought.clients.insert(id, Arc::new(shown))),
                     Err(error) => faults.push((id, error)),
                 },
@@ -181,32 +181,40 @@ impl Trusted {
     }
 
     /// As those that the settings name: with the public ones and the location's own.
-    fn named(&self, pem: &Pem) -> Result<Anchors, NetError> {
-        let with: Vec<_> = self.location.pinned.iter().cloned().chain(authorities(pem)?).collect();
-        anchors(self.roots.clone(), &with, &self.provider)
+    fn anchors_with(&self, pem: &Pem) -> Result<TrustAnchors, NetError> {
+        let with: Vec<_> = self.location.pinned.iter().cloned().chain(parse_authorities(pem)?).collect();
+        build_anchors(self.roots.clone(), &with, &self.provider)
     }
 
-    fn brought(&self) -> Arc<Brought> {
+    fn dynamic(&self) -> Arc<DynamicCertificates> {
         Arc::clone(&self.brought.read())
     }
 
-    pub(super) fn of_location(&self) -> Arc<Anchors> {
+    pub(super) fn location_anchors(&self) -> Arc<TrustAnchors> {
         self.location.clone()
     }
 
-    pub(super) fn with_ca(&self, id: Option<i64>) -> Result<Arc<Anchors>, Failure> {
+    pub(super) fn anchors_for_ca(&self, id: Option<i64>) -> Result<Arc<TrustAnchors>, Failure> {
         let Some(id) = id else { return Ok(self.location.clone()) };
-        let brought = || self.brought().named.get(&id).map(|(_, anchors)| anchors.clone());
-        self.named.get(&id).cloned().or_else(brought).ok_or_else(|| absent("ca_cert_id", id))
+        let brought = || self.dynamic().named.get(&id).map(|(_, anchors)| anchors.clone());
+        self.named
+            .get(&id)
+            .cloned()
+            .or_else(brought)
+            .ok_or_else(|| unknown_certificate_failure("ca_cert_id", id))
     }
 
-    pub(super) fn client_certificate(&self, id: i64) -> Result<Arc<Shown>, Failure> {
-        let brought = || self.brought().clients.get(&id).cloned();
-        self.clients.get(&id).cloned().or_else(brought).ok_or_else(|| absent("ssl_cert_id", id))
+    pub(super) fn client_certificate(&self, id: i64) -> Result<Arc<ClientCertificate>, Failure> {
+        let brought = || self.dynamic().clients.get(&id).cloned();
+        self.clients
+            .get(&id)
+            .cloned()
+            .or_else(brought)
+            .ok_or_else(|| unknown_certificate_failure("ssl_cert_id", id))
     }
 }
 
-fn absent(field: &str, id: i64) -> Failure {
+fn unknown_certificate_failure(field: &str, id: i64) -> Failure {
     let detail = format!("`{field}` {id} is not among the certificates of this location");
     Failure::new(Phase::Tls, FailureKind::NotConfigured, detail)
 }
@@ -221,11 +229,11 @@ fn system_roots() -> RootCertStore {
     roots
 }
 
-fn anchors(
+fn build_anchors(
     mut roots: RootCertStore,
     extra: &[CertificateDer<'static>],
     provider: &Arc<CryptoProvider>,
-) -> Result<Anchors, NetError> {
+) -> Result<TrustAnchors, NetError> {
     roots.add_parsable_certificates(extra.iter().cloned());
     let verifier = if roots.is_empty() {
         None
@@ -233,10 +241,10 @@ fn anchors(
         let builder = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone());
         Some(builder.build().map_err(|error| NetError::Tls(error.to_string()))?)
     };
-    Ok(Anchors { verifier, pinned: extra.to_vec(), provider: provider.clone() })
+    Ok(TrustAnchors { verifier, pinned: extra.to_vec(), provider: provider.clone() })
 }
 
-fn authorities(pem: &Pem) -> Result<Vec<CertificateDer<'static>>, NetError> {
+fn parse_authorities(pem: &Pem) -> Result<Vec<CertificateDer<'static>>, NetError> {
     let fault = |detail: String| NetError::Pem { label: pem.label.clone(), detail };
     let found = CertificateDer::pem_slice_iter(&pem.text)
         .collect::<Result<Vec<_>, _>>()
@@ -251,11 +259,11 @@ fn authorities(pem: &Pem) -> Result<Vec<CertificateDer<'static>>, NetError> {
     Ok(found)
 }
 
-fn client(pem: &Pem, provider: &CryptoProvider) -> Result<Shown, NetError> {
+fn parse_client_certificate(pem: &Pem, provider: &CryptoProvider) -> Result<ClientCertificate, NetError> {
     let fault = |detail: String| NetError::Pem { label: pem.label.clone(), detail };
-    let chain = authorities(pem)?;
+    let chain = parse_authorities(pem)?;
     let key = PrivateKeyDer::from_pem_slice(&pem.text)
         .map_err(|error| fault(format!("there is no private key in it that can be read: {error}")))?;
     let certified = CertifiedKey::from_der(chain, key, provider).map_err(|error| fault(error.to_string()))?;
-    Ok(Shown { pem: pem.clone(), resolver: Arc::new(SingleCertAndKey::from(certified)) })
+    Ok(ClientCertificate { pem: pem.clone(), resolver: Arc::new(SingleCertAndKey::from(certified)) })
 }

@@ -11,13 +11,13 @@ use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 use x509_parser::prelude::{FromDer, X509Certificate};
 
-use super::trust::Anchors;
+use super::trust::TrustAnchors;
 
 /// Keeps what the server showed. Signatures are checked even when the certificate is not: they are no
 /// question of trust but of the protocol.
 #[derive(Debug)]
-pub(super) struct Recorder {
-    anchors: Arc<Anchors>,
+pub(super) struct RecordingVerifier {
+    anchors: Arc<TrustAnchors>,
     verify: bool,
     /// As the last server sent it that showed one.
     chain: Mutex<Vec<CertificateDer<'static>>>,
@@ -25,8 +25,8 @@ pub(super) struct Recorder {
     refusal: Mutex<Option<Error>>,
 }
 
-impl Recorder {
-    pub(super) fn new(anchors: Arc<Anchors>, verify: bool) -> Self {
+impl RecordingVerifier {
+    pub(super) fn new(anchors: Arc<TrustAnchors>, verify: bool) -> Self {
         Self { anchors, verify, chain: Mutex::default(), refusal: Mutex::default() }
     }
 
@@ -37,11 +37,11 @@ impl Recorder {
     }
 
     /// Why the last certificate was refused; `None` when it was not.
-    pub(super) fn refusal(&self) -> Option<Error> {
+    pub(super) fn last_error(&self) -> Option<Error> {
         self.refusal.lock().clone()
     }
 
-    fn judge(
+    fn verify_chain(
         &self,
         end_entity: &CertificateDer<'_>,
         intermediates: &[CertificateDer<'_>],
@@ -53,7 +53,7 @@ impl Recorder {
             return Ok(ServerCertVerified::assertion());
         }
         if self.anchors.pinned.iter().any(|pinned| pinned == end_entity) {
-            return pinned(end_entity, server_name, now);
+            return verify_pinned(end_entity, server_name, now);
         }
         match &self.anchors.verifier {
             Some(by) => by.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now),
@@ -62,7 +62,7 @@ impl Recorder {
     }
 }
 
-impl ServerCertVerifier for Recorder {
+impl ServerCertVerifier for RecordingVerifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -74,7 +74,7 @@ impl ServerCertVerifier for Recorder {
         let shown = std::iter::once(end_entity).chain(intermediates);
         let shown = shown.map(|der| der.clone().into_owned()).collect();
         *self.chain.lock() = shown;
-        let judged = self.judge(end_entity, intermediates, server_name, ocsp_response, now);
+        let judged = self.verify_chain(end_entity, intermediates, server_name, ocsp_response, now);
         *self.refusal.lock() = judged.as_ref().err().cloned();
         judged
     }
@@ -106,7 +106,7 @@ impl ServerCertVerifier for Recorder {
 
 /// A certificate that is itself configured as trusted, as self-signed ones of a private network are.
 /// Nobody has to vouch for it, also not when it calls itself a CA; dates and names still count.
-fn pinned(
+fn verify_pinned(
     der: &CertificateDer<'_>,
     name: &ServerName<'_>,
     now: UnixTime,

@@ -12,5 +12,5 @@ mod text;
 mod trace;
 mod walk;
 
-pub use self::route::{Answer, Hop, Route, RouteEnd, RouteMethod};
-pub use options::{RouteOptions, Traced};
+pub use self::route::{HopReply, Route, RouteEnd, RouteHop, TracerouteMethod};
+pub use options::{Traceroute, TracerouteOptions};

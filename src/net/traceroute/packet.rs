@@ -3,22 +3,22 @@
 use super::super::echo::checksum;
 
 /// Bytes of a request.
-const LENGTH: usize = 32;
+const PACKET_LEN: usize = 32;
 
 /// What became of a request, as its kind and code tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum HopOutcome {
     /// Its hop limit was used up.
-    Expired,
+    TtlExceeded,
     /// It arrived: the port is closed.
-    Arrived,
+    Reached,
     /// It goes no further, and why.
-    Refused(&'static str),
+    Unreachable(&'static str),
 }
 
 /// An echo request. The kernel fills in the checksum of IPv6, and all that is its own on a datagram socket.
-pub(super) fn request(v6: bool, identifier: u16, sequence: u16) -> [u8; LENGTH] {
-    let mut packet = [0; LENGTH];
+pub(super) fn echo_request(v6: bool, identifier: u16, sequence: u16) -> [u8; PACKET_LEN] {
+    let mut packet = [0; PACKET_LEN];
     packet[0] = if v6 { 128 } else { 8 };
     packet[4..6].copy_from_slice(&identifier.to_be_bytes());
     packet[6..8].copy_from_slice(&sequence.to_be_bytes());
@@ -30,33 +30,33 @@ pub(super) fn request(v6: bool, identifier: u16, sequence: u16) -> [u8; LENGTH] 
 }
 
 /// Identifier and sequence of the echo request at the start of `bytes`.
-pub(super) fn of_request(v6: bool, bytes: &[u8]) -> Option<(u16, u16)> {
-    numbers(bytes, if v6 { 128 } else { 8 })
+pub(super) fn parse_request(v6: bool, bytes: &[u8]) -> Option<(u16, u16)> {
+    parse_echo_ids(bytes, if v6 { 128 } else { 8 })
 }
 
 /// The same of a reply. Before one of IPv4 a raw socket shows the header of its packet.
-pub(super) fn of_reply(v6: bool, raw: bool, bytes: &[u8]) -> Option<(u16, u16)> {
+pub(super) fn parse_reply(v6: bool, raw: bool, bytes: &[u8]) -> Option<(u16, u16)> {
     let skipped = if raw && !v6 { usize::from(bytes.first()? & 0x0f) * 4 } else { 0 };
-    numbers(bytes.get(skipped..)?, if v6 { 129 } else { 0 })
+    parse_echo_ids(bytes.get(skipped..)?, if v6 { 129 } else { 0 })
 }
 
-fn numbers(bytes: &[u8], kind: u8) -> Option<(u16, u16)> {
+fn parse_echo_ids(bytes: &[u8], kind: u8) -> Option<(u16, u16)> {
     let [first, code, _, _, i, d, s, q, ..] = *bytes else { return None };
     (first == kind && code == 0).then_some((u16::from_be_bytes([i, d]), u16::from_be_bytes([s, q])))
 }
 
 /// What an ICMP error says of the packet that it is about; `None` for one that says nothing of its way.
-pub(super) fn fate(v6: bool, kind: u8, code: u8) -> Option<Fate> {
+pub(super) fn outcome_from_icmp(v6: bool, kind: u8, code: u8) -> Option<HopOutcome> {
     Some(match (v6, kind, code) {
-        (false, 11, 0) | (true, 3, 0) => Fate::Expired,
-        (false, 3, 3) | (true, 1, 4) => Fate::Arrived,
-        (false, 3, 0 | 6 | 11) | (true, 1, 0) => Fate::Refused("no route to the network"),
-        (false, 3, 1 | 7 | 8 | 12) | (true, 1, 3) => Fate::Refused("host unreachable"),
-        (false, 3, 2) | (true, 4, 1) => Fate::Refused("protocol unreachable"),
-        (false, 3, 9 | 10 | 13) | (true, 1, 1 | 5) => Fate::Refused("prohibited by a rule there"),
-        (true, 1, 6) => Fate::Refused("the route rejects it"),
-        (false, 3, 4) | (true, 2, _) => Fate::Refused("too large for the next link"),
-        (false, 3, _) | (true, 1, _) => Fate::Refused("unreachable"),
+        (false, 11, 0) | (true, 3, 0) => HopOutcome::TtlExceeded,
+        (false, 3, 3) | (true, 1, 4) => HopOutcome::Reached,
+        (false, 3, 0 | 6 | 11) | (true, 1, 0) => HopOutcome::Unreachable("no route to the network"),
+        (false, 3, 1 | 7 | 8 | 12) | (true, 1, 3) => HopOutcome::Unreachable("host unreachable"),
+        (false, 3, 2) | (true, 4, 1) => HopOutcome::Unreachable("protocol unreachable"),
+        (false, 3, 9 | 10 | 13) | (true, 1, 1 | 5) => HopOutcome::Unreachable("prohibited by a rule there"),
+        (true, 1, 6) => HopOutcome::Unreachable("the route rejects it"),
+        (false, 3, 4) | (true, 2, _) => HopOutcome::Unreachable("too large for the next link"),
+        (false, 3, _) | (true, 1, _) => HopOutcome::Unreachable("unreachable"),
         _ => return None,
     })
 }
@@ -70,44 +70,47 @@ mod tests {
     #[test]
     fn a_request_carries_its_numbers() {
         for v6 in [false, true] {
-            let packet = request(v6, 0xbeef, 77);
-            assert_eq!(of_request(v6, &packet), Some((0xbeef, 77)));
-            assert_eq!(of_reply(v6, false, &packet), None);
+            let packet = echo_request(v6, 0xbeef, 77);
+            assert_eq!(parse_request(v6, &packet), Some((0xbeef, 77)));
+            assert_eq!(parse_reply(v6, false, &packet), None);
         }
-        assert_eq!(checksum(&request(false, 1, 2)), 0, "a right checksum sums up to nothing");
+        assert_eq!(checksum(&echo_request(false, 1, 2)), 0, "a right checksum sums up to nothing");
     }
 
     #[test]
     fn a_raw_socket_shows_the_header_of_its_packet() {
-        let mut reply = request(false, 5, 6);
+        let mut reply = echo_request(false, 5, 6);
         reply[0] = 0;
         for options in [0, 8] {
             let mut packet = vec![0; 20 + options];
             packet[0] = 0x40 | u8::try_from(packet.len() / 4).unwrap();
             packet.extend_from_slice(&reply);
-            assert_eq!(of_reply(false, true, &packet), Some((5, 6)));
+            assert_eq!(parse_reply(false, true, &packet), Some((5, 6)));
         }
-        assert_eq!(of_reply(false, false, &reply), Some((5, 6)));
+        assert_eq!(parse_reply(false, false, &reply), Some((5, 6)));
     }
 
     #[test]
     fn errors_say_what_became_of_a_request() {
-        assert_eq!(fate(false, 11, 0), Some(Fate::Expired));
-        assert_eq!(fate(true, 3, 0), Some(Fate::Expired));
-        assert_eq!(fate(false, 3, 3), Some(Fate::Arrived));
-        assert_eq!(fate(true, 1, 4), Some(Fate::Arrived));
-        assert_eq!(fate(false, 3, 13), Some(Fate::Refused("prohibited by a rule there")));
-        assert_eq!(fate(true, 1, 3), Some(Fate::Refused("host unreachable")));
+        assert_eq!(outcome_from_icmp(false, 11, 0), Some(HopOutcome::TtlExceeded));
+        assert_eq!(outcome_from_icmp(true, 3, 0), Some(HopOutcome::TtlExceeded));
+        assert_eq!(outcome_from_icmp(false, 3, 3), Some(HopOutcome::Reached));
+        assert_eq!(outcome_from_icmp(true, 1, 4), Some(HopOutcome::Reached));
+        assert_eq!(
+            outcome_from_icmp(false, 3, 13),
+            Some(HopOutcome::Unreachable("prohibited by a rule there"))
+        );
+        assert_eq!(outcome_from_icmp(true, 1, 3), Some(HopOutcome::Unreachable("host unreachable")));
         // A fragment that was not put together in time, a redirect, a source quench.
         for (kind, code) in [(11, 1), (5, 0), (4, 0), (0, 0)] {
-            assert_eq!(fate(false, kind, code), None);
+            assert_eq!(outcome_from_icmp(false, kind, code), None);
         }
     }
 
     proptest! {
         #[test]
         fn nothing_that_arrives_does_harm(bytes: Vec<u8>, v6: bool, raw: bool, kind: u8, code: u8) {
-            let _ = (of_request(v6, &bytes), of_reply(v6, raw, &bytes), fate(v6, kind, code));
+            let _ = (parse_request(v6, &bytes), parse_reply(v6, raw, &bytes), outcome_from_icmp(v6, kind, code));
         }
     }
 }

@@ -10,51 +10,51 @@ use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
-use super::super::icmp::{self, address_of, is_of_the_way};
-use super::packet::{self, Fate};
-use super::route::RouteMethod;
-use crate::net::socket::Source;
+use super::super::icmp::{self, is_path_error, to_ip_addr};
+use super::packet::{self, HopOutcome};
+use super::route::TracerouteMethod;
+use crate::net::socket::SourceBinding;
 
 /// Port of the first datagram; each goes to the next one, by which its error is known.
 const FIRST_PORT: u16 = 33_434;
 /// Bytes of a packet that are looked at.
-const LOOKED_AT: usize = 128;
+const SNAP_LEN: usize = 128;
 /// An error about an earlier request comes back from a later `send`, once each; so often one is taken.
-const PENDING_ERRORS: usize = 64;
+const MAX_PENDING_ERRORS: usize = 64;
 
 /// What somebody said of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Heard {
+pub(super) struct HopResponse {
     /// Which request.
     pub(super) token: u16,
     /// Who said it.
     pub(super) from: IpAddr,
     /// What became of it.
-    pub(super) fate: Fate,
+    pub(super) outcome: HopOutcome,
 }
 
 /// A socket for requests to one address.
 #[derive(Debug)]
-pub(super) struct Prober {
+pub(super) struct TraceSocket {
     socket: UdpSocket,
     to: IpAddr,
-    method: RouteMethod,
+    method: TracerouteMethod,
     raw: bool,
     identifier: u16,
 }
 
-impl Prober {
-    pub(super) fn open(source: &Source, to: IpAddr, method: RouteMethod) -> io::Result<Self> {
-        let (socket, raw) = opened(to, method)?;
-        icmp::queue_errors(&socket, to)?;
-        if let Some(from) = source.towards(to) {
+impl TraceSocket {
+    pub(super) fn open(source: &SourceBinding, to: IpAddr, method: TracerouteMethod) -> io::Result<Self> {
+        let (socket, raw) = open_socket(to, method)?;
+        icmp::enable_error_queue(&socket, to)?;
+        if let Some(from) = source.bind_address_for(to) {
             socket.bind(&from.into())?;
         }
         if let Some(interface) = &source.interface {
             socket.bind_device(Some(interface.as_bytes()))?;
         }
         socket.set_nonblocking(true)?;
-        if method == RouteMethod::Icmp {
+        if method == TracerouteMethod::Icmp {
             // So that the kernel sorts out what is about other addresses; errors of routers come all the same.
             socket.connect(&SocketAddr::new(to, 0).into())?;
         }
@@ -68,11 +68,11 @@ impl Prober {
         self.to
     }
 
-    pub(super) const fn method(&self) -> RouteMethod {
+    pub(super) const fn method(&self) -> TracerouteMethod {
         self.method
     }
 
-    pub(super) const fn kind(&self) -> &'static str {
+    pub(super) const fn socket_kind(&self) -> &'static str {
         if self.raw { "raw" } else { "dgram" }
     }
 
@@ -87,15 +87,15 @@ impl Prober {
         let mut tried = 0;
         loop {
             let sent = match self.method {
-                RouteMethod::Udp => {
+                TracerouteMethod::Udp => {
                     self.socket.send_to(&[0; 32], (self.to, FIRST_PORT.wrapping_add(token))).await
                 }
-                RouteMethod::Icmp => {
-                    self.socket.send(&packet::request(self.to.is_ipv6(), self.identifier, token)).await
+                TracerouteMethod::Icmp => {
+                    self.socket.send(&packet::echo_request(self.to.is_ipv6(), self.identifier, token)).await
                 }
             };
             match sent {
-                Err(error) if tried < PENDING_ERRORS && is_of_the_way(&error) => tried += 1,
+                Err(error) if tried < MAX_PENDING_ERRORS && is_path_error(&error) => tried += 1,
                 Err(error) => return Err(error),
                 Ok(_) => return Ok(()),
             }
@@ -103,13 +103,13 @@ impl Prober {
     }
 
     /// The next that somebody says of a request. Waits without end.
-    pub(super) async fn hear(&self) -> io::Result<Heard> {
+    pub(super) async fn recv(&self) -> io::Result<HopResponse> {
         loop {
             // Errors first: they also stand in the way of reading.
             let heard = tokio::select! {
                 biased;
-                heard = self.socket.async_io(Interest::ERROR, || self.error()) => heard?,
-                heard = self.socket.async_io(Interest::READABLE, || self.reply()) => heard?,
+                heard = self.socket.async_io(Interest::ERROR, || self.recv_error()) => heard?,
+                heard = self.socket.async_io(Interest::READABLE, || self.recv_reply()) => heard?,
             };
             if let Some(heard) = heard {
                 return Ok(heard);
@@ -118,9 +118,9 @@ impl Prober {
     }
 
     /// The next entry of the error queue; `None` for one that says nothing of the way.
-    fn error(&self) -> io::Result<Option<Heard>> {
+    fn recv_error(&self) -> io::Result<Option<HopResponse>> {
         let v6 = self.to.is_ipv6();
-        let mut bytes = [0; LOOKED_AT];
+        let mut bytes = [0; SNAP_LEN];
         let mut parts = [IoSliceMut::new(&mut bytes)];
         let mut space = nix::cmsg_space!((sock_extended_err, sockaddr_in6));
         let read = recvmsg::<SockaddrStorage>(
@@ -138,59 +138,61 @@ impl Prober {
             }
             _ => None,
         });
-        let port = read.address.as_ref().and_then(port_of);
+        let port = read.address.as_ref().and_then(to_port);
         let length = read.bytes;
         let token = match self.method {
-            RouteMethod::Udp => port.map(|port| port.wrapping_sub(FIRST_PORT)),
-            RouteMethod::Icmp => self.own(packet::of_request(v6, bytes.get(..length).unwrap_or_default())),
+            TracerouteMethod::Udp => port.map(|port| port.wrapping_sub(FIRST_PORT)),
+            TracerouteMethod::Icmp => {
+                self.own_token(packet::parse_request(v6, bytes.get(..length).unwrap_or_default()))
+            }
         };
         Ok(token.zip(said).and_then(|(token, (error, from))| {
-            let fate = packet::fate(v6, error.ee_type, error.ee_code)?;
-            Some(Heard { token, from, fate })
+            let fate = packet::outcome_from_icmp(v6, error.ee_type, error.ee_code)?;
+            Some(HopResponse { token, from, outcome: fate })
         }))
     }
 
     /// The next packet that came; `None` for one that is no answer to this trace.
-    fn reply(&self) -> io::Result<Option<Heard>> {
-        let mut bytes = [0; LOOKED_AT];
+    fn recv_reply(&self) -> io::Result<Option<HopResponse>> {
+        let mut bytes = [0; SNAP_LEN];
         let mut parts = [IoSliceMut::new(&mut bytes)];
         let read = recvmsg::<SockaddrStorage>(self.socket.as_raw_fd(), &mut parts, None, MsgFlags::empty());
         let (length, address) = match read {
             Ok(read) => (read.bytes, read.address),
-            Err(errno) if is_of_the_way(&errno.into()) => return Ok(None),
+            Err(errno) if is_path_error(&errno.into()) => return Ok(None),
             Err(errno) => return Err(errno.into()),
         };
         let token = match self.method {
             // Somebody listens there after all; anybody else may have written to this port as well.
-            RouteMethod::Udp => {
-                let address = address.filter(|address| address_of(address) == Some(self.to));
-                address.as_ref().and_then(port_of).map(|port| port.wrapping_sub(FIRST_PORT))
+            TracerouteMethod::Udp => {
+                let address = address.filter(|address| to_ip_addr(address) == Some(self.to));
+                address.as_ref().and_then(to_port).map(|port| port.wrapping_sub(FIRST_PORT))
             }
-            RouteMethod::Icmp => {
+            TracerouteMethod::Icmp => {
                 let bytes = bytes.get(..length).unwrap_or_default();
-                self.own(packet::of_reply(self.to.is_ipv6(), self.raw, bytes))
+                self.own_token(packet::parse_reply(self.to.is_ipv6(), self.raw, bytes))
             }
         };
-        Ok(token.map(|token| Heard { token, from: self.to, fate: Fate::Arrived }))
+        Ok(token.map(|token| HopResponse { token, from: self.to, outcome: HopOutcome::Reached }))
     }
 
     /// The number of a request of this trace. On a datagram socket the kernel gives the identifier, and
     /// sorts by it.
-    fn own(&self, numbers: Option<(u16, u16)>) -> Option<u16> {
+    fn own_token(&self, numbers: Option<(u16, u16)>) -> Option<u16> {
         let (identifier, sequence) = numbers?;
         (!self.raw || identifier == self.identifier).then_some(sequence)
     }
 }
 
-fn opened(to: IpAddr, method: RouteMethod) -> io::Result<(Socket, bool)> {
-    if method == RouteMethod::Icmp {
-        return icmp::opened(to);
+fn open_socket(to: IpAddr, method: TracerouteMethod) -> io::Result<(Socket, bool)> {
+    if method == TracerouteMethod::Icmp {
+        return icmp::open_socket(to);
     }
     let domain = if to.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 };
     Ok((Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?, false))
 }
 
-fn port_of(address: &SockaddrStorage) -> Option<u16> {
+fn to_port(address: &SockaddrStorage) -> Option<u16> {
     let v4 = address.as_sockaddr_in().map(nix::sys::socket::SockaddrIn::port);
     v4.or_else(|| address.as_sockaddr_in6().map(nix::sys::socket::SockaddrIn6::port))
 }

@@ -9,17 +9,17 @@ use crate::domain::Failure;
 /// What is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum RouteMethod {
+pub enum TracerouteMethod {
     /// Datagrams to ports that nobody listens on, from 33434 on; the target says that they are closed.
     Udp,
     /// Echo requests.
     Icmp,
 }
 
-impl RouteMethod {
+impl TracerouteMethod {
     /// What people read.
     #[must_use]
-    pub const fn words(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Udp => "UDP",
             Self::Icmp => "ICMP",
@@ -33,25 +33,25 @@ pub struct Route {
     /// Where it leads.
     pub address: IpAddr,
     /// What was sent.
-    pub method: RouteMethod,
+    pub method: TracerouteMethod,
     /// Kind of the socket: `dgram` without privilege, `raw` with it.
     pub socket: &'static str,
     /// Its hops, the first router first. The last is where it ended.
-    pub hops: Vec<Hop>,
+    pub hops: Vec<RouteHop>,
     /// How it ended.
     pub end: RouteEnd,
 }
 
 /// One router, or several that take turns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Hop {
+pub struct RouteHop {
     /// What came for each request, `None` for silence.
-    pub answers: Vec<Option<Answer>>,
+    pub answers: Vec<Option<HopReply>>,
 }
 
 /// What somebody said of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Answer {
+pub struct HopReply {
     /// Who.
     pub from: IpAddr,
     /// Microseconds from the request to it.
@@ -83,7 +83,7 @@ pub enum RouteEnd {
 impl RouteEnd {
     /// What people read.
     #[must_use]
-    pub const fn words(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::OutOfTime => "time was up before the way was known",
             Self::Silent => "nobody answers from here on",
@@ -94,7 +94,7 @@ impl RouteEnd {
     }
 }
 
-impl Hop {
+impl RouteHop {
     /// Whether nobody answered.
     #[must_use]
     pub fn is_silent(&self) -> bool {
@@ -105,24 +105,24 @@ impl Hop {
 impl Route {
     /// How far it is known: the last hop that answered, from 1; 0 for none.
     #[must_use]
-    pub fn known(&self) -> usize {
+    pub fn known_hops(&self) -> usize {
         self.hops.iter().rposition(|hop| !hop.is_silent()).map_or(0, |at| at + 1)
     }
 
     /// The last answers, which say how it ended.
-    pub(super) fn last_refusal(&self) -> Option<&Answer> {
+    pub(super) fn last_refused_reply(&self) -> Option<&HopReply> {
         self.hops.last()?.answers.iter().flatten().find(|answer| answer.refused.is_some())
     }
 }
 
 /// Of two ways the one that came further, and what the other came to. Fails when both could not be tried.
-pub(super) fn better(
+pub(super) fn choose_route(
     both: (Result<Route, Failure>, Result<Route, Failure>),
 ) -> Result<(Route, String), Failure> {
-    let told = |route: &Route| format!("{}: {}", route.method.words(), route.summary());
+    let told = |route: &Route| format!("{}: {}", route.method.as_str(), route.summary());
     match both {
         (Ok(first), Ok(second)) => {
-            let rank = |route: &Route| (route.end == RouteEnd::Reached, route.known());
+            let rank = |route: &Route| (route.end == RouteEnd::Reached, route.known_hops());
             let (shown, other) = if rank(&second) > rank(&first) { (second, first) } else { (first, second) };
             let other = told(&other);
             Ok((shown, other))

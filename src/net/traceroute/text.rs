@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use super::options::Traced;
-use super::route::{Answer, Hop, Route, RouteEnd};
+use super::options::Traceroute;
+use super::route::{HopReply, Route, RouteEnd, RouteHop};
 
-impl fmt::Display for Traced {
+impl fmt::Display for Traceroute {
     /// Several lines, each with its end.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Route { address, method, .. } = self.route;
-        writeln!(f, "traceroute to {} ({address}) over {}", self.host, method.words())?;
+        writeln!(f, "traceroute to {} ({address}) over {}", self.host, method.as_str())?;
         write!(f, "{}", self.route)?;
         if !self.other.is_empty() {
             writeln!(f, "({})", self.other)?;
@@ -31,11 +31,11 @@ impl Route {
     /// How it ended, in one line.
     #[must_use]
     pub fn summary(&self) -> String {
-        let words = self.end.words();
-        let known = self.known();
+        let words = self.end.as_str();
+        let known = self.known_hops();
         let hops = if known == 1 { "1 hop".to_owned() } else { format!("{known} hops") };
-        match (self.end, self.last_refusal()) {
-            (RouteEnd::Refused, Some(Answer { from, refused: Some(why), .. })) => {
+        match (self.end, self.last_refused_reply()) {
+            (RouteEnd::Refused, Some(HopReply { from, refused: Some(why), .. })) => {
                 format!("{words}: {from} says: {why} (after {hops})")
             }
             (RouteEnd::Reached | RouteEnd::Refused, _) => format!("{words} (after {hops})"),
@@ -44,7 +44,7 @@ impl Route {
     }
 }
 
-impl fmt::Display for Hop {
+impl fmt::Display for RouteHop {
     /// Each address once, with the times that follow it, as long as it stays the same.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut last = None;
@@ -73,25 +73,25 @@ impl fmt::Display for Hop {
 mod tests {
     use std::net::IpAddr;
 
-    use super::super::route::RouteMethod;
+    use super::super::route::TracerouteMethod;
     use super::*;
 
-    fn answer(last: u8, rtt_us: u64, refused: Option<&'static str>) -> Answer {
-        Answer { from: IpAddr::from([192, 0, 2, last]), rtt_us, refused, reached: false }
+    fn answer(last: u8, rtt_us: u64, refused: Option<&'static str>) -> HopReply {
+        HopReply { from: IpAddr::from([192, 0, 2, last]), rtt_us, refused, reached: false }
     }
 
     #[test]
     fn a_route_reads_like_a_table() {
         let hops = vec![
-            Hop { answers: vec![Some(answer(1, 512, None)), Some(answer(1, 1_498, None))] },
-            Hop { answers: vec![Some(answer(2, 20_000, None)), Some(answer(3, 10_010, None))] },
-            Hop { answers: vec![None, None] },
-            Hop { answers: vec![None, Some(answer(9, 33_333, Some("host unreachable")))] },
+            RouteHop { answers: vec![Some(answer(1, 512, None)), Some(answer(1, 1_498, None))] },
+            RouteHop { answers: vec![Some(answer(2, 20_000, None)), Some(answer(3, 10_010, None))] },
+            RouteHop { answers: vec![None, None] },
+            RouteHop { answers: vec![None, Some(answer(9, 33_333, Some("host unreachable")))] },
         ];
         let address = IpAddr::from([198, 51, 100, 7]);
         let route =
-            Route { address, method: RouteMethod::Udp, socket: "dgram", hops, end: RouteEnd::Refused };
-        let traced = Traced { host: "shop.test".to_owned(), route, other: "ICMP: nothing".to_owned() };
+            Route { address, method: TracerouteMethod::Udp, socket: "dgram", hops, end: RouteEnd::Refused };
+        let traced = Traceroute { host: "shop.test".to_owned(), route, other: "ICMP: nothing".to_owned() };
         assert_eq!(
             traced.to_string(),
             "traceroute to shop.test (198.51.100.7) over UDP

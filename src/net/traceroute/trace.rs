@@ -2,17 +2,17 @@
 
 use std::net::IpAddr;
 
-use super::options::{RouteOptions, Traced};
-use super::prober::Prober;
-use super::route::{Route, RouteMethod, better};
+use super::options::{Traceroute, TracerouteOptions};
+use super::prober::TraceSocket;
+use super::route::{Route, TracerouteMethod, choose_route};
 use super::walk;
 use crate::domain::{Capture, Failure};
 use crate::net::deadline::Deadline;
-use crate::net::endpoint::{Endpoint, Trace};
+use crate::net::endpoint::{ConnectTrace, Endpoint};
 use crate::net::stack::Net;
 
 /// Name of the file that a route is kept in.
-const FILE: &str = "traceroute.txt";
+const CAPTURE_NAME: &str = "traceroute.txt";
 
 impl Net {
     /// Traces the way to `to`: to its pinned address, or to the first that its name resolves to and the egress
@@ -21,41 +21,41 @@ impl Net {
     pub async fn traceroute(
         &self,
         to: &Endpoint,
-        options: RouteOptions,
+        options: TracerouteOptions,
         deadline: Deadline,
-    ) -> Result<Traced, Failure> {
-        let mut trace = Trace::default();
+    ) -> Result<Traceroute, Failure> {
+        let mut trace = ConnectTrace::default();
         let addresses = self.resolve(to, deadline, &mut trace).await?;
-        let address = self.permitted(&addresses, &mut trace)?[0].to_canonical();
-        let one = |method| self.route(address, method, options, deadline);
+        let address = self.allowed_addresses(&addresses, &mut trace)?[0].to_canonical();
+        let one = |method| self.trace_route(address, method, options, deadline);
         let (route, other) = match options.method {
             Some(method) => (one(method).await?, String::new()),
-            None => better(tokio::join!(one(RouteMethod::Udp), one(RouteMethod::Icmp)))?,
+            None => choose_route(tokio::join!(one(TracerouteMethod::Udp), one(TracerouteMethod::Icmp)))?,
         };
-        Ok(Traced { host: to.host.to_string(), route, other })
+        Ok(Traceroute { host: to.host.to_string(), route, other })
     }
 
     /// [`Self::traceroute`] as a file for people, also when it came to nothing: then it says why.
-    pub async fn traceroute_file(&self, to: &Endpoint, deadline: Deadline) -> Capture {
-        let text = match self.traceroute(to, RouteOptions::default(), deadline).await {
+    pub async fn traceroute_capture(&self, to: &Endpoint, deadline: Deadline) -> Capture {
+        let text = match self.traceroute(to, TracerouteOptions::default(), deadline).await {
             Ok(traced) => traced.to_string(),
             Err(failure) => format!("traceroute to {}: {failure}\n", to.host),
         };
-        Capture::new(FILE, "text/plain; charset=utf-8", text.as_bytes())
+        Capture::new(CAPTURE_NAME, "text/plain; charset=utf-8", text.as_bytes())
     }
 
-    async fn route(
+    async fn trace_route(
         &self,
         to: IpAddr,
-        method: RouteMethod,
-        options: RouteOptions,
+        method: TracerouteMethod,
+        options: TracerouteOptions,
         deadline: Deadline,
     ) -> Result<Route, Failure> {
-        let prober = Prober::open(self.source(), to, method).map_err(|error| match method {
-            RouteMethod::Udp => self.dial_failure((to, 0).into(), &error),
-            RouteMethod::Icmp => self.echo_refused(to, &error),
+        let prober = TraceSocket::open(self.source(), to, method).map_err(|error| match method {
+            TracerouteMethod::Udp => self.dial_failure((to, 0).into(), &error),
+            TracerouteMethod::Icmp => self.echo_socket_failure(to, &error),
         })?;
-        walk::walk(&prober, options, deadline)
+        walk::trace(&prober, options, deadline)
             .await
             .map_err(|error| self.dial_failure((to, 0).into(), &error))
     }

@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use super::letter;
 use super::relay::Relay;
 use crate::domain::Failure;
-use crate::net::{Deadline, Endpoint, Net, TlsOptions, Trace};
+use crate::net::{ConnectTrace, Deadline, Endpoint, Net, TlsOptions};
 use crate::notify::contract::{Message, Secret};
 use crate::notify::send_error::SendError;
 use crate::protocol::starttls;
@@ -123,7 +123,7 @@ impl Mail {
         }
         let address = tcp.peer_addr().map_err(|error| SendError::passing(error.to_string()))?;
         let options = TlsOptions { verify: self.settings.verify, ..TlsOptions::default() };
-        let mut trace = Trace::default();
+        let mut trace = ConnectTrace::default();
         let stream = self.net.handshake(tcp, &self.settings.host, &options, deadline, &mut trace).await?;
         // After STARTTLS the server does not greet again, but lettre waits for it.
         Ok(Box::new(Relay::new(stream, address, !implicit)))
@@ -131,7 +131,7 @@ impl Mail {
 
     async fn dial(&self, deadline: Deadline) -> Result<TcpStream, SendError> {
         let to = Endpoint::new(&self.settings.host, self.settings.port);
-        Ok(self.net.connect(&to, deadline, &mut Trace::default()).await?)
+        Ok(self.net.connect(&to, deadline, &mut ConnectTrace::default()).await?)
     }
 }
 

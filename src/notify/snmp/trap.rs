@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::ber;
 use super::ber::{context, integer, octets, oid, sequence, tagged};
 use crate::domain::{MonitorId, NotificationKind, NotificationMethod, Phase, Timestamp};
-use crate::net::{Deadline, Endpoint, Net, Trace};
+use crate::net::{ConnectTrace, Deadline, Endpoint, Net};
 use crate::notify::contract::Message;
 use crate::notify::send_error::SendError;
 
@@ -49,17 +49,17 @@ impl Traps {
         let deadline = Deadline::within(within);
         let (host, port) = host_and_port(&message.recipient.address)
             .ok_or_else(|| SendError::lasting("the address is no host with or without a port"))?;
-        let mut trace = Trace::default();
+        let mut trace = ConnectTrace::default();
         let found = self.net.resolve(&Endpoint::new(host, port), deadline, &mut trace).await?;
-        let allowed = self.net.permitted(&found, &mut trace)?;
+        let allowed = self.net.allowed_addresses(&found, &mut trace)?;
         let address = allowed.first().ok_or_else(|| SendError::passing("the name has no address"))?;
         let to = SocketAddr::new(*address, port);
-        let socket = self.net.udp(to)?;
+        let socket = self.net.udp_socket(to)?;
         let source = socket.local_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |own| own.ip());
         let ticks =
             i64::try_from(now.since(self.started_at).as_millis() / 10).unwrap_or(i64::MAX) & 0xffff_ffff;
         let packet = packet(message, &self.enterprise, ticks, source);
-        let sent = deadline.hold(Phase::Send, socket.send(&packet)).await?;
+        let sent = deadline.enforce(Phase::Send, socket.send(&packet)).await?;
         sent.map(drop).map_err(|error| SendError::passing(format!("{to}: {error}")))
     }
 }

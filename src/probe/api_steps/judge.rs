@@ -56,8 +56,9 @@ impl EvaluationInput {
         let internal = |failure| Evaluation { failures: vec![failure], ..Evaluation::default() };
         let judge = move || {
             let text = charset::decode(&self.body, Some(&self.content_type));
-            let answer =
-                self.to_answer(&text).with_search_budget(SearchBudget::with_remaining(|| deadline.left()));
+            let answer = self
+                .to_answer(&text)
+                .with_search_budget(SearchBudget::with_remaining(|| deadline.remaining()));
             let ruling = self.evaluate_response(&answer);
             if answer.is_search_budget_exhausted() {
                 let words = format!(

@@ -47,7 +47,7 @@ impl TextCondition {
     }
 
     fn evaluate(&self, text: &str, deadline: Deadline) -> Result<bool, Failure> {
-        let patience = SearchBudget::with_remaining(|| deadline.left());
+        let patience = SearchBudget::with_remaining(|| deadline.remaining());
         let fits = self.matches(text, &patience);
         if patience.is_exhausted() {
             let bytes = text.len();

@@ -252,8 +252,8 @@ fn session_options(document: &MonitorDocument, browser: BrowserType) -> Result<W
         family: way::address_family(document)?,
         proxy: way::proxy_id(document)?,
         verify: tls.verify,
-        ca: tls.ca,
-        client_certificate: tls.client_certificate,
+        ca: tls.ca_id,
+        client_certificate: tls.client_certificate_id,
         trace: None,
     })
 }

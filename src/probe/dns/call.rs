@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use super::inquiry::Transport;
 use crate::domain::{DnsFacts, Failure, FailureKind, HttpFacts, Phase};
-use crate::net::Trace;
+use crate::net::ConnectTrace;
 use crate::probe::contract::ProbeContext;
 use crate::protocol::dns::{Answer, Heard, Question, rcode_name};
 
@@ -14,7 +14,7 @@ const MAX_ANSWERS: usize = 100;
 /// What an attempt has learned so far.
 #[derive(Default)]
 pub(super) struct DnsState {
-    pub(super) trace: Trace,
+    pub(super) trace: ConnectTrace,
     pub(super) facts: DnsFacts,
     pub(super) http: Option<Box<HttpFacts>>,
     pub(super) notes: Vec<String>,

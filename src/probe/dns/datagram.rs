@@ -31,7 +31,7 @@ impl ServerQuery<'_> {
         let query = self.encode_query()?;
         let started = Instant::now();
         let socket =
-            self.cx.net.udp(self.server).map_err(|failure| Failure { phase: Phase::Send, ..failure });
+            self.cx.net.udp_socket(self.server).map_err(|failure| Failure { phase: Phase::Send, ..failure });
         seen.trace.phases.add(Phase::Send, started.elapsed());
         let started = Instant::now();
         let heard = self.query_udp(&socket?, &query, &mut seen.notes).await;
@@ -50,10 +50,10 @@ impl ServerQuery<'_> {
             phase: Phase::FirstByte,
             ..self.cx.net.dial_failure(self.server, error)
         };
-        let patience = MIN_RESEND_INTERVAL.max(deadline.left() / 3);
+        let patience = MIN_RESEND_INTERVAL.max(deadline.remaining() / 3);
         let mut buffer = vec![0; BUFFER_BYTES];
         let (mut sent, mut strays) = (0_u32, MismatchCount::default());
-        while !deadline.passed() {
+        while !deadline.is_expired() {
             socket.send(query).await.map_err(|error| lost(&error))?;
             sent += 1;
             let until = deadline.at.min(Instant::now() + patience);
@@ -78,7 +78,7 @@ impl ServerQuery<'_> {
     }
 
     fn unanswered_failure(&self, sent: u32, strays: &MismatchCount) -> Failure {
-        let mut failure = self.cx.deadline.missed(Phase::FirstByte);
+        let mut failure = self.cx.deadline.timed_out(Phase::FirstByte);
         let times = if sent == 1 { "once".to_owned() } else { format!("{sent} times") };
         failure.detail = format!("{}; the question was sent {times}", failure.detail);
         if let Some(stray) = &strays.last {

@@ -11,7 +11,7 @@ use super::call::{DnsState, ServerQuery, record_response};
 use super::inquiry::{QueryPlan, Transport};
 use super::judge::{evaluate, has_no_records};
 use crate::domain::{Failure, FailureKind, Observation, Phase, WarningKind};
-use crate::net::{Deadline, Endpoint, decisive};
+use crate::net::{Deadline, Endpoint, primary_failure};
 use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::settings::ProbeSettings;
 use crate::probe::target::{build_observation, endpoint};
@@ -88,7 +88,7 @@ impl DnsProbe {
         seen: &mut DnsState,
     ) -> Result<(), Failure> {
         let addresses = cx.net.resolve(&self.server, cx.deadline, &mut seen.trace).await?;
-        let addresses = cx.net.permitted(&addresses, &mut seen.trace)?;
+        let addresses = cx.net.allowed_addresses(&addresses, &mut seen.trace)?;
         let servers = routed_first(cx, &addresses, self.server.port);
         let mut kind = inquiry.record_type;
         let (server, mut answer) = self.query_any(inquiry, &servers, cx, seen).await?;
@@ -117,7 +117,7 @@ impl DnsProbe {
         for (index, &server) in servers.iter().enumerate() {
             seen.trace.address = Some(server);
             let deadline = match u32::try_from(servers.len() - index) {
-                Ok(left) if left > 1 => Deadline::within(cx.deadline.left() / left),
+                Ok(left) if left > 1 => Deadline::within(cx.deadline.remaining() / left),
                 _ => cx.deadline,
             };
             match self
@@ -135,7 +135,7 @@ impl DnsProbe {
                 Err(failure) => return Err(failure),
             }
         }
-        Err(if failures.len() == 1 { failures.remove(0) } else { decisive(failures) })
+        Err(if failures.len() == 1 { failures.remove(0) } else { primary_failure(failures) })
     }
 
     async fn query(
@@ -172,7 +172,7 @@ impl DnsProbe {
 fn routed_first(cx: ProbeContext<'_>, addresses: &[IpAddr], port: u16) -> Vec<SocketAddr> {
     let mut servers: Vec<SocketAddr> = addresses.iter().map(|&ip| SocketAddr::new(ip, port)).collect();
     if servers.len() > 1 {
-        servers.sort_by_cached_key(|&server| cx.net.udp(server).is_err());
+        servers.sort_by_cached_key(|&server| cx.net.udp_socket(server).is_err());
     }
     servers
 }

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::call::{DnsState, ServerQuery, malformed_failure};
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::net::{TlsOptions, TlsStream, acknowledge_at_once, end_by_reset, read_to, write_all};
+use crate::net::{TlsOptions, TlsStream, enable_quick_ack, read_to_len, set_reset_on_close, write_all};
 use crate::protocol::dns::Answer;
 
 impl ServerQuery<'_> {
@@ -20,7 +20,7 @@ impl ServerQuery<'_> {
         let mut stream = self.connect_tls(tls, seen).await?;
         self.send_query(&mut stream, seen).await?;
         // Some servers hold the answer back until the session tickets before it are acknowledged.
-        acknowledge_at_once(stream.below());
+        enable_quick_ack(stream.get_ref());
         self.read_response(&mut stream, seen).await
     }
 
@@ -36,8 +36,8 @@ impl ServerQuery<'_> {
     /// A connection that ends with a reset: all that matters is read before.
     async fn connect(&self, seen: &mut DnsState) -> Result<TcpStream, Failure> {
         let (ip, port) = (self.server.ip(), self.server.port());
-        let stream = self.cx.net.connect_any(&[ip], port, self.cx.deadline, &mut seen.trace).await?;
-        end_by_reset(&stream);
+        let stream = self.cx.net.connect_addresses(&[ip], port, self.cx.deadline, &mut seen.trace).await?;
+        set_reset_on_close(&stream);
         Ok(stream)
     }
 
@@ -67,13 +67,13 @@ impl ServerQuery<'_> {
         let (deadline, phases) = (self.cx.deadline, &mut seen.trace.phases);
         let started = Instant::now();
         let mut size = Vec::with_capacity(2);
-        let begun = read_to(stream, &mut size, 2, deadline, Phase::FirstByte).await;
+        let begun = read_to_len(stream, &mut size, 2, deadline, Phase::FirstByte).await;
         phases.add(Phase::FirstByte, started.elapsed());
         begun?;
         let length = usize::from(u16::from_be_bytes([size[0], size[1]]));
         let started = Instant::now();
         let mut message = Vec::with_capacity(length);
-        let read = read_to(stream, &mut message, length, deadline, Phase::Transfer).await;
+        let read = read_to_len(stream, &mut message, length, deadline, Phase::Transfer).await;
         phases.add(Phase::Transfer, started.elapsed());
         read.map_err(|failure| truncated_failure(failure, message.len(), length))?;
         self.parse_response(&message)

@@ -3,7 +3,7 @@
 use tokio::time::Instant;
 
 use crate::domain::{Failure, FailureKind, MailFacts, Observation, Phase};
-use crate::net::{TlsOptions, Trace};
+use crate::net::{ConnectTrace, TlsOptions};
 use crate::probe::target::{ServiceEndpoint, parse_service, session_observation};
 use crate::probe::way::trust_options;
 use crate::protocol::auth::{Credentials, Mechanism};
@@ -83,13 +83,13 @@ impl MailAccount {
 
     /// A server that waits for TLS says nothing, and one that does not know it says something else: both
     /// are known by where the session fails.
-    pub(super) fn with_tls_hint(&self, failure: Failure, trace: &Trace) -> Failure {
+    pub(super) fn with_tls_hint(&self, failure: Failure, trace: &ConnectTrace) -> Failure {
         let [plain, secure] = self.schemes else { return failure };
         let hint = match (failure.phase, failure.kind, self.service.implicit_tls) {
             (Phase::Banner, FailureKind::TimedOut | FailureKind::NoResponse, false) => {
                 format!("; one that waits for TLS says nothing before it: its host is written `{secure}://…`")
             }
-            (Phase::Tls, FailureKind::TlsHandshake, true) if trace.no_tls => {
+            (Phase::Tls, FailureKind::TlsHandshake, true) if trace.peer_not_tls => {
                 format!("; one that begins in plain text answers so: its host is written `{plain}://…`")
             }
             _ => return failure,

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::figures::PingStatistics;
 use crate::domain::{Failure, FailureKind, Observation, Phase, PingFacts};
-use crate::net::{EchoReply, EchoSocket, Endpoint, STAGGER, Trace};
+use crate::net::{CONNECTION_ATTEMPT_DELAY, ConnectTrace, EchoOutcome, EchoSocket, Endpoint};
 use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::settings::ProbeSettings;
 use crate::probe::target::{build_observation, endpoint};
@@ -76,7 +76,7 @@ impl Probe for PingProbe {
 impl PingProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
-        let mut trace = Trace::default();
+        let mut trace = ConnectTrace::default();
         let mut facts = None;
         let outcome = self.execute(cx, &mut trace, &mut facts).await;
         // A port says nothing here; 0 stands for none.
@@ -88,17 +88,17 @@ impl PingProbe {
     async fn execute(
         &self,
         cx: ProbeContext<'_>,
-        trace: &mut Trace,
+        trace: &mut ConnectTrace,
         facts: &mut Option<PingFacts>,
     ) -> Result<(), Failure> {
         let addresses = cx.net.resolve(&self.target, cx.deadline, trace).await?;
-        let allowed = cx.net.permitted(&addresses, trace)?;
+        let allowed = cx.net.allowed_addresses(&addresses, trace)?;
         let to = match allowed.as_slice() {
             [only] => *only,
             several => self.first_to_reply(cx, several).await,
         };
         trace.address = Some((to, 0).into());
-        let socket = cx.net.echo(to).await?;
+        let socket = cx.net.echo_socket(to).await?;
         let mut figures = PingStatistics::default();
         let outcome = self.send_series(cx, socket, to, &mut figures).await;
         if let Some(first) = figures.first_rtt() {
@@ -113,17 +113,17 @@ impl PingProbe {
     /// a little after the one before, as connections are (RFC 8305). When none does, the first one that this
     /// host has a route to. These requests stand in no figure.
     async fn first_to_reply(&self, cx: ProbeContext<'_>, addresses: &[IpAddr]) -> IpAddr {
-        let routed = |ip: &&IpAddr| cx.net.udp((**ip, 9).into()).is_ok();
+        let routed = |ip: &&IpAddr| cx.net.udp_socket((**ip, 9).into()).is_ok();
         let routed: Vec<IpAddr> = addresses.iter().filter(routed).copied().collect();
         let [first, _, ..] = routed[..] else { return *routed.first().unwrap_or(&addresses[0]) };
-        let time = (cx.deadline.left() / 4).min(ADDRESS_RACE_TIMEOUT);
-        let apart = STAGGER.min(time / u32::try_from(routed.len()).unwrap_or(u32::MAX));
+        let time = (cx.deadline.remaining() / 4).min(ADDRESS_RACE_TIMEOUT);
+        let apart = CONNECTION_ATTEMPT_DELAY.min(time / u32::try_from(routed.len()).unwrap_or(u32::MAX));
         let mut knocks: FuturesUnordered<_> = (0..)
             .zip(&routed)
             .map(|(turn, &to)| async move {
                 tokio::time::sleep(apart * turn).await;
-                let sent = cx.net.echo(to).await.ok()?.send(to, self.size).await.ok()?;
-                matches!(sent.reply().await, Some(EchoReply::After(_))).then_some(to)
+                let sent = cx.net.echo_socket(to).await.ok()?.send(to, self.size).await.ok()?;
+                matches!(sent.outcome().await, Some(EchoOutcome::Reply(_))).then_some(to)
             })
             .collect();
         let replying = async {
@@ -157,13 +157,13 @@ impl PingProbe {
         to: IpAddr,
         figures: &mut PingStatistics,
     ) -> Result<(), Failure> {
-        let pace = SEND_INTERVAL.min(cx.deadline.left() / self.count);
+        let pace = SEND_INTERVAL.min(cx.deadline.remaining() / self.count);
         let mut waiting = FuturesUnordered::new();
         let mut next_at = Instant::now();
         loop {
             if figures.sent() < self.count && next_at <= Instant::now() {
-                let sent = cx.deadline.hold(Phase::Connect, socket.send(to, self.size)).await?;
-                waiting.push(sent.map_err(|error| cx.net.echo_failure(to, &error))?.reply());
+                let sent = cx.deadline.enforce(Phase::Connect, socket.send(to, self.size)).await?;
+                waiting.push(sent.map_err(|error| cx.net.echo_send_failure(to, &error))?.outcome());
                 figures.record_sent();
                 next_at += pace;
             }
@@ -173,11 +173,11 @@ impl PingProbe {
             }
             let until = if all_sent { next_at - pace + final_wait(figures) } else { next_at };
             match tokio::time::timeout_at(until.min(cx.deadline.at), waiting.next()).await {
-                Ok(Some(Some(EchoReply::After(took)))) => figures.record_reply(took),
-                Ok(Some(Some(EchoReply::Error(error)))) => figures.record_error(error),
+                Ok(Some(Some(EchoOutcome::Reply(took)))) => figures.record_reply(took),
+                Ok(Some(Some(EchoOutcome::Error(error)))) => figures.record_error(error),
                 Ok(Some(None)) => return Err(socket_closed_failure(to)),
                 Ok(None) => tokio::time::sleep_until(next_at.min(cx.deadline.at)).await,
-                Err(_) if all_sent || cx.deadline.passed() => return Ok(()),
+                Err(_) if all_sent || cx.deadline.is_expired() => return Ok(()),
                 Err(_) => {}
             }
         }

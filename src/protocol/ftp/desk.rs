@@ -12,7 +12,7 @@ use super::connector::Errand;
 use super::watch::Watch;
 use super::wire::Wire;
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::net::{Deadline, Net, Stream, TlsSession, Trace, exchange_failure, was_resumed};
+use crate::net::{ConnectTrace, Deadline, MaybeTlsStream, Net, TlsSession, io_failure, was_resumed};
 
 /// Why a data connection under an old TLS version may be refused.
 const NO_SESSION: &str = "; this may be because its TLS session is a new one: under TLS 1.1 and older, Vigie \
@@ -44,7 +44,7 @@ impl Desk<'_> {
                 done = &mut work => return done.map_err(|error| self.failure(&error)),
                 Some(errand) = self.errands.recv() => errand,
                 () = tokio::time::sleep_until(self.deadline.at) => {
-                    return Err(self.deadline.missed(self.watch.phase()));
+                    return Err(self.deadline.timed_out(self.watch.phase()));
                 }
             };
             match errand {
@@ -57,23 +57,23 @@ impl Desk<'_> {
     /// The outcome of `work` on a data connection.
     pub(super) async fn hold<T>(&self, work: impl Future<Output = std::io::Result<T>>) -> Result<T, Failure> {
         let phase = self.watch.phase();
-        self.deadline.hold(phase, work).await?.map_err(|error| exchange_failure(phase, &error))
+        self.deadline.enforce(phase, work).await?.map_err(|error| io_failure(phase, &error))
     }
 
     async fn dial(&mut self, port: u16) -> Option<TcpStream> {
-        let mut trace = Trace::default();
+        let mut trace = ConnectTrace::default();
         let to = SocketAddr::new(self.host.ip(), port);
         self.watch.note(&format!("data connection to {to}"));
-        let dialled = self.net.connect_any(&[to.ip()], port, self.deadline, &mut trace).await;
+        let dialled = self.net.connect_addresses(&[to.ip()], port, self.deadline, &mut trace).await;
         self.data_address = trace.address.or(self.data_address);
         self.told(dialled)
     }
 
     /// TLS is on both connections or on none.
     async fn protect(&mut self, stream: TcpStream) -> Option<Wire> {
-        let Some(tls) = self.tls.clone() else { return Some(Wire::data(Stream::Plain(stream))) };
+        let Some(tls) = self.tls.clone() else { return Some(Wire::data(MaybeTlsStream::Plain(stream))) };
         let before = self.watch.enter(Phase::Passive);
-        let mut trace = Trace::default();
+        let mut trace = ConnectTrace::default();
         let shaken = tls.handshake(stream, self.deadline, &mut trace).await;
         self.watch.enter(before);
         let mut stream = self.told(shaken)?;
@@ -81,8 +81,8 @@ impl Desk<'_> {
         self.reused = Some(self.reused.unwrap_or(true) && reused);
         self.watch.note(if reused { "TLS on it, session taken up again" } else { "TLS on it, new session" });
         // The last message of a handshake would else wait for the first byte of an upload.
-        let _ = self.deadline.hold(Phase::Passive, stream.flush()).await;
-        Some(Wire::data(Stream::Tls(Box::new(stream))))
+        let _ = self.deadline.enforce(Phase::Passive, stream.flush()).await;
+        Some(Wire::data(MaybeTlsStream::Tls(Box::new(stream))))
     }
 
     fn told<T>(&self, outcome: Result<T, Failure>) -> Option<T> {
@@ -97,7 +97,7 @@ impl Desk<'_> {
     /// Whether `code` is what servers say that require the session of the control connection (vsftpd 522,
     /// others 425), on a data connection that could not have it.
     fn misses_session(&self, code: u16) -> bool {
-        let is_old = self.tls.as_ref().is_some_and(|tls| !tls.resumes());
+        let is_old = self.tls.as_ref().is_some_and(|tls| !tls.can_resume());
         is_old && self.reused == Some(false) && matches!(code, 425 | 522)
     }
 
@@ -115,7 +115,7 @@ impl Desk<'_> {
                 let hint = if self.misses_session(reply.code) { NO_SESSION } else { "" };
                 Failure::new(phase, kind, format!("it answers `{asked}` with `{}`{hint}", reply.quoted()))
             }
-            (FtpError::ConnectionError(error), _) => exchange_failure(phase, error),
+            (FtpError::ConnectionError(error), _) => io_failure(phase, error),
             _ => Failure::new(phase, FailureKind::ResponseInvalid, error.to_string()),
         }
     }

@@ -14,7 +14,7 @@ use super::passive::{extended, passive};
 use super::reply::{Replies, Reply};
 use super::watch::Watch;
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::net::{Stream, closed, exchange_failure};
+use crate::net::{MaybeTlsStream, closed_failure, io_failure};
 
 /// Bytes of one line of a reply.
 const LINE: usize = 8 * 1024;
@@ -22,7 +22,7 @@ const LINE: usize = 8 * 1024;
 /// What suppaftp takes for its TLS stream, whether there is TLS or not.
 #[derive(Debug)]
 pub struct Wire {
-    stream: Stream,
+    stream: MaybeTlsStream,
     control: Option<Box<Control>>,
 }
 
@@ -45,15 +45,15 @@ struct Control {
 impl Wire {
     /// A data connection.
     #[must_use]
-    pub fn data(stream: Stream) -> Self {
+    pub fn data(stream: MaybeTlsStream) -> Self {
         Self { stream, control: None }
     }
 
     /// The control connection after its opening, with what was `read_ahead`. suppaftp will say PBSZ and
     /// PROT, since it takes this for a stream that TLS was just begun on; without TLS they stay here.
     #[must_use]
-    pub fn control(stream: Stream, read_ahead: Vec<u8>, watch: Watch) -> Self {
-        let muted = if stream.is_secure() { 0 } else { 2 };
+    pub fn control(stream: MaybeTlsStream, read_ahead: Vec<u8>, watch: Watch) -> Self {
+        let muted = if stream.is_tls() { 0 } else { 2 };
         let (ready, outgoing) = (Vec::new(), Vec::new());
         let control = Control {
             watch,
@@ -102,7 +102,7 @@ impl Control {
 
     /// Sends what is to be sent. A server that hung up is told by what it said last, which is yet to be
     /// read; so a write that fails is none here.
-    fn push(&mut self, stream: &mut Stream, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn push(&mut self, stream: &mut MaybeTlsStream, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.outgoing.is_empty() {
             match ready!(Pin::new(&mut *stream).poll_write(cx, &self.outgoing)) {
                 Ok(taken) if taken > 0 => drop(self.outgoing.drain(..taken)),
@@ -115,7 +115,7 @@ impl Control {
 
     fn read(
         &mut self,
-        stream: &mut Stream,
+        stream: &mut MaybeTlsStream,
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
@@ -133,12 +133,12 @@ impl Control {
             if let Err(error) = ready!(Pin::new(&mut *stream).poll_read(cx, &mut part)) {
                 // A server that closes without a farewell of TLS has closed.
                 if error.kind() != io::ErrorKind::UnexpectedEof {
-                    return Poll::Ready(Err(self.fails(exchange_failure(self.watch.phase(), &error))));
+                    return Poll::Ready(Err(self.fails(io_failure(self.watch.phase(), &error))));
                 }
             }
             if part.filled().is_empty() {
                 let bytes = self.raw.len() + self.replies.pending();
-                return Poll::Ready(Err(self.fails(closed(self.watch.phase(), bytes))));
+                return Poll::Ready(Err(self.fails(closed_failure(self.watch.phase(), bytes))));
             }
             self.raw.extend(part.filled());
         }
@@ -219,7 +219,7 @@ impl AsyncWrite for Wire {
 }
 
 impl TokioTlsStream for Wire {
-    type InnerStream = Stream;
+    type InnerStream = MaybeTlsStream;
 
     /// Asked for to go back to plain text (CCC), which no check does.
     fn tcp_stream(self) -> FtpResult<TcpStream> {
@@ -227,10 +227,10 @@ impl TokioTlsStream for Wire {
     }
 
     fn get_ref(&self) -> &TcpStream {
-        self.stream.tcp()
+        self.stream.tcp_stream()
     }
 
-    fn mut_ref(&mut self) -> &mut Stream {
+    fn mut_ref(&mut self) -> &mut MaybeTlsStream {
         &mut self.stream
     }
 }

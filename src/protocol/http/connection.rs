@@ -22,7 +22,7 @@ use super::recorder::{Marks, Recorder};
 use super::unanswered::{Again, Unanswered};
 use super::{exchange, fault};
 use crate::domain::{Failure, Phases};
-use crate::net::{Deadline, Quic};
+use crate::net::{Deadline, QuicConnection};
 
 /// An HTTP/1.1 connection that carries one exchange at a time.
 pub struct Serial {
@@ -162,7 +162,7 @@ impl Shared {
     ///
     /// # Errors
     /// Those of the connection.
-    pub async fn over_quic(quic: Quic) -> Result<(Self, Driver), Failure> {
+    pub async fn over_quic(quic: QuicConnection) -> Result<(Self, Driver), Failure> {
         let (line, driver) = Line::over(quic, Marks::start(false)).await?;
         Ok((Self(Lane::Http3(line)), driver))
     }

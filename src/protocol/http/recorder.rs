@@ -71,7 +71,7 @@ impl Marks {
         })))
     }
 
-    /// The request is on its way now: for what does not go through a [`StepRecorder`].
+    /// The request is on its way now: for what does not go through a [`Recorder`].
     pub(super) fn written(&self) {
         self.lock().wrote = Some(Instant::now());
     }

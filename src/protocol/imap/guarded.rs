@@ -10,7 +10,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::net::{Stream, closed};
+use crate::net::{MaybeTlsStream, closed_failure};
 use crate::syntax::MASK;
 
 /// Bytes of one line.
@@ -56,7 +56,7 @@ impl Shared {
 /// The stream itself.
 #[derive(Debug)]
 pub(super) struct Guarded {
-    stream: Stream,
+    stream: MaybeTlsStream,
     talk: Shared,
     /// What came and was not handed out.
     came: Vec<u8>,
@@ -73,7 +73,7 @@ pub(super) struct Guarded {
 
 impl Guarded {
     /// Goes on with `stream`, of which `came` was read already.
-    pub(super) fn new(stream: Stream, came: Vec<u8>, talk: Shared) -> Self {
+    pub(super) fn new(stream: MaybeTlsStream, came: Vec<u8>, talk: Shared) -> Self {
         Self { stream, talk, came, ready: 0, heard: 0, lines: 0, going: Vec::new(), noted: true }
     }
 
@@ -189,7 +189,7 @@ impl AsyncRead for Guarded {
                     return Poll::Ready(Ok(()));
                 }
                 let phase = this.talk.with(|talk| talk.phase);
-                return Poll::Ready(Err(io::Error::other(closed(phase, this.came.len()))));
+                return Poll::Ready(Err(io::Error::other(closed_failure(phase, this.came.len()))));
             }
             this.came.extend_from_slice(part.filled());
         }

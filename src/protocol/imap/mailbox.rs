@@ -10,7 +10,7 @@ use super::super::transcript::Transcript;
 use super::guarded::{Guarded, Shared};
 use super::opening::Opening;
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::net::{Deadline, closed, exchange_failure};
+use crate::net::{Deadline, closed_failure, io_failure};
 
 /// How somebody logs in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,7 +134,7 @@ impl<'a> Mailbox<'a> {
             talk.last.clear();
         });
         let started = Instant::now();
-        let done = self.deadline.hold(phase, work).await;
+        let done = self.deadline.enforce(phase, work).await;
         session.trace.phases.add(phase, started.elapsed());
         // The library takes a mailbox for opened when the server goes in the middle of its answer.
         let is_whole = self.talk.with(|talk| !talk.last.is_empty() && !talk.last.starts_with('*'));
@@ -162,7 +162,7 @@ impl<'a> Mailbox<'a> {
                 Err(error) if error.kind() == std::io::ErrorKind::Other => {
                     fail(FailureKind::ResponseInvalid, format!("`{last}` is no IMAP answer"))
                 }
-                Err(error) => exchange_failure(phase, &error),
+                Err(error) => io_failure(phase, &error),
             },
             // Who may not log in now may do so later, with the same password (RFC 9051 7.1).
             Error::No(_) if phase == Phase::Auth && !is_passing(said) => {
@@ -172,7 +172,7 @@ impl<'a> Mailbox<'a> {
             Error::No(_) | Error::Bad(_) => {
                 fail(FailureKind::DialogueUnexpected, format!("it answers {asked} with `{said}`"))
             }
-            Error::ConnectionLost => closed(phase, 0),
+            Error::ConnectionLost => closed_failure(phase, 0),
             Error::Validate(_) => fail(
                 FailureKind::Unsupported,
                 "a name or password has a line break, which this protocol cannot carry".to_owned(),

@@ -4,13 +4,13 @@ use std::net::IpAddr;
 
 use url::{Host, Url};
 
-use crate::net::{Endpoint, Family, TlsOptions};
+use crate::net::{AddressFamily, Endpoint, TlsOptions};
 
 /// How the connections of a check are made.
 #[derive(Clone, Debug)]
 pub struct Way {
     /// Families to try.
-    pub family: Family,
+    pub family: AddressFamily,
     /// Address of a host whose name is not to be resolved.
     pub pinned: Option<(Host<String>, IpAddr)>,
     /// The proxy of the settings to go through, instead of what the location does by itself.
@@ -35,10 +35,10 @@ impl Way {
         let pinned = pinned.map(|&(_, address)| address);
         let family = match (self.family, pinned.or(literal)) {
             // IPv6 that was written down as an address is wanted, whatever names resolve to.
-            (Family::V4Only, Some(IpAddr::V6(_))) => Family::Any,
+            (AddressFamily::V4Only, Some(IpAddr::V6(_))) => AddressFamily::Any,
             (family, _) => family,
         };
         let port = url.port_or_known_default().unwrap_or(80);
-        Endpoint { host: host.into(), port, pinned, family, proxy: self.proxy }
+        Endpoint { host: host.into(), port, pinned_address: pinned, family, proxy_id: self.proxy }
     }
 }

@@ -16,7 +16,7 @@ use super::redirect;
 use super::redirect::shown;
 use super::request::{Client, Request};
 use crate::domain::{Failure, FailureKind, HeaderList, Phase, Phases, RedirectHop};
-use crate::net::{Abrupt, TlsOptions, Trace, end_by_reset};
+use crate::net::{ConnectTrace, ResetOnClose, TlsOptions, set_reset_on_close};
 use crate::protocol::http::body::Body;
 use crate::protocol::http::exchange::{Head, Protocol, open};
 use crate::protocol::http::quic::open_quic;
@@ -32,7 +32,7 @@ pub struct Journey<'a> {
     pub(super) request: &'a Request,
     jar: &'a mut Jar,
     /// The way and the phases of the exchange that is under way.
-    pub trace: Trace,
+    pub trace: ConnectTrace,
     /// What is asked for now.
     pub(super) url: Url,
     pub(super) method: Method,
@@ -62,7 +62,7 @@ pub struct Travelled {
     /// Sums over all exchanges.
     pub phases: Phases,
     /// The last exchange, whose phases are in the sums too.
-    pub trace: Trace,
+    pub trace: ConnectTrace,
     /// The redirects that were followed.
     pub hops: Vec<RedirectHop>,
 }
@@ -74,7 +74,7 @@ impl<'a> Journey<'a> {
             client,
             request,
             jar,
-            trace: Trace::default(),
+            trace: ConnectTrace::default(),
             url: request.url.clone(),
             method: request.method.clone(),
             has_body: request.body.is_some(),
@@ -130,7 +130,7 @@ impl<'a> Journey<'a> {
         if self.version == Version::HTTP_3 && is_https {
             let options = TlsOptions { alpn: alpn(self.version), ..way.tls.clone() };
             // This and TLS are on the heap: what goes without needs no room for them.
-            let quic = Box::pin(net.quic(&endpoint, &options, deadline, &mut self.trace)).await?;
+            let quic = Box::pin(net.quic_connect(&endpoint, &options, deadline, &mut self.trace)).await?;
             self.is_secured = true;
             let message = self.prepare()?;
             let answer = open_quic(quic, message, deadline, &mut self.trace.phases).await?;
@@ -149,9 +149,9 @@ impl<'a> Journey<'a> {
                 Version::HTTP_2 => Protocol::Http2,
                 _ => Protocol::Http1,
             };
-            return self.exchange(Abrupt::new(tcp), protocol).await;
+            return self.exchange(ResetOnClose::new(tcp), protocol).await;
         }
-        end_by_reset(&tcp);
+        set_reset_on_close(&tcp);
         let options = TlsOptions { alpn: alpn(self.version), ..way.tls.clone() };
         let handshake = net.handshake(tcp, &endpoint.host, &options, deadline, &mut self.trace);
         let stream = Box::pin(handshake).await?;

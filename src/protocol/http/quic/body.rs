@@ -23,7 +23,7 @@ impl QuicBody {
     /// Lets so many bytes in.
     pub(in crate::protocol::http) fn allow(&self, bytes: u64) {
         // Frames and datagrams have heads of their own.
-        self.told.gauge.allow(bytes.saturating_mul(2));
+        self.told.gauge.raise_limit(bytes.saturating_mul(2));
     }
 
     /// The next piece; `None` at the end.
@@ -31,7 +31,7 @@ impl QuicBody {
         &mut self,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Bytes, Failure>>> {
-        if self.told.gauge.is_flooded() {
+        if self.told.gauge.is_over_limit() {
             return Poll::Ready(Some(Err(flooded(Phase::Transfer))));
         }
         let came = ready!(self.stream.poll_recv_data(cx)).map(|data| {

@@ -13,7 +13,7 @@ use super::body::QuicBody;
 use super::stream::{Sender, Stream};
 use super::told::{Told, flooded};
 use crate::domain::{Failure, FailureKind, Phases};
-use crate::net::{Deadline, Quic};
+use crate::net::{Deadline, QuicConnection};
 use crate::protocol::http::body::Body;
 use crate::protocol::http::driver::Driver;
 use crate::protocol::http::exchange::Head;
@@ -26,7 +26,7 @@ use crate::protocol::http::unanswered::{Again, Unanswered};
 /// # Errors
 /// The failure, in the phase that it happened in.
 pub async fn open_quic(
-    quic: Quic,
+    quic: QuicConnection,
     request: Request<Full<Bytes>>,
     deadline: Deadline,
     phases: &mut Phases,
@@ -61,8 +61,11 @@ pub(in crate::protocol::http) struct Line {
 
 impl Line {
     /// The connection over `quic`, and what moves it on; `marks` are its own.
-    pub(in crate::protocol::http) async fn over(quic: Quic, marks: Marks) -> Result<(Self, Driver), Failure> {
-        let told = Told { connection: quic.connection, gauge: quic.gauge };
+    pub(in crate::protocol::http) async fn over(
+        quic: QuicConnection,
+        marks: Marks,
+    ) -> Result<(Self, Driver), Failure> {
+        let told = Told { connection: quic.connection, gauge: quic.meter };
         let built = h3::client::builder()
             .max_field_section_size(u64::from(HEAD_BYTES))
             .send_grease(false)
@@ -131,7 +134,7 @@ impl Line {
                 Ok(answer) => return Ok(answer),
                 Err(error) => self.told.of_stream(marks.phase(), &error),
             },
-            () = self.told.gauge.flooded() => flooded(marks.phase()),
+            () = self.told.gauge.over_limit() => flooded(marks.phase()),
         };
         // It has answered others, and not this one: it said farewell (RFC 9114 5.2).
         let is_farewell = matches!(failure.kind, FailureKind::NoResponse) && self.marks.has_head();

@@ -4,7 +4,7 @@ use h3::error::StreamError;
 use quinn::ConnectionError;
 
 use crate::domain::{Failure, FailureKind, Phase, replace_control_chars};
-use crate::net::{Gauge, quic_closed};
+use crate::net::{QuicMeter, quic_closed};
 use crate::protocol::http::limits::{HEAD_BYTES, HEAD_FIELDS};
 
 /// More came than the gauge lets in.
@@ -16,7 +16,7 @@ pub(super) fn flooded(phase: Phase) -> Failure {
 #[derive(Clone)]
 pub(super) struct Told {
     pub(super) connection: quinn::Connection,
-    pub(super) gauge: Gauge,
+    pub(super) gauge: QuicMeter,
 }
 
 impl Told {
