@@ -12,7 +12,7 @@ use crate::domain::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Ask a location outside of `failed` to look at the failure of this check; its answer comes back through
-    /// [`super::Watch::verified`].
+    /// [`super::SessionRecorder::verified`].
     Verify {
         /// The run.
         planned_at: Timestamp,

@@ -21,7 +21,7 @@ const ANSWER: Duration = Duration::from_mins(1);
 pub(super) struct Run {
     /// When it was planned.
     pub(super) planned_at: Timestamp,
-    /// Who checks it, in the order of the plan; empty while that is not known (see [`super::Watch::resume`]).
+    /// Who checks it, in the order of the plan; empty while that is not known (see [`super::SessionRecorder::resume`]).
     pub(super) expected: Vec<LocationId>,
     /// When it is over even if not all have answered.
     pub(super) closes: Timestamp,

@@ -13,9 +13,9 @@ use super::terms::Terms;
 use crate::domain::{EpisodeId, Outcome, RecipientId, Status, Timestamp, Verification};
 
 /// What is remembered of one monitor. Its JSON is kept in the transaction of what follows from it; one that
-/// [`Watch::is_idle`] need not be kept.
+/// [`SessionRecorder::is_idle`] need not be kept.
 ///
-/// A fresh one, one that was read back and one that was closed know of no run to come: a [`Watch::tick`] when the
+/// A fresh one, one that was read back and one that was closed know of no run to come: a [`SessionRecorder::tick`] when the
 /// monitor begins or goes on tells them, so that the absence of its first run is noticed too.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -83,7 +83,7 @@ impl Watch {
     /// Takes what a location found. Runs are settled in their order; an answer to a settled run changes nothing.
     ///
     /// Closes no run, however late it is: where several answers waited, all of them are to be taken before the
-    /// [`Watch::tick`] that closes what is left.
+    /// [`SessionRecorder::tick`] that closes what is left.
     pub fn take(&mut self, heard: Heard, terms: &Terms<'_>) -> Vec<Effect> {
         self.adapt(terms);
         self.notice_step_back(&heard, terms);
@@ -112,7 +112,7 @@ impl Watch {
         self.proceed(terms)
     }
 
-    /// Lets time pass: closes runs whose time is over. Call at [`Watch::due`], also when late.
+    /// Lets time pass: closes runs whose time is over. Call at [`SessionRecorder::due`], also when late.
     pub fn tick(&mut self, terms: &Terms<'_>) -> Vec<Effect> {
         self.adapt(terms);
         self.give_up(terms);
@@ -127,7 +127,7 @@ impl Watch {
         self.proceed(terms)
     }
 
-    /// When [`Watch::tick`] has something to do next.
+    /// When [`SessionRecorder::tick`] has something to do next.
     #[must_use]
     pub fn due(&self) -> Option<Timestamp> {
         let run = |run: &Run| match (run.waiting(), run.over) {
@@ -183,7 +183,7 @@ impl Watch {
         }];
     }
 
-    /// Whether there is nothing to remember that [`Watch::resume`] would not bring back.
+    /// Whether there is nothing to remember that [`SessionRecorder::resume`] would not bring back.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         let harmless = |heard: &Heard| {

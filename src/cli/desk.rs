@@ -192,7 +192,7 @@ impl Desk {
         }
     }
 
-    /// The users of an account; without a `customer`, as for [`WriterThread::add_user`].
+    /// The users of an account; without a `customer`, as for [`Desk::add_user`].
     pub(super) async fn users(&mut self, customer: Option<i64>) -> anyhow::Result<Vec<UserRow>> {
         match self {
             Self::Data(_, accounts) => {

@@ -15,7 +15,7 @@ use super::send_error::SendError;
 use crate::clock::Clock;
 use crate::domain::{Phases, Timestamp, replace_control_chars};
 use crate::net::{ConnectTrace, Deadline, Endpoint, Net, TlsOptions};
-use crate::protocol::http::{Body, Head, Keep, Protocol, open};
+use crate::protocol::http::{BodyRetention, HttpProtocol, ResponseBody, ResponseHead, send_request};
 
 /// Bytes of an answer that are read.
 const ANSWER_BYTES: u64 = 64 * 1024;
@@ -123,7 +123,7 @@ impl Call {
     }
 
     /// The same to where `head` sends it: another server gets nothing that lets somebody in.
-    fn redirected(mut self, head: &Head) -> Result<Self, SendError> {
+    fn redirected(mut self, head: &ResponseHead) -> Result<Self, SendError> {
         let status = head.status.as_u16();
         let location = head.headers.get(LOCATION).map(|value| String::from_utf8_lossy(value.as_bytes()));
         let location = location.unwrap_or_default();
@@ -176,8 +176,9 @@ impl Http {
                 continue;
             }
             // What was said matters only for people: an answer that breaks off is still its status.
-            let content =
-                body.read(Keep::First(SHOWN * 4), ANSWER_BYTES, deadline, &mut Phases::default()).await;
+            let content = body
+                .read(BodyRetention::Prefix(SHOWN * 4), ANSWER_BYTES, deadline, &mut Phases::default())
+                .await;
             let words = String::from_utf8_lossy(&content.bytes);
             let words: String = replace_control_chars(words.trim()).chars().take(SHOWN).collect();
             if head.status.is_success() {
@@ -190,7 +191,11 @@ impl Http {
         Err(SendError::lasting(format!("more than {MOST_HOPS} redirects")))
     }
 
-    async fn exchange(&self, call: &Call, deadline: Deadline) -> Result<(Head, Body), SendError> {
+    async fn exchange(
+        &self,
+        call: &Call,
+        deadline: Deadline,
+    ) -> Result<(ResponseHead, ResponseBody), SendError> {
         let request = call.request()?;
         let mut trace = ConnectTrace::default();
         let host = match call.url.host() {
@@ -204,15 +209,15 @@ impl Http {
         let answered = if call.url.scheme() == "https" {
             let options = TlsOptions { alpn: &[b"http/1.1"], ..TlsOptions::default() };
             let stream = self.net.handshake(tcp, &host, &options, deadline, &mut trace).await?;
-            open(stream, Protocol::Http1, request, deadline, &mut trace.phases).await
+            send_request(stream, HttpProtocol::Http1, request, deadline, &mut trace.phases).await
         } else {
-            open(tcp, Protocol::Http1, request, deadline, &mut trace.phases).await
+            send_request(tcp, HttpProtocol::Http1, request, deadline, &mut trace.phases).await
         };
         Ok(answered?)
     }
 
     /// What `Retry-After` asks for (RFC 9110 10.2.3): seconds or a date, an hour at most.
-    fn pause(&self, head: &Head) -> Option<Duration> {
+    fn pause(&self, head: &ResponseHead) -> Option<Duration> {
         if !matches!(head.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
             return None;
         }

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::domain::{Failure, Observation};
 use crate::net::{AddressFamily, ConnectTrace, Endpoint};
-use crate::protocol::Session;
+use crate::protocol::LineSession;
 use crate::schema::typed::connection::AddressSettings;
 
 /// Characters of a detail that are kept. Servers can be long-winded.
@@ -60,15 +60,15 @@ pub(super) fn parse_service(
 /// As [`build_observation`], of a session: what failed is told without secrets, and with what was said.
 pub(super) fn session_observation(
     started: Instant,
-    session: Session<'_>,
+    session: LineSession<'_>,
     outcome: Result<(), Failure>,
 ) -> Observation {
     // Cut last: a secret that was cut in two would not be found.
     let outcome = outcome.map_err(|failure| Failure {
-        detail: truncate(&crate::domain::replace_control_chars(&session.transcript.masked(&failure.detail))),
+        detail: truncate(&crate::domain::replace_control_chars(&session.transcript.redact(&failure.detail))),
         ..failure
     });
-    let transcript = session.transcript.capture().filter(|_| outcome.is_err());
+    let transcript = session.transcript.to_capture().filter(|_| outcome.is_err());
     let mut seen = build_observation(started, session.trace, outcome);
     seen.captures.extend(transcript);
     // What fails by what was said before it has taken no time.

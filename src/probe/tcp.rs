@@ -15,7 +15,7 @@ use super::way::trust_options;
 use crate::domain::{Failure, FailureKind, Observation, Phase};
 use crate::net::{ConnectTrace, Endpoint, TlsOptions, read_more, set_reset_on_close, write_all};
 use crate::protocol::starttls;
-use crate::protocol::starttls::Upgrade;
+use crate::protocol::starttls::StartTlsProtocol;
 use crate::schema::typed::tcp::{DialogueStepSettings, TcpSettings, TcpTlsMode};
 use crate::schema::{InvalidSettings, MonitorDocument};
 
@@ -28,7 +28,7 @@ const DIALOGUE_BYTES: usize = 16 * 1024;
 enum Encryption {
     None,
     Implicit,
-    StartTls(Upgrade),
+    StartTls(StartTlsProtocol),
 }
 
 /// One step of a dialogue. What is sent goes out as it is, nothing is added to it; what is expected is a
@@ -73,11 +73,11 @@ const fn encryption(tls: TcpTlsMode) -> Encryption {
     match tls {
         TcpTlsMode::None => Encryption::None,
         TcpTlsMode::Implicit => Encryption::Implicit,
-        TcpTlsMode::StarttlsSmtp => Encryption::StartTls(Upgrade::Smtp),
-        TcpTlsMode::StarttlsImap => Encryption::StartTls(Upgrade::Imap),
-        TcpTlsMode::StarttlsPop3 => Encryption::StartTls(Upgrade::Pop3),
-        TcpTlsMode::StarttlsFtp => Encryption::StartTls(Upgrade::Ftp),
-        TcpTlsMode::StarttlsPostgres => Encryption::StartTls(Upgrade::Postgres),
+        TcpTlsMode::StarttlsSmtp => Encryption::StartTls(StartTlsProtocol::Smtp),
+        TcpTlsMode::StarttlsImap => Encryption::StartTls(StartTlsProtocol::Imap),
+        TcpTlsMode::StarttlsPop3 => Encryption::StartTls(StartTlsProtocol::Pop3),
+        TcpTlsMode::StarttlsFtp => Encryption::StartTls(StartTlsProtocol::Ftp),
+        TcpTlsMode::StarttlsPostgres => Encryption::StartTls(StartTlsProtocol::Postgres),
     }
 }
 
@@ -110,7 +110,7 @@ impl TcpProbe {
         let mut stream = cx.net.connect(&self.target, cx.deadline, trace).await?;
         if let Encryption::StartTls(upgrade) = self.encryption {
             let started = Instant::now();
-            let agreed = starttls::request(&mut stream, upgrade, cx.deadline).await.map_err(Failure::from);
+            let agreed = starttls::negotiate(&mut stream, upgrade, cx.deadline).await.map_err(Failure::from);
             trace.phases.add(Phase::FirstByte, started.elapsed());
             agreed?;
         }

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
 use md5::{Digest as _, Md5};
 
-use super::session::Line;
+use super::session::OutgoingLine;
 use crate::domain::{Failure, FailureKind, Phase, to_hex};
 
 /// A way to prove who one is.
@@ -50,13 +50,13 @@ impl Mechanism {
 
     /// The mechanism that `label` stands for; `None` for `auto`.
     #[must_use]
-    pub fn of_field(label: &str) -> Option<Self> {
+    pub fn from_field(label: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mechanism| mechanism.label() == label)
     }
 
     /// Whether a listener on the line can log in afterwards.
     #[must_use]
-    pub const fn shows_password(self) -> bool {
+    pub const fn exposes_password(self) -> bool {
         !matches!(self, CramMd5)
     }
 }
@@ -64,7 +64,7 @@ impl Mechanism {
 /// The mechanism for `wanted` (`None` is `auto`) out of those that are offered. `auto` takes the first of
 /// PLAIN, LOGIN, CRAM-MD5 under TLS; without TLS the one that does not show the password comes first.
 /// XOAUTH2 is last, since it takes the password for a token.
-pub fn choose<'a>(
+pub fn choose_mechanism<'a>(
     wanted: Option<Mechanism>,
     offered: impl IntoIterator<Item = &'a str>,
     secure: bool,
@@ -111,7 +111,7 @@ impl std::fmt::Debug for Credentials {
 /// what the server said, after Base64; empty for those that begin without one. `None`: it asks for more
 /// than the mechanism has.
 #[must_use]
-pub fn response(
+pub fn client_response(
     mechanism: Mechanism,
     credentials: &Credentials,
     turn: usize,
@@ -122,7 +122,7 @@ pub fn response(
         (Plain, 0) => Some(format!("\0{user}\0{password}").into_bytes()),
         (Login, 0) => Some(user.clone().into_bytes()),
         (Login, 1) => Some(password.clone().into_bytes()),
-        (CramMd5, 0) => Some(sealed(user, password, challenge)),
+        (CramMd5, 0) => Some(cram_md5_response(user, password, challenge)),
         (Xoauth2, 0) => Some(format!("user={user}\x01auth=Bearer {password}\x01\x01").into_bytes()),
         // What it says now is why it refuses; it wants to be heard before it does.
         (Xoauth2, 1) => Some(Vec::new()),
@@ -131,7 +131,7 @@ pub fn response(
 }
 
 /// RFC 2195 2: the name, and the keyed digest (RFC 2104) of the challenge in lower-case hexadecimal.
-fn sealed(user: &str, password: &str, challenge: &[u8]) -> Vec<u8> {
+fn cram_md5_response(user: &str, password: &str, challenge: &[u8]) -> Vec<u8> {
     // HMAC takes keys of every length; the error of its interface cannot come.
     let Ok(mut mac) = Hmac::<Md5>::new_from_slice(password.as_bytes()) else { return Vec::new() };
     mac.update(challenge);
@@ -140,23 +140,23 @@ fn sealed(user: &str, password: &str, challenge: &[u8]) -> Vec<u8> {
 
 /// The digest of APOP (RFC 1939 7): MD5 of the greeting's `<time stamp>` and the password, in hexadecimal.
 #[must_use]
-pub fn apop(stamp: &str, password: &str) -> String {
+pub fn apop_digest(stamp: &str, password: &str) -> String {
     to_hex(&Md5::digest(format!("{stamp}{password}")))
 }
 
 /// One login: a mechanism, and how far it has come.
 #[derive(Debug)]
-pub struct Exchange {
+pub struct SaslExchange {
     mechanism: Mechanism,
     credentials: Credentials,
-    turn: usize,
+    step: usize,
 }
 
-impl Exchange {
+impl SaslExchange {
     /// A login that has not begun.
     #[must_use]
     pub fn new(mechanism: Mechanism, credentials: Credentials) -> Self {
-        Self { mechanism, credentials, turn: 0 }
+        Self { mechanism, credentials, step: 0 }
     }
 
     /// What it goes by.
@@ -169,22 +169,22 @@ impl Exchange {
     /// response where the server lets it stand there, the mechanism needs no challenge, and the line stays
     /// within 510 characters (RFC 4954 4).
     #[must_use]
-    pub fn begin(&mut self, command: &str, with_response: bool) -> Line {
+    pub fn initial_line(&mut self, command: &str, with_response: bool) -> OutgoingLine {
         let command = format!("{command} {}", self.mechanism.name());
         let alone = matches!(self.mechanism, Plain | Xoauth2);
         if with_response && alone {
-            let bytes = response(self.mechanism, &self.credentials, 0, &[]).unwrap_or_default();
+            let bytes = client_response(self.mechanism, &self.credentials, 0, &[]).unwrap_or_default();
             let text = format!("{command} {}", STANDARD.encode(bytes));
             if text.len() <= 510 {
-                self.turn = 1;
-                return Line::secret(&command, text);
+                self.step = 1;
+                return OutgoingLine::with_secret(&command, text);
             }
         }
-        Line::plain(command)
+        OutgoingLine::new(command)
     }
 
     /// The answer to `challenge`, as the server's line gives it behind its sign (`334 `, `+ `).
-    pub fn answer(&mut self, challenge: &str) -> Result<Line, Failure> {
+    pub fn respond(&mut self, challenge: &str) -> Result<OutgoingLine, Failure> {
         let fail = |detail: String| Failure::new(Phase::Auth, FailureKind::ResponseInvalid, detail);
         // Only this one makes something of what it hears; others are asked in words that vary.
         let heard = match self.mechanism {
@@ -193,14 +193,19 @@ impl Exchange {
                 .map_err(|_| fail(format!("its challenge `{challenge}` is not Base64")))?,
             _ => Vec::new(),
         };
-        let said = response(self.mechanism, &self.credentials, self.turn, &heard).ok_or_else(|| {
-            let name = self.mechanism.name();
-            fail(format!("it asks for more than {name} has to say: `{challenge}`"))
-        })?;
-        let is_name = (self.mechanism, self.turn) == (Login, 0);
-        self.turn += 1;
+        let said =
+            client_response(self.mechanism, &self.credentials, self.step, &heard).ok_or_else(|| {
+                let name = self.mechanism.name();
+                fail(format!("it asks for more than {name} has to say: `{challenge}`"))
+            })?;
+        let is_name = (self.mechanism, self.step) == (Login, 0);
+        self.step += 1;
         let text = STANDARD.encode(said);
-        Ok(if is_name || text.is_empty() { Line::plain(text) } else { Line::secret("", text) })
+        Ok(if is_name || text.is_empty() {
+            OutgoingLine::new(text)
+        } else {
+            OutgoingLine::with_secret("", text)
+        })
     }
 }
 
@@ -226,7 +231,7 @@ mod tests {
             ("", true, Err("it offers no login at all")),
             ("", false, Err("it offers no login at all without TLS")),
         ] {
-            let chosen = choose(None, offered.split_whitespace(), secure);
+            let chosen = choose_mechanism(None, offered.split_whitespace(), secure);
             match (chosen, wanted) {
                 (Ok(chosen), Ok(wanted)) => assert_eq!(chosen, wanted, "{offered} {secure}"),
                 (Err(failure), Err(text)) => assert!(failure.detail.ends_with(text), "{failure}"),
@@ -237,42 +242,42 @@ mod tests {
 
     #[test]
     fn a_mechanism_by_name_has_to_be_offered() {
-        assert_eq!(choose(Some(Login), ["PLAIN", "LOGIN"], true), Ok(Login));
-        let failure = choose(Some(CramMd5), ["PLAIN", "LOGIN"], true).unwrap_err();
+        assert_eq!(choose_mechanism(Some(Login), ["PLAIN", "LOGIN"], true), Ok(Login));
+        let failure = choose_mechanism(Some(CramMd5), ["PLAIN", "LOGIN"], true).unwrap_err();
         assert_eq!((failure.phase, failure.status().0), (Phase::Auth, 3));
         assert_eq!(failure.detail, "it does not offer CRAM-MD5; it offers `PLAIN LOGIN`");
         for label in ["plain", "login", "cram-md5", "xoauth2"] {
-            assert_eq!(Mechanism::of_field(label).unwrap().label(), label);
+            assert_eq!(Mechanism::from_field(label).unwrap().label(), label);
         }
-        assert_eq!(Mechanism::of_field("auto"), None);
+        assert_eq!(Mechanism::from_field("auto"), None);
     }
 
     #[test]
     fn each_mechanism_says_what_its_document_says() {
         // RFC 4616 4, without an identity to act for.
         assert_eq!(
-            response(Plain, &who("tim", "tanstaaftanstaaf"), 0, &[]).unwrap(),
+            client_response(Plain, &who("tim", "tanstaaftanstaaf"), 0, &[]).unwrap(),
             b"\0tim\0tanstaaftanstaaf"
         );
         // RFC 2195 2.
         let challenge = b"<1896.697170952@postoffice.reston.mci.net>";
-        let said = response(CramMd5, &who("tim", "tanstaaftanstaaf"), 0, challenge).unwrap();
+        let said = client_response(CramMd5, &who("tim", "tanstaaftanstaaf"), 0, challenge).unwrap();
         assert_eq!(said, b"tim b913a602c7eda7a495b4e6e7334d3890");
         // RFC 1939 7.
         let stamp = "<1896.697170952@dbc.mtview.ca.us>";
-        assert_eq!(apop(stamp, "tanstaaf"), "c4c9334bac560ecc979e58001b3e22fb");
-        let said = response(Xoauth2, &who("a@b.test", "ya29"), 0, &[]).unwrap();
+        assert_eq!(apop_digest(stamp, "tanstaaf"), "c4c9334bac560ecc979e58001b3e22fb");
+        let said = client_response(Xoauth2, &who("a@b.test", "ya29"), 0, &[]).unwrap();
         assert_eq!(said, b"user=a@b.test\x01auth=Bearer ya29\x01\x01");
     }
 
     #[test]
     fn a_login_goes_turn_by_turn_and_shows_no_password() {
-        let mut login = Exchange::new(Login, who("tim", "s3cret"));
-        assert_eq!(login.begin("AUTH", true).text(), "AUTH LOGIN");
-        assert_eq!(login.answer("VXNlcm5hbWU6").unwrap().shown(), "dGlt");
-        let password = login.answer("UGFzc3dvcmQ6").unwrap();
-        assert_eq!((password.text(), password.shown()), ("czNjcmV0", "********"));
-        let failure = login.answer("T25jZSBtb3Jl").unwrap_err();
+        let mut login = SaslExchange::new(Login, who("tim", "s3cret"));
+        assert_eq!(login.initial_line("AUTH", true).text(), "AUTH LOGIN");
+        assert_eq!(login.respond("VXNlcm5hbWU6").unwrap().redacted(), "dGlt");
+        let password = login.respond("UGFzc3dvcmQ6").unwrap();
+        assert_eq!((password.text(), password.redacted()), ("czNjcmV0", "********"));
+        let failure = login.respond("T25jZSBtb3Jl").unwrap_err();
         assert_eq!(failure.kind, FailureKind::ResponseInvalid);
         assert!(failure.detail.contains("more than LOGIN has to say"), "{failure}");
         assert!(!format!("{login:?} {password:?}").contains("s3cret"));
@@ -280,29 +285,29 @@ mod tests {
 
     #[test]
     fn the_first_response_stands_in_the_command_where_it_may_and_fits() {
-        let mut short = Exchange::new(Plain, who("tim", "s3cret"));
-        let line = short.begin("AUTH", true);
-        assert_eq!((line.text(), line.shown()), ("AUTH PLAIN AHRpbQBzM2NyZXQ=", "AUTH PLAIN ********"));
+        let mut short = SaslExchange::new(Plain, who("tim", "s3cret"));
+        let line = short.initial_line("AUTH", true);
+        assert_eq!((line.text(), line.redacted()), ("AUTH PLAIN AHRpbQBzM2NyZXQ=", "AUTH PLAIN ********"));
         for (password, may) in [("s3cret".to_owned(), false), ("x".repeat(400), true)] {
-            let mut login = Exchange::new(Plain, who("tim", &password));
-            assert_eq!(login.begin("AUTH", may).text(), "AUTH PLAIN");
-            assert!(login.answer("").is_ok());
+            let mut login = SaslExchange::new(Plain, who("tim", &password));
+            assert_eq!(login.initial_line("AUTH", may).text(), "AUTH PLAIN");
+            assert!(login.respond("").is_ok());
         }
     }
 
     #[test]
     fn a_challenge_that_is_no_base64_is_told() {
-        let mut login = Exchange::new(CramMd5, who("tim", "s3cret"));
-        assert_eq!(login.begin("AUTH", true).text(), "AUTH CRAM-MD5");
-        let failure = login.answer("%%%").unwrap_err();
+        let mut login = SaslExchange::new(CramMd5, who("tim", "s3cret"));
+        assert_eq!(login.initial_line("AUTH", true).text(), "AUTH CRAM-MD5");
+        let failure = login.respond("%%%").unwrap_err();
         assert_eq!(failure.detail, "its challenge `%%%` is not Base64");
     }
 
     #[test]
     fn why_xoauth2_was_refused_is_heard_out() {
-        let mut login = Exchange::new(Xoauth2, who("a@b.test", "ya29"));
-        assert!(login.begin("AUTH", true).text().starts_with("AUTH XOAUTH2 dXNlcj1"));
-        assert_eq!(login.answer("eyJzdGF0dXMiOiI0MDEifQ==").unwrap().text(), "");
-        assert!(login.answer("").is_err());
+        let mut login = SaslExchange::new(Xoauth2, who("a@b.test", "ya29"));
+        assert!(login.initial_line("AUTH", true).text().starts_with("AUTH XOAUTH2 dXNlcj1"));
+        assert_eq!(login.respond("eyJzdGF0dXMiOiI0MDEifQ==").unwrap().text(), "");
+        assert!(login.respond("").is_err());
     }
 }

@@ -13,5 +13,5 @@ pub mod smtp;
 pub mod starttls;
 mod transcript;
 
-pub use session::{Act, Core, Line, Session};
+pub use session::{LineProtocol, LineSession, OutgoingLine, ProtocolAction};
 pub use transcript::Transcript;

@@ -15,40 +15,40 @@ use crate::net::{
 use crate::syntax::MASK;
 
 /// Bytes of one line (RFC 5321 4.5.3.1.5 says 512, RFC 9051 4 leaves it open; servers are more talkative).
-const LINE: usize = 8 * 1024;
-/// Bytes of all lines together, unless [`Session::may_hear`] says otherwise.
-const SESSION: usize = 256 * 1024;
+const MAX_LINE_BYTES: usize = 8 * 1024;
+/// Bytes of all lines together, unless [`LineSession::set_read_limit`] says otherwise.
+const MAX_SESSION_BYTES: usize = 256 * 1024;
 /// How long the answer to a farewell is waited for.
-pub(super) const FAREWELL: Duration = Duration::from_secs(5);
+pub(super) const QUIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A protocol as seen by its client, without sockets: lines come in, acts go out.
-pub trait Core {
+pub trait LineProtocol {
     /// The phase that the time until the next line counts for.
     fn phase(&self) -> Phase;
 
     /// What to do now that `line` came, without its CR LF; or why the session has failed.
-    fn hear(&mut self, line: &str) -> Result<Act, Failure>;
+    fn on_line(&mut self, line: &str) -> Result<ProtocolAction, Failure>;
 
-    /// What to do now that TLS stands, after [`Action::Secure`].
-    fn secured(&mut self) -> Act;
+    /// What to do now that TLS stands, after [`ProtocolAction::StartTls`].
+    fn on_tls_established(&mut self) -> ProtocolAction;
 }
 
 /// What a session does next.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Act {
+pub enum ProtocolAction {
     /// Wait for a line.
-    Listen,
+    ReadLine,
     /// Say this, then wait for a line.
-    Say(Line),
+    SendLine(OutgoingLine),
     /// Speak TLS: the server has agreed to it.
-    Secure,
+    StartTls,
     /// Nothing more: the session did what it was for.
     Done,
 }
 
 /// A line to be sent, without its CR LF, and how the transcript shows it.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct OutgoingLine {
     text: String,
     shown: Option<String>,
     /// Where the secret begins.
@@ -57,16 +57,16 @@ pub struct Line {
     block: bool,
 }
 
-impl Line {
+impl OutgoingLine {
     /// One without secrets.
     #[must_use]
-    pub fn plain(text: impl Into<String>) -> Self {
+    pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), shown: None, secret_at: None, block: false }
     }
 
     /// One that holds a secret; the transcript shows `command` and a mask.
     #[must_use]
-    pub fn secret(command: &str, text: impl Into<String>) -> Self {
+    pub fn with_secret(command: &str, text: impl Into<String>) -> Self {
         let shown = if command.is_empty() { MASK.to_owned() } else { format!("{command} {MASK}") };
         let text = text.into();
         let rest = text.strip_prefix(command).unwrap_or(&text).trim_start_matches(' ').len();
@@ -75,7 +75,7 @@ impl Line {
 
     /// Several lines at once, such as a message; the transcript shows `shown` instead.
     #[must_use]
-    pub fn block(shown: impl Into<String>, text: impl Into<String>) -> Self {
+    pub fn multiline(shown: impl Into<String>, text: impl Into<String>) -> Self {
         Self { text: text.into(), shown: Some(shown.into()), secret_at: None, block: true }
     }
 
@@ -85,7 +85,7 @@ impl Line {
     }
 
     /// Whether it would be more than one line, and so a command that nobody meant (CWE-93).
-    fn breaks(&self) -> bool {
+    fn has_line_break(&self) -> bool {
         !self.block && self.text.contains(['\r', '\n', '\0'])
     }
 
@@ -97,37 +97,37 @@ impl Line {
 
     /// What may be shown.
     #[must_use]
-    pub fn shown(&self) -> &str {
+    pub fn redacted(&self) -> &str {
         self.shown.as_deref().unwrap_or(&self.text)
     }
 }
 
 /// Without the secret.
-impl std::fmt::Debug for Line {
+impl std::fmt::Debug for OutgoingLine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Line({:?})", self.shown())
+        write!(f, "Line({:?})", self.redacted())
     }
 }
 
 /// One connection to a server of lines, with all that was seen on it. Outlives its own failure, so that
 /// what was seen up to there is told.
-pub struct Session<'a> {
+pub struct LineSession<'a> {
     net: &'a Net,
     deadline: Deadline,
     stream: Option<MaybeTlsStream>,
     tls: Option<TlsSession>,
     buffer: Vec<u8>,
-    heard: usize,
+    received_bytes: usize,
     limit: usize,
     /// Since when the time of the current phase runs.
-    since: Instant,
+    phase_started: Instant,
     /// The way there, and the durations.
     pub trace: ConnectTrace,
     /// What was said.
     pub transcript: Transcript,
 }
 
-impl<'a> Session<'a> {
+impl<'a> LineSession<'a> {
     /// One that is not connected yet.
     #[must_use]
     pub fn new(net: &'a Net, deadline: Deadline) -> Self {
@@ -137,16 +137,16 @@ impl<'a> Session<'a> {
             stream: None,
             tls: None,
             buffer: Vec::new(),
-            heard: 0,
-            limit: SESSION,
-            since: Instant::now(),
+            received_bytes: 0,
+            limit: MAX_SESSION_BYTES,
+            phase_started: Instant::now(),
             trace: ConnectTrace::default(),
             transcript: Transcript::default(),
         }
     }
 
     /// Reads at most `bytes` in all, as long lists need.
-    pub fn may_hear(&mut self, bytes: usize) {
+    pub fn set_read_limit(&mut self, bytes: usize) {
         self.limit = bytes;
     }
 
@@ -154,20 +154,20 @@ impl<'a> Session<'a> {
     pub async fn connect(&mut self, to: &Endpoint) -> Result<(), Failure> {
         let stream = self.net.connect(to, self.deadline, &mut self.trace).await?;
         self.stream = Some(MaybeTlsStream::Plain(stream));
-        self.since = Instant::now();
+        self.phase_started = Instant::now();
         Ok(())
     }
 
     /// Goes on under TLS with the server called `host`. Bytes that came too early are thrown away and the
     /// session fails: they would be taken for encrypted ones (CVE-2011-0411).
-    pub async fn secure(&mut self, host: &str, options: &TlsOptions) -> Result<(), Failure> {
+    pub async fn start_tls(&mut self, host: &str, options: &TlsOptions) -> Result<(), Failure> {
         let Some(MaybeTlsStream::Plain(stream)) = self.stream.take() else {
             return Err(Failure::new(Phase::Tls, FailureKind::Internal, "TLS twice on one connection"));
         };
         if !self.buffer.is_empty() {
             let count = self.buffer.len();
             self.buffer.clear();
-            self.transcript.note("what came before the TLS handshake was thrown away");
+            self.transcript.add_note("what came before the TLS handshake was thrown away");
             let detail =
                 format!("it sent {count} bytes in plain text before the TLS handshake; they were not taken");
             return Err(Failure::new(Phase::Tls, FailureKind::DialogueUnexpected, detail));
@@ -175,21 +175,21 @@ impl<'a> Session<'a> {
         let tls = self.net.tls_session(host, options, true)?;
         let stream = tls.handshake(stream, self.deadline, &mut self.trace).await?;
         self.tls = Some(tls);
-        self.transcript.note("TLS");
+        self.transcript.add_note("TLS");
         self.stream = Some(MaybeTlsStream::Tls(Box::new(stream)));
-        self.since = Instant::now();
+        self.phase_started = Instant::now();
         Ok(())
     }
 
     /// Whether what is said now is encrypted.
     #[must_use]
-    pub fn is_secure(&self) -> bool {
+    pub fn is_tls(&self) -> bool {
         self.stream.as_ref().is_some_and(MaybeTlsStream::is_tls)
     }
 
     /// What other connections need to take up the TLS session of this one, as those for data of FTP do.
     #[must_use]
-    pub fn tls(&self) -> Option<TlsSession> {
+    pub fn tls_session(&self) -> Option<TlsSession> {
         self.tls.clone()
     }
 
@@ -200,124 +200,124 @@ impl<'a> Session<'a> {
     }
 
     /// Sends `line` and its CR LF. The time counts for the phase of the answer.
-    pub async fn say(&mut self, line: &Line) -> Result<(), Failure> {
-        if line.breaks() {
+    pub async fn send(&mut self, line: &OutgoingLine) -> Result<(), Failure> {
+        if line.has_line_break() {
             let detail = "a name or password has a line break, which this protocol cannot carry";
             return Err(Failure::new(Phase::Send, FailureKind::Unsupported, detail));
         }
-        line.secret_part().into_iter().for_each(|part| self.transcript.hide(part));
-        self.transcript.sent(line.shown());
+        line.secret_part().into_iter().for_each(|part| self.transcript.add_secret(part));
+        self.transcript.record_sent(line.redacted());
         let stream = self.stream.as_mut().ok_or_else(not_connected)?;
         let bytes = format!("{}\r\n", line.text());
         write_all(stream, bytes.as_bytes(), self.deadline).await
     }
 
     /// The next line, without its CR LF; the time since the last one counts for `phase`.
-    pub async fn hear(&mut self, phase: Phase) -> Result<String, Failure> {
+    pub async fn read_line(&mut self, phase: Phase) -> Result<String, Failure> {
         let came = self.read(phase).await;
-        self.lap(phase);
+        self.record_phase(phase);
         came
     }
 
     /// The time since the last line counts for `phase`.
-    fn lap(&mut self, phase: Phase) {
+    fn record_phase(&mut self, phase: Phase) {
         let now = Instant::now();
-        self.trace.phases.add(phase, now - self.since);
-        self.since = now;
+        self.trace.phases.add(phase, now - self.phase_started);
+        self.phase_started = now;
     }
 
     async fn read(&mut self, phase: Phase) -> Result<String, Failure> {
         let stream = self.stream.as_mut().ok_or_else(not_connected)?;
-        let line = read_line(stream, &mut self.buffer, LINE, self.deadline, phase).await?;
-        self.count(line.len() + 2, phase)?;
+        let line = read_line(stream, &mut self.buffer, MAX_LINE_BYTES, self.deadline, phase).await?;
+        self.add_received(line.len() + 2, phase)?;
         let line = String::from_utf8_lossy(&line).into_owned();
-        self.transcript.heard(&line);
+        self.transcript.record_received(&line);
         Ok(line)
     }
 
     /// The next line of a list or of somebody's mail, of which the transcript shows nothing. What is beyond
     /// the length of a line is thrown away: mail may have longer ones. The time counts as in
-    /// [`Session::hear`].
-    pub async fn hear_quietly(&mut self, phase: Phase) -> Result<Vec<u8>, Failure> {
-        let came = self.read_cut(phase).await;
-        self.lap(phase);
+    /// [`LineSession::hear`].
+    pub async fn read_data_line(&mut self, phase: Phase) -> Result<Vec<u8>, Failure> {
+        let came = self.read_truncated_line(phase).await;
+        self.record_phase(phase);
         came
     }
 
-    async fn read_cut(&mut self, phase: Phase) -> Result<Vec<u8>, Failure> {
+    async fn read_truncated_line(&mut self, phase: Phase) -> Result<Vec<u8>, Failure> {
         let mut line: Option<Vec<u8>> = None;
         let mut seen = 0;
         loop {
             let end = self.buffer[seen..].iter().position(|&byte| byte == b'\n').map(|at| seen + at);
             if let Some(end) = end {
-                self.count(end + 1, phase)?;
+                self.add_received(end + 1, phase)?;
                 let mut rest: Vec<u8> = self.buffer.drain(..=end).collect();
                 rest.pop();
                 rest.pop_if(|last| *last == b'\r');
                 return Ok(line.unwrap_or(rest));
             }
             seen = self.buffer.len();
-            if seen >= LINE {
-                self.count(seen, phase)?;
+            if seen >= MAX_LINE_BYTES {
+                self.add_received(seen, phase)?;
                 let part = std::mem::take(&mut self.buffer);
                 line.get_or_insert(part);
                 seen = 0;
             }
             let stream = self.stream.as_mut().ok_or_else(not_connected)?;
-            if read_more(stream, &mut self.buffer, LINE, self.deadline, phase).await? == 0 {
+            if read_more(stream, &mut self.buffer, MAX_LINE_BYTES, self.deadline, phase).await? == 0 {
                 return Err(closed_failure(phase, self.buffer.len()));
             }
         }
     }
 
     /// Counts what came, and stops at the limit.
-    fn count(&mut self, bytes: usize, phase: Phase) -> Result<(), Failure> {
-        self.heard += bytes;
-        if self.heard > self.limit {
+    fn add_received(&mut self, bytes: usize, phase: Phase) -> Result<(), Failure> {
+        self.received_bytes += bytes;
+        if self.received_bytes > self.limit {
             let detail = format!("its answers have more than {} bytes", self.limit);
             return Err(Failure::new(phase, FailureKind::ResponseTooLarge, detail));
         }
         Ok(())
     }
 
-    /// Lets `core` talk until it is done or has failed. `host` and `options` are for [`Action::Secure`].
+    /// Lets `core` talk until it is done or has failed. `host` and `options` are for [`ProtocolAction::StartTls`].
     pub async fn run(
         &mut self,
-        core: &mut impl Core,
+        core: &mut impl LineProtocol,
         host: &str,
         options: &TlsOptions,
     ) -> Result<(), Failure> {
         loop {
             if core.phase() == Phase::Quit {
-                self.farewell().await;
+                self.read_quit_reply().await;
                 return Ok(());
             }
-            match self.turn(core, host, options).await?.1 {
-                Act::Listen | Act::Secure => {}
-                Act::Say(line) => match self.say(&line).await {
+            match self.step(core, host, options).await?.1 {
+                ProtocolAction::ReadLine | ProtocolAction::StartTls => {}
+                ProtocolAction::SendLine(line) => match self.send(&line).await {
                     Ok(()) => {}
                     // Said or not: the check has what it wanted.
                     Err(_) if core.phase() == Phase::Quit => return Ok(()),
                     // It is known by the answer that does not come.
                     Err(failure) => return Err(Failure { phase: core.phase(), ..failure }),
                 },
-                Act::Done => return Ok(()),
+                ProtocolAction::Done => return Ok(()),
             }
         }
     }
 
     /// Has `core` hear the next line, and TLS begin where it says so; answers the line, and what to do now.
-    pub async fn turn(
+    pub async fn step(
         &mut self,
-        core: &mut impl Core,
+        core: &mut impl LineProtocol,
         host: &str,
         options: &TlsOptions,
-    ) -> Result<(String, Act), Failure> {
-        let line = self.hear(core.phase()).await?;
-        let act = match core.hear(&line)? {
-            Act::Secure => {
-                self.secure(host, options).await?;
-                core.secured()
+    ) -> Result<(String, ProtocolAction), Failure> {
+        let line = self.read_line(core.phase()).await?;
+        let act = match core.on_line(&line)? {
+            ProtocolAction::StartTls => {
+                self.start_tls(host, options).await?;
+                core.on_tls_established()
             }
             act => act,
         };
@@ -325,11 +325,11 @@ impl<'a> Session<'a> {
     }
 
     /// Waits for the answer to a farewell, not for long. Whatever comes, the check has what it wanted.
-    async fn farewell(&mut self) {
+    async fn read_quit_reply(&mut self) {
         let whole = self.deadline;
-        self.deadline.at = whole.at.min(Instant::now() + FAREWELL);
-        if let Err(failure) = self.hear(Phase::Quit).await {
-            self.transcript.note(&format!("no farewell: {}", failure.kind.describe()));
+        self.deadline.at = whole.at.min(Instant::now() + QUIT_TIMEOUT);
+        if let Err(failure) = self.read_line(Phase::Quit).await {
+            self.transcript.add_note(&format!("no farewell: {}", failure.kind.describe()));
         }
         self.deadline = whole;
     }

@@ -9,15 +9,15 @@ use crate::domain::Capture;
 use crate::syntax::MASK;
 
 /// Bytes that are kept; the start of a session tells most.
-const KEPT: usize = 32 * 1024;
+const MAX_BYTES: usize = 32 * 1024;
 /// Characters of one line that are kept.
-const LINE: usize = 500;
+const MAX_LINE_CHARS: usize = 500;
 
 /// The lines of a session. A server may say a password again, so what came is masked like what was sent.
 #[derive(Debug, Default)]
 pub struct Transcript {
     text: String,
-    left_out: usize,
+    omitted_lines: usize,
     secrets: Secrets,
 }
 
@@ -33,7 +33,7 @@ impl std::fmt::Debug for Secrets {
 
 impl Transcript {
     /// From now on `secret` is masked, plain and in Base64 by itself.
-    pub fn hide(&mut self, secret: &str) {
+    pub fn add_secret(&mut self, secret: &str) {
         if secret.is_empty() {
             return;
         }
@@ -45,31 +45,31 @@ impl Transcript {
 
     /// `text` with every secret masked.
     #[must_use]
-    pub fn masked(&self, text: &str) -> String {
+    pub fn redact(&self, text: &str) -> String {
         self.secrets.0.iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), MASK))
     }
 
     /// A line that was sent.
-    pub fn sent(&mut self, line: &str) {
+    pub fn record_sent(&mut self, line: &str) {
         self.add('>', line);
     }
 
     /// A line that came.
-    pub fn heard(&mut self, line: &str) {
+    pub fn record_received(&mut self, line: &str) {
         self.add('<', line);
     }
 
     /// Something that happened in between, such as a TLS handshake.
-    pub fn note(&mut self, what: &str) {
+    pub fn add_note(&mut self, what: &str) {
         self.add('*', what);
     }
 
     fn add(&mut self, sign: char, line: &str) {
-        let masked = self.masked(line);
-        let start: String = masked.chars().take(LINE).collect();
+        let masked = self.redact(line);
+        let start: String = masked.chars().take(MAX_LINE_CHARS).collect();
         let rest = if start.len() < masked.len() { " …" } else { "" };
-        if self.text.len() + start.len() > KEPT {
-            self.left_out += 1;
+        if self.text.len() + start.len() > MAX_BYTES {
+            self.omitted_lines += 1;
             return;
         }
         // Control characters of a peer must not reach a terminal.
@@ -78,13 +78,13 @@ impl Transcript {
 
     /// As a file of the result; `None` when nothing was said.
     #[must_use]
-    pub fn capture(&self) -> Option<Capture> {
+    pub fn to_capture(&self) -> Option<Capture> {
         if self.text.is_empty() {
             return None;
         }
         let mut text = self.text.clone();
-        if self.left_out > 0 {
-            let _ = writeln!(text, "* {} more lines", self.left_out);
+        if self.omitted_lines > 0 {
+            let _ = writeln!(text, "* {} more lines", self.omitted_lines);
         }
         Some(Capture::new("transcript.txt", "text/plain; charset=utf-8", text.as_bytes()))
     }
@@ -95,25 +95,25 @@ mod tests {
     use super::*;
 
     fn text(transcript: &Transcript) -> String {
-        let content = transcript.capture().unwrap().content.unwrap();
+        let content = transcript.to_capture().unwrap().content.unwrap();
         String::from_utf8(content.to_vec()).unwrap()
     }
 
     #[test]
     fn a_secret_that_the_server_says_again_is_masked() {
         let mut transcript = Transcript::default();
-        transcript.hide("s3cret");
-        transcript.sent("PASS s3cret");
-        transcript.heard("-ERR no such password s3cret, nor czNjcmV0");
+        transcript.add_secret("s3cret");
+        transcript.record_sent("PASS s3cret");
+        transcript.record_received("-ERR no such password s3cret, nor czNjcmV0");
         assert_eq!(text(&transcript), "> PASS ********\n< -ERR no such password ********, nor ********\n");
     }
 
     #[test]
     fn a_secret_that_is_part_of_another_leaves_no_pieces_of_it() {
         let mut transcript = Transcript::default();
-        transcript.hide("Zz");
-        transcript.hide("xxZzyy");
-        transcript.heard("500 xxZzyy? Zz!");
+        transcript.add_secret("Zz");
+        transcript.add_secret("xxZzyy");
+        transcript.record_received("500 xxZzyy? Zz!");
         assert_eq!(text(&transcript), "< 500 ********? ********!\n");
     }
 
@@ -121,10 +121,10 @@ mod tests {
     fn lines_without_end_take_little_memory() {
         let mut transcript = Transcript::default();
         for _ in 0..10_000 {
-            transcript.heard(&"x".repeat(10_000));
+            transcript.record_received(&"x".repeat(10_000));
         }
         let text = text(&transcript);
-        assert!(text.len() < KEPT + 2 * LINE, "{}", text.len());
+        assert!(text.len() < MAX_BYTES + 2 * MAX_LINE_CHARS, "{}", text.len());
         assert!(text.ends_with("more lines\n"), "{text}");
     }
 }

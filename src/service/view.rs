@@ -63,7 +63,7 @@ impl MonitorStatus {
         Self::ALL.into_iter().find(|standing| standing.as_str() == name)
     }
 
-    /// Its place in [`Self::ALL_ROWS`].
+    /// Its place in [`Self::ALL`].
     fn severity_rank(self) -> usize {
         Self::ALL.iter().position(|&standing| standing == self).unwrap_or(usize::MAX)
     }
@@ -89,7 +89,7 @@ pub struct StatusBoard {
 }
 
 impl StatusBoard {
-    /// How many monitors stand where, in the order of [`MonitorStatus::ALL_ROWS`].
+    /// How many monitors stand where, in the order of [`MonitorStatus::ALL`].
     #[must_use]
     pub fn counts(&self) -> [(MonitorStatus, usize); 9] {
         let mut counts = MonitorStatus::ALL.map(|standing| (standing, 0));

@@ -15,8 +15,11 @@ use super::origin::Speech;
 use super::terms::Terms;
 use crate::domain::{Failure, FailureKind, PageObjectKind, Phase, Phases};
 use crate::net::{ConnectTrace, Deadline, Endpoint, ResetOnClose, TlsSession, set_reset_on_close};
-use crate::protocol::http::client::shown;
-use crate::protocol::http::{Again, Content, Driver, Head, Keep, Room, Serial, Shared};
+use crate::protocol::http::client::display_url;
+use crate::protocol::http::{
+    BodyContent, BodyRetention, ConnectionDriver, HeaderLimit, Http1Connection, MultiplexedConnection,
+    ResponseHead, RetryReason,
+};
 
 /// Bytes of a style sheet or document that are searched.
 const READ_BYTES: usize = 4 * 1024 * 1024;
@@ -51,17 +54,17 @@ pub(super) enum Landed {
 /// A connection that was opened.
 pub(super) enum Opened {
     /// For one exchange at a time.
-    Serial(Serial),
+    Serial(Http1Connection),
     /// For all.
-    Shared(Shared, Driver),
+    Shared(MultiplexedConnection, ConnectionDriver),
 }
 
 /// A connection that an exchange goes over.
 pub(super) enum Over {
     /// That is its own meanwhile.
-    Serial(Serial),
+    Serial(Http1Connection),
     /// That it shares, of this number.
-    Shared(usize, Shared),
+    Shared(usize, MultiplexedConnection),
 }
 
 impl Over {
@@ -77,13 +80,13 @@ impl Over {
 /// What an exchange came to.
 pub(super) struct Answer {
     /// Head and body, or the failure; a body can fail too.
-    pub(super) outcome: Result<(Head, Content), Failure>,
+    pub(super) outcome: Result<(ResponseHead, BodyContent), Failure>,
     /// Where the time went.
     pub(super) phases: Phases,
     /// Why the request is to be sent again over another connection.
-    pub(super) again: Option<Again>,
+    pub(super) again: Option<RetryReason>,
     /// The connection, when it was not shared and can be used again.
-    pub(super) back: Option<Serial>,
+    pub(super) back: Option<Http1Connection>,
     /// The number of the connection, when it was shared.
     pub(super) shared: Option<usize>,
 }
@@ -104,7 +107,7 @@ pub(super) async fn resolve(
 pub(super) async fn open(
     terms: &Terms<'_>,
     to: (Arc<[IpAddr]>, Endpoint),
-    (speech, room): (Speech, Room),
+    (speech, room): (Speech, HeaderLimit),
     deadline: Deadline,
 ) -> (Result<Opened, Failure>, Box<ConnectTrace>) {
     let mut trace = Box::<ConnectTrace>::default();
@@ -113,14 +116,16 @@ pub(super) async fn open(
         // What is rarer than HTTP/1.1 in clear is on the heap: the others need no room for it.
         if let Speech::Quic(options) = &speech {
             let quic = terms.net.quic_connect_resolved(endpoint, addresses, options, deadline, &mut trace);
-            let opening = async { Shared::over_quic(quic.await?).await };
+            let opening = async { MultiplexedConnection::handshake_quic(quic.await?).await };
             return Box::pin(shared(opening, deadline)).await;
         }
         let tcp = terms.net.connect_resolved(endpoint, addresses, deadline, &mut trace).await?;
         match speech {
             Speech::Tls(session) => Box::pin(secured(tcp, session?, room, deadline, &mut trace)).await,
-            Speech::PlainHttp2 => Box::pin(shared(Shared::over(ResetOnClose::new(tcp)), deadline)).await,
-            _ => Serial::over(ResetOnClose::new(tcp), room).await.map(Opened::Serial),
+            Speech::PlainHttp2 => {
+                Box::pin(shared(MultiplexedConnection::handshake(ResetOnClose::new(tcp)), deadline)).await
+            }
+            _ => Http1Connection::handshake(ResetOnClose::new(tcp), room).await.map(Opened::Serial),
         }
     };
     let opened = opened.await;
@@ -130,7 +135,7 @@ pub(super) async fn open(
 async fn secured(
     tcp: TcpStream,
     session: TlsSession,
-    room: Room,
+    room: HeaderLimit,
     deadline: Deadline,
     trace: &mut ConnectTrace,
 ) -> Result<Opened, Failure> {
@@ -138,14 +143,14 @@ async fn secured(
     set_reset_on_close(&tcp);
     let stream = session.handshake(tcp, deadline, trace).await?;
     if stream.alpn_protocol() == Some(b"h2") {
-        Box::pin(shared(Shared::over(stream), deadline)).await
+        Box::pin(shared(MultiplexedConnection::handshake(stream), deadline)).await
     } else {
-        Serial::over(stream, room).await.map(Opened::Serial)
+        Http1Connection::handshake(stream, room).await.map(Opened::Serial)
     }
 }
 
 async fn shared(
-    opening: impl Future<Output = Result<(Shared, Driver), Failure>>,
+    opening: impl Future<Output = Result<(MultiplexedConnection, ConnectionDriver), Failure>>,
     deadline: Deadline,
 ) -> Result<Opened, Failure> {
     let (shared, driver) = deadline.enforce(Phase::Connect, opening).await??;
@@ -170,24 +175,26 @@ pub(super) async fn exchange(
         Err(failure) => return Answer { outcome: Err(failure), phases, again: None, back: None, shared },
     };
     let asked = match over {
-        Over::Serial(connection) => connection.ask(request, deadline, &mut phases).await,
+        Over::Serial(connection) => connection.send_request(request, deadline, &mut phases).await,
         // Beside the other, larger than that, and the rarer one.
-        Over::Shared(_, mut connection) => Box::pin(connection.ask(request, deadline, &mut phases)).await,
+        Over::Shared(_, mut connection) => {
+            Box::pin(connection.send_request(request, deadline, &mut phases)).await
+        }
     };
     let (head, body) = match asked {
         Ok(answer) => answer,
-        Err(no) => return Answer { outcome: Err(no.failure), phases, again: no.again, back: None, shared },
+        Err(no) => return Answer { outcome: Err(no.failure), phases, again: no.retry, back: None, shared },
     };
     let status = head.status;
     let (keep, limit) = match kind {
-        _ if status.is_redirection() => (Keep::Nothing, REDIRECT_BYTES),
+        _ if status.is_redirection() => (BodyRetention::Discard, REDIRECT_BYTES),
         PageObjectKind::Style | PageObjectKind::Frame if status.is_success() => {
-            (Keep::First(READ_BYTES), body_bytes)
+            (BodyRetention::Prefix(READ_BYTES), body_bytes)
         }
-        PageObjectKind::Media if status.is_success() => (Keep::Nothing, MEDIA_BYTES.min(body_bytes)),
-        _ => (Keep::Nothing, body_bytes),
+        PageObjectKind::Media if status.is_success() => (BodyRetention::Discard, MEDIA_BYTES.min(body_bytes)),
+        _ => (BodyRetention::Discard, body_bytes),
     };
-    let (mut content, back) = body.read_on(keep, limit, deadline, &mut phases).await;
+    let (mut content, back) = body.read_and_reuse(keep, limit, deadline, &mut phases).await;
     // More than is wanted of these is no fault.
     let is_enough = kind == PageObjectKind::Media && limit == MEDIA_BYTES || status.is_redirection();
     let was_long = |failure: &Failure| failure.kind == FailureKind::ResponseTooLarge;
@@ -218,7 +225,7 @@ pub(super) fn message(url: &Url, headers: HeaderMap, version: Version) -> Result
 
 /// That there can be no request for `url`.
 pub(super) fn unaskable(url: &Url) -> Failure {
-    let detail = format!("`{}` cannot be put into a request", shown(url));
+    let detail = format!("`{}` cannot be put into a request", display_url(url));
     Failure::new(Phase::Prepare, FailureKind::Internal, detail)
 }
 

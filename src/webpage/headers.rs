@@ -11,7 +11,7 @@ use super::loader::Loader;
 use super::object::Object;
 use super::prepared::{Prepared, only};
 use crate::domain::{Failure, PageObjectKind};
-use crate::protocol::http::client::{is_same_origin, is_secret};
+use crate::protocol::http::client::{is_same_origin, is_secret_header};
 
 /// Sets of header fields that are kept.
 const MOST_PREPARED: usize = 16;
@@ -44,7 +44,7 @@ impl Loader<'_> {
             headers
         };
         if self.origins[object.origin].is_near
-            && let Some(cookies) = self.jar.header(&object.url)
+            && let Some(cookies) = self.jar.cookie_header(&object.url)
         {
             headers.append(COOKIE, cookies);
         }
@@ -64,7 +64,7 @@ impl Loader<'_> {
             headers.insert(HOST, host.map_err(|_| unaskable(url))?);
         }
         let is_own = self.origins[object.origin].is_own;
-        headers.extend(only(&self.own, |name| is_own || !is_secret(name)));
+        headers.extend(only(&self.own, |name| is_own || !is_secret_header(name)));
         accept(&mut headers, found.kind);
         if let Some(value) = referer(&found.by, url).and_then(|value| HeaderValue::try_from(value).ok()) {
             headers.insert(REFERER, value);

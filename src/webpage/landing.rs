@@ -9,8 +9,8 @@ use super::flight::{Answer, Landed, Opened, Over, until};
 use super::loader::Loader;
 use super::read;
 use crate::domain::{Failure, FailureKind, PageObjectKind, Phase};
-use crate::protocol::http::client::{MOST_REDIRECTS, is_redirect, redirect_target, shown};
-use crate::protocol::http::{Content, Head};
+use crate::protocol::http::client::{MOST_REDIRECTS, display_url, is_redirect, redirect_target};
+use crate::protocol::http::{BodyContent, ResponseHead};
 
 /// How often an object is asked for again, since the connection had ended before it was answered. Servers let a
 /// connection carry some number of exchanges.
@@ -112,7 +112,7 @@ impl Loader<'_> {
             (Err(failure), _) => return self.finish(object, Some(failure)),
         };
         if origin.is_near {
-            self.jar.keep(&held.url, &head.headers);
+            self.jar.store(&held.url, &head.headers);
         }
         held.note(&head, &content);
         if let Some(failure) = content.failure.clone() {
@@ -131,13 +131,13 @@ impl Loader<'_> {
         }
     }
 
-    fn follow(&mut self, object: usize, head: &Head) {
+    fn follow(&mut self, object: usize, head: &ResponseHead) {
         let held = &mut self.objects[object];
         match redirect_target(&held.url, head.status, &head.headers) {
             Err(failure) => self.finish(object, Some(failure)),
             Ok(to) if held.hops == MOST_REDIRECTS => {
                 let detail =
-                    format!("more than {MOST_REDIRECTS} redirects, the next one to `{}`", shown(&to));
+                    format!("more than {MOST_REDIRECTS} redirects, the next one to `{}`", display_url(&to));
                 let failure = Failure::new(Phase::Validate, FailureKind::RedirectLoop, detail);
                 self.finish(object, Some(failure));
             }
@@ -153,7 +153,7 @@ impl Loader<'_> {
     }
 
     /// Looks for objects in a style sheet or frame.
-    async fn read(&mut self, found: Found, url: Url, head: &Head, content: Content) {
+    async fn read(&mut self, found: Found, url: Url, head: &ResponseHead, content: BodyContent) {
         if found.kind == PageObjectKind::Frame && found.frames >= MOST_FRAMES {
             return;
         }
@@ -167,7 +167,7 @@ impl Loader<'_> {
 
 /// Whether the answer to `url` is what was asked for; after redirects, who answered is told.
 fn judge(url: &Url, is_elsewhere: bool, status: StatusCode) -> Option<Failure> {
-    let from = |url| format!(" from `{}`", shown(url));
+    let from = |url| format!(" from `{}`", display_url(url));
     let detail = || format!("{}{}", status.as_u16(), if is_elsewhere { from(url) } else { String::new() });
     match status.as_u16() {
         200..300 | 304 => None,

@@ -20,7 +20,7 @@ use super::prepared::own;
 use super::terms::{Loaded, Terms};
 use crate::domain::{Failure, FailureKind, FullPage, Phase, duration_micros};
 use crate::net::{Deadline, TlsOptions};
-use crate::protocol::http::client::{Jar, Pass, is_same_origin};
+use crate::protocol::http::client::{AuthState, CookieJar, is_same_origin};
 
 /// Objects that are under way at once, over all servers.
 const MOST_AT_ONCE: usize = 48;
@@ -31,7 +31,12 @@ const HTTP3: &[&[u8]] = &[b"h3"];
 const NOTHING: &[&[u8]] = &[];
 
 /// Loads what `finds` has, and what is found in that. Cookies of `jar` go with it, and a login.
-pub async fn load(terms: &Terms<'_>, jar: &mut Jar, pass: Option<&mut Pass>, finds: Finds) -> Loaded {
+pub async fn load(
+    terms: &Terms<'_>,
+    jar: &mut CookieJar,
+    pass: Option<&mut AuthState>,
+    finds: Finds,
+) -> Loaded {
     let mut loader = Loader {
         terms,
         jar,

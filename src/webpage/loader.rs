@@ -9,16 +9,16 @@ use super::object::Object;
 use super::origin::Origin;
 use super::prepared::Prepared;
 use super::terms::Terms;
-use crate::protocol::http::client::{Jar, Pass};
+use crate::protocol::http::client::{AuthState, CookieJar};
 
 /// A page while it is loaded.
 pub(super) struct Loader<'a> {
     /// By which terms.
     pub(super) terms: &'a Terms<'a>,
     /// Cookies.
-    pub(super) jar: &'a mut Jar,
+    pub(super) jar: &'a mut CookieJar,
     /// The login.
-    pub(super) pass: Option<&'a mut Pass>,
+    pub(super) pass: Option<&'a mut AuthState>,
     /// What was found.
     pub(super) finds: Finds,
     /// In the order in which they were found.

@@ -6,8 +6,8 @@ use url::Url;
 
 use super::finds::Found;
 use crate::domain::{Failure, PageObject, Phases, duration_micros};
-use crate::protocol::http::client::{short, version_name};
-use crate::protocol::http::{Content, Head};
+use crate::protocol::http::client::{truncate_for_result, version_name};
+use crate::protocol::http::{BodyContent, ResponseHead};
 
 /// An object while it is loaded.
 pub(super) struct Object {
@@ -61,12 +61,12 @@ impl Object {
         })
     }
 
-    pub(super) fn note(&mut self, head: &Head, content: &Content) {
+    pub(super) fn note(&mut self, head: &ResponseHead, content: &BodyContent) {
         let told = &mut self.told;
         told.http_status = head.status.as_u16();
         version_name(head.version).clone_into(&mut told.http_version);
         let kind = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        told.mimetype = short(kind.unwrap_or_default());
+        told.mimetype = truncate_for_result(kind.unwrap_or_default());
         told.body_wire_bytes = content.wire_bytes;
         told.body_bytes = content.body_bytes;
     }

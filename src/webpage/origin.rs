@@ -10,7 +10,7 @@ use super::domain::same_site;
 use crate::domain::Failure;
 use crate::net::{Endpoint, TlsOptions, TlsSession};
 use crate::protocol::http::client::is_same_origin;
-use crate::protocol::http::{Again, Room, Serial, Shared};
+use crate::protocol::http::{HeaderLimit, Http1Connection, MultiplexedConnection, RetryReason};
 
 /// Connections to one server at most, as browsers have them (behaviour.md 4).
 pub(super) const MOST_CONNECTIONS: usize = 6;
@@ -28,7 +28,7 @@ pub(super) struct Origin {
     /// How it is spoken with.
     pub(super) speech: Speech,
     /// Header fields that its answers may have.
-    pub(super) room: Room,
+    pub(super) room: HeaderLimit,
     /// Objects that wait for it, in their order.
     pub(super) waiting: VecDeque<usize>,
     /// Known once its name was resolved.
@@ -38,13 +38,13 @@ pub(super) struct Origin {
     /// A connection stood once.
     pub(super) was_reached: bool,
     /// Connections that are idle.
-    pub(super) idle: Vec<Serial>,
+    pub(super) idle: Vec<Http1Connection>,
     /// Connections that are open, idle ones included, or being opened.
     pub(super) open: usize,
     /// It speaks HTTP/2 or HTTP/3.
     pub(super) is_shared: bool,
     /// The one connection of that, and its number.
-    pub(super) shared: Option<(usize, Shared)>,
+    pub(super) shared: Option<(usize, MultiplexedConnection)>,
 }
 
 /// How a server is spoken with.
@@ -69,9 +69,9 @@ pub(super) enum Next {
     /// A connection has to be opened.
     Open,
     /// It can go over this one.
-    Serial(Serial),
+    Serial(Http1Connection),
     /// It can go over this one of this number, which others use too.
-    Shared(usize, Shared),
+    Shared(usize, MultiplexedConnection),
 }
 
 impl Origin {
@@ -83,7 +83,7 @@ impl Origin {
             is_near: same_site(url, page),
             endpoint,
             speech,
-            room: Room::Usual,
+            room: HeaderLimit::Default,
             waiting: VecDeque::new(),
             addresses: None,
             is_asked: false,
@@ -115,9 +115,9 @@ impl Origin {
     }
 
     /// A connection brought no answer, for this reason; a shared one has a number. Those that are idle are no better.
-    pub(super) fn lost(&mut self, why: Again, shared: Option<usize>) {
-        if why == Again::Crowded {
-            self.room = Room::Full;
+    pub(super) fn lost(&mut self, why: RetryReason, shared: Option<usize>) {
+        if why == RetryReason::TooManyHeaders {
+            self.room = HeaderLimit::Maximum;
         }
         if let Some(number) = shared {
             self.give_up(number);

@@ -8,7 +8,7 @@ use url::Url;
 
 use crate::domain::FullPage;
 use crate::net::{Deadline, Net};
-use crate::protocol::http::client::Way;
+use crate::protocol::http::client::ConnectOptions;
 
 /// By which terms a page is loaded.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub struct Terms<'a> {
     /// The network of this location.
     pub net: &'a Net,
     /// How connections are made. A client certificate is shown to the page's own host only.
-    pub way: &'a Way,
+    pub way: &'a ConnectOptions,
     /// Where the page came from.
     pub page: &'a Url,
     /// What the page was asked for in. Over TLS, HTTP/2 is offered for the objects in any case but of 1.0; with 3,

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use vigie::domain::FailureKind;
-use vigie::protocol::{Act, Core};
+use vigie::protocol::{LineProtocol, ProtocolAction};
 
 /// Who logs in.
 pub const USER: &str = "user@a.test";
@@ -24,7 +24,7 @@ pub struct Rules {
 }
 
 /// Lets `core` hear `bytes`. It ends by itself, says no password where it must not, and asks for TLS once.
-pub fn play(core: &mut impl Core, bytes: &[u8], rules: &Rules) {
+pub fn play(core: &mut impl LineProtocol, bytes: &[u8], rules: &Rules) {
     let mut secure = rules.secure;
     let mut waited = 0;
     // A server that knows the password may say it; the session masks that.
@@ -34,7 +34,7 @@ pub fn play(core: &mut impl Core, bytes: &[u8], rules: &Rules) {
         if line.len() > LINE {
             return;
         }
-        let mut act = match core.hear(&String::from_utf8_lossy(line)) {
+        let mut act = match core.on_line(&String::from_utf8_lossy(line)) {
             Ok(act) => act,
             Err(failure) => {
                 assert!(told || !shows(&failure.detail), "{failure}");
@@ -42,24 +42,24 @@ pub fn play(core: &mut impl Core, bytes: &[u8], rules: &Rules) {
                 return;
             }
         };
-        if act == Act::Secure {
+        if act == ProtocolAction::StartTls {
             assert!(!secure, "TLS twice");
             secure = true;
-            act = core.secured();
+            act = core.on_tls_established();
         }
         match act {
-            Act::Secure => panic!("TLS twice"),
-            Act::Done => return,
-            Act::Listen => {
+            ProtocolAction::StartTls => panic!("TLS twice"),
+            ProtocolAction::Done => return,
+            ProtocolAction::ReadLine => {
                 waited += 1;
                 assert!(waited <= rules.lines, "an answer without end");
             }
-            Act::Say(line) => {
+            ProtocolAction::SendLine(line) => {
                 waited = 0;
                 assert!(secure || rules.may_show || !shows(line.text()), "in clear: {line:?}");
-                assert!(told || !shows(line.shown()), "in the transcript: {line:?}");
+                assert!(told || !shows(line.redacted()), "in the transcript: {line:?}");
                 assert!(
-                    line.shown() != line.text() || !line.text().contains(['\r', '\n']),
+                    line.redacted() != line.text() || !line.text().contains(['\r', '\n']),
                     "two commands in one: {line:?}"
                 );
             }

@@ -2,14 +2,14 @@
 
 use vigie::domain::{FailureKind as Kind, Phase};
 use vigie::protocol::ftp::Opening;
-use vigie::protocol::{Act, Core, Line};
+use vigie::protocol::{LineProtocol, OutgoingLine, ProtocolAction};
 
 /// Plays `lines` to an opening; the acts that followed, and how it failed.
-fn play(asks_tls: bool, lines: &[&str]) -> (Vec<Act>, Option<(Phase, Kind, String)>) {
+fn play(asks_tls: bool, lines: &[&str]) -> (Vec<ProtocolAction>, Option<(Phase, Kind, String)>) {
     let mut opening = Opening::new(asks_tls);
     let mut acts = Vec::new();
     for line in lines {
-        match opening.hear(line) {
+        match opening.on_line(line) {
             Ok(act) => acts.push(act),
             Err(failure) => return (acts, Some((failure.phase, failure.kind, failure.detail))),
         }
@@ -17,29 +17,35 @@ fn play(asks_tls: bool, lines: &[&str]) -> (Vec<Act>, Option<(Phase, Kind, Strin
     (acts, None)
 }
 
-fn ask() -> Act {
-    Act::Say(Line::plain("AUTH TLS"))
+fn ask() -> ProtocolAction {
+    ProtocolAction::SendLine(OutgoingLine::new("AUTH TLS"))
 }
 
 #[test]
 fn an_opening_without_tls_ends_with_the_greeting() {
-    assert_eq!(play(false, &["220 hello"]), (vec![Act::Done], None));
+    assert_eq!(play(false, &["220 hello"]), (vec![ProtocolAction::Done], None));
     let lines = ["220-Welcome to", "150 users", "220 ready"];
-    assert_eq!(play(false, &lines), (vec![Act::Listen, Act::Listen, Act::Done], None));
-    assert_eq!(play(false, &["120 in a minute", "220 now"]), (vec![Act::Listen, Act::Done], None));
+    assert_eq!(
+        play(false, &lines),
+        (vec![ProtocolAction::ReadLine, ProtocolAction::ReadLine, ProtocolAction::Done], None)
+    );
+    assert_eq!(
+        play(false, &["120 in a minute", "220 now"]),
+        (vec![ProtocolAction::ReadLine, ProtocolAction::Done], None)
+    );
 }
 
 #[test]
 fn an_opening_with_tls_asks_for_it() {
     let heard = play(true, &["220 hello", "234-well", "234 go"]);
-    assert_eq!(heard, (vec![ask(), Act::Listen, Act::Secure], None));
+    assert_eq!(heard, (vec![ask(), ProtocolAction::ReadLine, ProtocolAction::StartTls], None));
     let mut opening = Opening::new(true);
     assert_eq!(opening.phase(), Phase::Banner);
-    opening.hear("220-first \u{1b}[2J").unwrap();
-    assert_eq!(opening.hear("220 second").unwrap(), ask());
+    opening.on_line("220-first \u{1b}[2J").unwrap();
+    assert_eq!(opening.on_line("220 second").unwrap(), ask());
     assert_eq!(opening.phase(), Phase::Starttls);
     assert_eq!(opening.banner(), Some("first \u{fffd}[2J"));
-    assert_eq!(opening.secured(), Act::Done);
+    assert_eq!(opening.on_tls_established(), ProtocolAction::Done);
 }
 
 #[test]

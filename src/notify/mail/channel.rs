@@ -16,7 +16,7 @@ use crate::net::{ConnectTrace, Deadline, Endpoint, Net, TlsOptions};
 use crate::notify::contract::{Message, Secret};
 use crate::notify::send_error::SendError;
 use crate::protocol::starttls;
-use crate::protocol::starttls::{NoTls, Upgrade};
+use crate::protocol::starttls::{StartTlsError, StartTlsProtocol};
 
 /// Whether and how the way to the mail server is encrypted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -109,9 +109,9 @@ impl Mail {
             return Ok(Box::new(Relay::plain(tcp)?));
         }
         if !implicit {
-            match starttls::request(&mut tcp, Upgrade::Smtp, deadline).await {
+            match starttls::negotiate(&mut tcp, StartTlsProtocol::Smtp, deadline).await {
                 Ok(()) => {}
-                Err(NoTls::NotOffered) if tls == MailTls::Auto => {
+                Err(StartTlsError::NotOffered) if tls == MailTls::Auto => {
                     if !self.settings.username.is_empty() {
                         let words = "the server offers no STARTTLS, and the password is not sent unencrypted";
                         return Err(SendError::passing(words));

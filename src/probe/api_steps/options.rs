@@ -9,7 +9,7 @@ use super::plan::StepPlan;
 use crate::probe::settings::ProbeSettings;
 use crate::probe::unusable::describe_invalid;
 use crate::probe::way;
-use crate::protocol::http::client::Way;
+use crate::protocol::http::client::ConnectOptions;
 use crate::schema::typed::api_steps::{ApiStepSettings, ApiStepsSettings};
 use crate::schema::typed::website::HttpMethod;
 use crate::schema::{InvalidSettings, MonitorDocument};
@@ -18,7 +18,7 @@ use crate::schema::{InvalidSettings, MonitorDocument};
 pub(super) struct Options {
     /// The steps, in their order.
     pub(super) steps: Arc<[StepPlan]>,
-    pub(super) connect: Way,
+    pub(super) connect: ConnectOptions,
     pub(super) user_agent: HeaderValue,
     pub(super) max_body_bytes: u64,
     /// What stands before the first step.
@@ -47,8 +47,8 @@ impl Options {
     }
 }
 
-fn connect_options(document: &MonitorDocument) -> Result<Way, InvalidSettings> {
-    Ok(Way {
+fn connect_options(document: &MonitorDocument) -> Result<ConnectOptions, InvalidSettings> {
+    Ok(ConnectOptions {
         family: way::address_family(document)?,
         pinned: None,
         proxy: way::proxy_id(document)?,

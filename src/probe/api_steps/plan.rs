@@ -15,7 +15,7 @@ use crate::evaluate::assertion::AssertionTemplate;
 use crate::evaluate::template::{EscapeContext, Template, Variables};
 use crate::evaluate::variable::VariableExtractor;
 use crate::protocol::http as wire;
-use crate::protocol::http::client::{Login, Request};
+use crate::protocol::http::client::{HttpCredentials, RequestSpec};
 use crate::redaction::names::is_sensitive_header;
 use crate::schema::typed::api_steps::{ApiStepSettings, PostSettings, StepMethod};
 use crate::schema::typed::website::HeaderSettings;
@@ -143,10 +143,10 @@ impl StepPlan {
         &self,
         agent: &HeaderValue,
         variables: &Variables,
-    ) -> Result<(Request, Vec<String>), Failure> {
+    ) -> Result<(RequestSpec, Vec<String>), Failure> {
         let mut url = self.url.url(variables)?;
         let (user, password) = (self.user.render(variables)?, self.password.render(variables)?);
-        let login = Login::of(&user, &password, &url).map(Arc::new);
+        let login = HttpCredentials::from_user_or_url(&user, &password, &url).map(Arc::new);
         // Neither has a setter that can fail on an http URL with a host.
         let _ = url.set_username("");
         let _ = url.set_password(None);
@@ -158,15 +158,15 @@ impl StepPlan {
         let body = self.body.as_ref().map(|body| body.render(variables)).transpose()?;
         // A POST without a body says that it has none.
         let body = body.map(Bytes::from).or((self.method == Method::POST).then(Bytes::new));
-        let request = Request {
+        let request = RequestSpec {
             url,
             method: self.method.clone(),
             version: Version::HTTP_11,
             headers,
             body,
-            login,
-            preemptive: self.preemptive,
-            follows: self.follow_redirects,
+            credentials: login,
+            preemptive_auth: self.preemptive,
+            follow_redirects: self.follow_redirects,
         };
         Ok((request, secrets))
     }

@@ -16,9 +16,10 @@ use crate::domain::{
 use crate::evaluate::template::Variables;
 use crate::probe::contract::ProbeContext;
 use crate::protocol::http::client::{
-    Client, Jar, Journey, Kept, Request, Travelled, evidence, of_media_type, short, shown, version_name,
+    ChainTrace, CookieJar, ExchangeRecord, RequestChain, RequestContext, RequestSpec, content_type,
+    display_url, evidence, truncate_for_result, version_name,
 };
-use crate::protocol::http::{Body, Content, Head, Keep};
+use crate::protocol::http::{BodyContent, BodyRetention, ResponseBody, ResponseHead};
 use crate::redaction::telling::{Redactor, redact_named_values};
 
 /// Bytes of a body that a result tells of each exchange.
@@ -30,7 +31,7 @@ pub(super) struct ApiStepsAttempt<'a> {
     options: &'a Options,
     cx: ProbeContext<'a>,
     started: Instant,
-    cookie_jar: Jar,
+    cookie_jar: CookieJar,
     variables: Arc<Variables>,
     /// Texts of requests that let somebody in: they are told nowhere.
     secrets: Vec<String>,
@@ -47,7 +48,7 @@ struct StepState {
     facts: Option<HttpFacts>,
     warning: Option<String>,
     captures: Vec<Capture>,
-    chain_trace: Travelled,
+    chain_trace: ChainTrace,
 }
 
 impl<'a> ApiStepsAttempt<'a> {
@@ -57,7 +58,7 @@ impl<'a> ApiStepsAttempt<'a> {
         for (name, value) in &*options.variables {
             variables.set(name, value.clone());
         }
-        let (jar, secrets, variables) = (Jar::default(), Vec::new(), Arc::new(variables));
+        let (jar, secrets, variables) = (CookieJar::default(), Vec::new(), Arc::new(variables));
         Self { options, cx, started, cookie_jar: jar, variables, secrets, redactor: None, observation }
     }
 
@@ -96,7 +97,7 @@ impl<'a> ApiStepsAttempt<'a> {
             facts: None,
             warning: None,
             captures: Vec::new(),
-            chain_trace: Travelled::default(),
+            chain_trace: ChainTrace::default(),
         };
         match plan.build_request(&self.options.user_agent, &self.variables) {
             Ok((request, secrets)) => {
@@ -119,25 +120,37 @@ impl<'a> ApiStepsAttempt<'a> {
         step: &mut StepState,
         steps: &Arc<[StepPlan]>,
         index: usize,
-        request: &Request,
+        request: &RequestSpec,
     ) {
         let ProbeContext { net, deadline, .. } = self.cx;
-        let client =
-            Client { net, way: &self.options.connect, deadline, started: self.started, records: true };
+        let client = RequestContext {
+            net,
+            connect_options: &self.options.connect,
+            deadline,
+            started: self.started,
+            record_exchanges: true,
+        };
         let mut jar = std::mem::take(&mut self.cookie_jar);
-        let mut journey = Journey::new(client, request, &mut jar);
+        let mut journey = RequestChain::new(client, request, &mut jar);
         let ruling = loop {
-            let (head, body) = match journey.ask().await {
+            let (head, body) = match journey.send().await {
                 Ok(answer) => answer,
                 Err(failure) => {
-                    step.record(&mut journey, &Kept { failure: Some(&failure), ..Kept::default() });
+                    step.record(
+                        &mut journey,
+                        &ExchangeRecord { failure: Some(&failure), ..ExchangeRecord::default() },
+                    );
                     break Evaluation { failures: vec![failure], ..Evaluation::default() };
                 }
             };
             step.record_facts(&journey, &head);
-            let kept = Kept { head: Some(&head), most: EXCERPT_BYTES, ..Kept::default() };
-            let before = journey.goes_on(&head).then(|| journey.record(&kept));
-            match journey.go_on(&head) {
+            let kept = ExchangeRecord {
+                head: Some(&head),
+                max_body_bytes: EXCERPT_BYTES,
+                ..ExchangeRecord::default()
+            };
+            let before = journey.will_continue(&head).then(|| journey.record(&kept));
+            match journey.advance(&head) {
                 Ok(true) => step.result.exchanges.extend(before),
                 Ok(false) => {
                     break self.evaluate_response(step, steps, index, &mut journey, &head, body).await;
@@ -145,14 +158,18 @@ impl<'a> ApiStepsAttempt<'a> {
                 Err(failure) => {
                     step.record(
                         &mut journey,
-                        &Kept { head: Some(&head), failure: Some(&failure), ..Kept::default() },
+                        &ExchangeRecord {
+                            head: Some(&head),
+                            failure: Some(&failure),
+                            ..ExchangeRecord::default()
+                        },
                     );
-                    step.captures.push(evidence::head(&head));
+                    step.captures.push(evidence::head_capture(&head));
                     break Evaluation { failures: vec![failure], ..Evaluation::default() };
                 }
             }
         };
-        step.chain_trace = journey.end();
+        step.chain_trace = journey.finish();
         self.cookie_jar = jar;
         step.result.failures.extend(ruling.failures);
         for (name, value) in ruling.variables {
@@ -167,16 +184,20 @@ impl<'a> ApiStepsAttempt<'a> {
         step: &mut StepState,
         steps: &Arc<[StepPlan]>,
         index: usize,
-        journey: &mut Journey<'_>,
-        head: &Head,
-        body: Body,
+        journey: &mut RequestChain<'_>,
+        head: &ResponseHead,
+        body: ResponseBody,
     ) -> Evaluation {
         let plan = &steps[index];
-        let keep = if plan.reads_body() { Keep::Bytes } else { Keep::First(evidence::BODY_BYTES) };
+        let keep = if plan.reads_body() {
+            BodyRetention::All
+        } else {
+            BodyRetention::Prefix(evidence::MAX_CAPTURED_BODY)
+        };
         let (limit, deadline) = (self.options.max_body_bytes, self.cx.deadline);
         let content = body.read(keep, limit, deadline, &mut journey.trace.phases).await;
         let elapsed = step.began.elapsed();
-        let Content { bytes, wire_bytes, body_bytes, failure } = content;
+        let BodyContent { bytes, wire_bytes, body_bytes, failure } = content;
         if let Some(facts) = &mut step.facts {
             (facts.body_wire_bytes, facts.body_bytes) = (wire_bytes, body_bytes);
         }
@@ -192,7 +213,7 @@ impl<'a> ApiStepsAttempt<'a> {
                 status: head.status,
                 elapsed,
                 headers: if plan.reads_headers() { header_pairs(head) } else { Vec::new() },
-                content_type: of_media_type(&head.headers).unwrap_or_default().to_owned(),
+                content_type: content_type(&head.headers).unwrap_or_default().to_owned(),
                 body: Arc::clone(&bytes),
                 variables: Arc::clone(&self.variables),
                 failed: refused.is_some(),
@@ -202,12 +223,22 @@ impl<'a> ApiStepsAttempt<'a> {
             ruling.failures.splice(0..0, refused);
             journey.trace.phases.set(Phase::Validate, began.elapsed());
         }
-        let most = if self.cx.record_exchanges { evidence::BODY_BYTES } else { EXCERPT_BYTES };
+        let most = if self.cx.record_exchanges { evidence::MAX_CAPTURED_BODY } else { EXCERPT_BYTES };
         let failure = failure.as_ref();
-        step.record(journey, &Kept { head: Some(head), body: &bytes, wire_bytes, body_bytes, failure, most });
+        step.record(
+            journey,
+            &ExchangeRecord {
+                head: Some(head),
+                body: &bytes,
+                wire_bytes,
+                body_bytes,
+                failure,
+                max_body_bytes: most,
+            },
+        );
         if !ruling.failures.is_empty() {
-            step.captures.push(evidence::head(head));
-            step.captures.extend(evidence::body(&bytes, of_media_type(&head.headers)));
+            step.captures.push(evidence::head_capture(head));
+            step.captures.extend(evidence::body_capture(&bytes, content_type(&head.headers)));
         }
         ruling
     }
@@ -228,7 +259,7 @@ impl<'a> ApiStepsAttempt<'a> {
             seen.facts.tls = travelled.trace.tls;
         }
         if let Some(mut facts) = facts {
-            facts.redirects = travelled.hops;
+            facts.redirects = travelled.redirects;
             seen.facts.http = Some(Box::new(facts));
         }
         if let Some(line) = warning {
@@ -269,7 +300,7 @@ impl<'a> ApiStepsAttempt<'a> {
         step.result.failures.iter_mut().for_each(|failure| hide(&mut failure.detail));
         step.warning.iter_mut().for_each(hide);
         step.facts.iter_mut().for_each(|facts| hide_all(&mut facts.url));
-        step.chain_trace.hops.iter_mut().for_each(|hop| hide_all(&mut hop.url));
+        step.chain_trace.redirects.iter_mut().for_each(|hop| hide_all(&mut hop.url));
         for HttpExchange {
             url,
             request_headers,
@@ -305,44 +336,49 @@ impl<'a> ApiStepsAttempt<'a> {
 }
 
 impl StepState {
-    fn record(&mut self, journey: &mut Journey<'_>, kept: &Kept<'_>) {
+    fn record(&mut self, journey: &mut RequestChain<'_>, kept: &ExchangeRecord<'_>) {
         self.result.exchanges.push(journey.record(kept));
     }
 
-    fn record_facts(&mut self, journey: &Journey<'_>, head: &Head) {
+    fn record_facts(&mut self, journey: &RequestChain<'_>, head: &ResponseHead) {
         self.facts = Some(HttpFacts {
             http_status: head.status.as_u16(),
             http_version: version_name(head.version).to_owned(),
-            http_reason: head.reason.as_deref().map(short),
-            content_type: of_media_type(&head.headers).map(short),
+            http_reason: head.reason.as_deref().map(truncate_for_result),
+            content_type: content_type(&head.headers).map(truncate_for_result),
             url: journey.url().as_str().to_owned(),
             ..HttpFacts::default()
         });
     }
 
     /// Why the status alone fails the step; an assertion on it decides in place of this rule (fields.md 4).
-    fn status_failure(&mut self, plan: &StepPlan, journey: &Journey<'_>, head: &Head) -> Option<Failure> {
+    fn status_failure(
+        &mut self,
+        plan: &StepPlan,
+        journey: &RequestChain<'_>,
+        head: &ResponseHead,
+    ) -> Option<Failure> {
         if plan.assertions.iter().any(crate::evaluate::assertion::AssertionTemplate::checks_status) {
             return None;
         }
         let line = match &head.reason {
-            Some(reason) => format!("`{} {}`", head.status.as_u16(), short(reason)),
+            Some(reason) => format!("`{} {}`", head.status.as_u16(), truncate_for_result(reason)),
             None => format!("`{}`", head.status.as_u16()),
         };
         let (kind, words) = match head.status {
-            StatusCode::UNAUTHORIZED if journey.is_authorized() => {
+            StatusCode::UNAUTHORIZED if journey.sent_credentials() => {
                 (FailureKind::LoginRefused, " after user name and password were sent")
             }
             status if status.as_u16() >= 400 => (FailureKind::HttpStatus, ""),
             status if status.is_informational() => (FailureKind::ResponseInvalid, ", which nobody asked for"),
             status => {
                 let redirected = status.is_redirection();
-                self.warning =
-                    redirected.then(|| format!("{line} from `{}` was not followed", shown(journey.url())));
+                self.warning = redirected
+                    .then(|| format!("{line} from `{}` was not followed", display_url(journey.url())));
                 return None;
             }
         };
-        let detail = format!("{line} from `{}`{words}", shown(journey.url()));
+        let detail = format!("{line} from `{}`{words}", display_url(journey.url()));
         Some(Failure::new(Phase::Validate, kind, detail))
     }
 }
@@ -363,7 +399,7 @@ fn with_step_prefix(result: &StepResult, words: &str) -> String {
 }
 
 /// The header fields as assertions look at them.
-fn header_pairs(head: &Head) -> Vec<(String, String)> {
+fn header_pairs(head: &ResponseHead) -> Vec<(String, String)> {
     let value = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     head.headers.iter().map(|(name, text)| (name.as_str().to_owned(), value(text))).collect()
 }

@@ -232,7 +232,7 @@ fn request_failure(exchange: &Exchange) -> Option<Failure> {
 /// The header fields of an exchange as text; values that let somebody in are masked.
 pub(super) fn header_text(exchange: &Exchange, masks: &Redactor) -> String {
     let lines = |fields: &[(String, String)]| {
-        evidence::fields(fields.iter().map(|(name, value)| (&**name, &**value)))
+        evidence::header_lines(fields.iter().map(|(name, value)| (&**name, &**value)))
     };
     let text = format!(
         "{} {}\r\n{}\r\n{} {}\r\n{}",

@@ -6,7 +6,7 @@ use super::inquiry::Transport;
 use crate::domain::{DnsFacts, Failure, FailureKind, HttpFacts, Phase};
 use crate::net::ConnectTrace;
 use crate::probe::contract::ProbeContext;
-use crate::protocol::dns::{Answer, Heard, Question, rcode_name};
+use crate::protocol::dns::{DnsQuery, DnsResponse, ReplyMatch, rcode_name};
 
 /// Records that are kept of an answer.
 const MAX_ANSWERS: usize = 100;
@@ -21,21 +21,21 @@ pub(super) struct DnsState {
 }
 
 /// Keeps what `answer` tells.
-pub(super) fn record_response(facts: &mut DnsFacts, answer: &Answer) {
+pub(super) fn record_response(facts: &mut DnsFacts, answer: &DnsResponse) {
     facts.rcode = rcode_name(answer.rcode);
     facts.authoritative = answer.authoritative;
     facts.authenticated = answer.authenticated;
     facts.signed = answer.is_signed();
-    facts.recursion_available = answer.recursive;
+    facts.recursion_available = answer.recursion_available;
     facts.truncated |= answer.truncated;
     facts.answer_bytes = u64::try_from(answer.bytes).ok();
     facts.ttl = answer.ttl();
-    facts.answers = answer.texts(MAX_ANSWERS);
+    facts.answers = answer.record_texts(MAX_ANSWERS);
 }
 
 /// One question to one address.
 pub(super) struct ServerQuery<'a> {
-    pub(super) question: &'a Question,
+    pub(super) question: &'a DnsQuery,
     pub(super) server: SocketAddr,
     /// The server's name, for its certificate.
     pub(super) host: &'a str,
@@ -43,7 +43,7 @@ pub(super) struct ServerQuery<'a> {
 }
 
 impl ServerQuery<'_> {
-    pub(super) async fn over_udp_then_tcp(&self, seen: &mut DnsState) -> Result<Answer, Failure> {
+    pub(super) async fn over_udp_then_tcp(&self, seen: &mut DnsState) -> Result<DnsResponse, Failure> {
         let answer = self.over_udp(seen).await?;
         if !answer.truncated {
             return Ok(answer);
@@ -59,11 +59,11 @@ impl ServerQuery<'_> {
 
     /// The answer in `message`, which came over a connection of its own: whatever else comes on it is a fault
     /// of the server.
-    pub(super) fn parse_response(&self, message: &[u8]) -> Result<Answer, Failure> {
-        match self.question.hear(message) {
-            Heard::Answer(answer) => Ok(*answer),
-            Heard::Malformed(what) => Err(malformed_failure(Phase::Transfer, &what)),
-            Heard::Stray(stray) => {
+    pub(super) fn parse_response(&self, message: &[u8]) -> Result<DnsResponse, Failure> {
+        match self.question.match_reply(message) {
+            ReplyMatch::Response(answer) => Ok(*answer),
+            ReplyMatch::Malformed(what) => Err(malformed_failure(Phase::Transfer, &what)),
+            ReplyMatch::Mismatch(stray) => {
                 let detail = format!("the message does not answer the question: {stray}");
                 Err(malformed_failure(Phase::Transfer, &detail))
             }

@@ -8,26 +8,26 @@ use tokio::time::Instant;
 
 use super::call::{DnsState, ServerQuery, malformed_failure};
 use crate::domain::{Failure, Phase};
-use crate::protocol::dns::{Answer, Heard, Stray, UDP_PAYLOAD};
+use crate::protocol::dns::{DnsResponse, MAX_UDP_PAYLOAD, Mismatch, ReplyMatch};
 
 /// Shortest wait before the question is sent again.
 const MIN_RESEND_INTERVAL: Duration = Duration::from_secs(1);
 /// Bytes of a datagram that are read; more than is asked for, as some servers send more.
 const BUFFER_BYTES: usize = 4096;
-const _: () = assert!(BUFFER_BYTES > UDP_PAYLOAD as usize);
+const _: () = assert!(BUFFER_BYTES > MAX_UDP_PAYLOAD as usize);
 
 /// Datagrams that came and answered nothing.
 #[derive(Default)]
 struct MismatchCount {
     count: u32,
-    last: Option<Stray>,
+    last: Option<Mismatch>,
 }
 
 impl ServerQuery<'_> {
     /// Sends the question until it is answered. Whatever is no answer to it is passed over, as it may have
     /// come from somebody who guesses; the socket itself takes datagrams of the server only. All of it is the
     /// wait for the answer.
-    pub(super) async fn over_udp(&self, seen: &mut DnsState) -> Result<Answer, Failure> {
+    pub(super) async fn over_udp(&self, seen: &mut DnsState) -> Result<DnsResponse, Failure> {
         let query = self.encode_query()?;
         let started = Instant::now();
         let socket =
@@ -44,7 +44,7 @@ impl ServerQuery<'_> {
         socket: &UdpSocket,
         query: &[u8],
         notes: &mut Vec<String>,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<DnsResponse, Failure> {
         let deadline = self.cx.deadline;
         let lost = |error: &io::Error| Failure {
             phase: Phase::FirstByte,
@@ -59,13 +59,13 @@ impl ServerQuery<'_> {
             let until = deadline.at.min(Instant::now() + patience);
             while let Ok(received) = tokio::time::timeout_at(until, socket.recv(&mut buffer)).await {
                 let length = received.map_err(|error| lost(&error))?;
-                match self.question.hear(&buffer[..length]) {
-                    Heard::Stray(stray) => {
+                match self.question.match_reply(&buffer[..length]) {
+                    ReplyMatch::Mismatch(stray) => {
                         strays.count = strays.count.saturating_add(1);
                         strays.last = Some(stray);
                     }
-                    Heard::Malformed(what) => return Err(malformed_failure(Phase::FirstByte, &what)),
-                    Heard::Answer(answer) => {
+                    ReplyMatch::Malformed(what) => return Err(malformed_failure(Phase::FirstByte, &what)),
+                    ReplyMatch::Response(answer) => {
                         if sent > 1 {
                             notes.push(format!("the answer came after the question was sent {sent} times"));
                         }

@@ -9,9 +9,9 @@ use super::call::{DnsState, ServerQuery, malformed_failure};
 use super::inquiry::QueryPlan;
 use crate::domain::{Failure, FailureKind, HttpFacts, Phase, replace_control_chars};
 use crate::net::Endpoint;
-use crate::protocol::dns::Answer;
+use crate::protocol::dns::DnsResponse;
 use crate::protocol::http as wire;
-use crate::protocol::http::{Head, Keep, Protocol};
+use crate::protocol::http::{BodyRetention, HttpProtocol, ResponseHead};
 
 /// Media type of a message (RFC 8484 6).
 const DNS_MESSAGE: &str = "application/dns-message";
@@ -27,25 +27,25 @@ impl ServerQuery<'_> {
         &self,
         inquiry: &QueryPlan,
         seen: &mut DnsState,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<DnsResponse, Failure> {
         let deadline = self.cx.deadline;
         let query = self.encode_query()?;
         let stream = self.connect_tls(&inquiry.tls, seen).await?;
         let is_http2 = stream.alpn_protocol() == Some(b"h2");
-        let protocol = if is_http2 { Protocol::Http2 } else { Protocol::Http1 };
+        let protocol = if is_http2 { HttpProtocol::Http2 } else { HttpProtocol::Http1 };
         if !is_http2 {
             seen.notes.push("the server does not offer HTTP/2, HTTP/1.1 was used".to_owned());
         }
         let authority = Endpoint::new(self.host, self.server.port()).to_string();
         let request = request(&authority, query, protocol, &inquiry.user_agent)?;
         let phases = &mut seen.trace.phases;
-        let (head, body) = wire::open(stream, protocol, request, deadline, phases).await?;
+        let (head, body) = wire::send_request(stream, protocol, request, deadline, phases).await?;
         let mut facts = facts(&head, format!("https://{authority}{PATH}"));
         if let Err(failure) = check_head(&head) {
             seen.http = Some(Box::new(facts));
             return Err(failure);
         }
-        let content = body.read(Keep::Bytes, MAX_MESSAGE_BYTES, deadline, phases).await;
+        let content = body.read(BodyRetention::All, MAX_MESSAGE_BYTES, deadline, phases).await;
         (facts.body_bytes, facts.body_wire_bytes) = (content.body_bytes, content.wire_bytes);
         seen.http = Some(Box::new(facts));
         match content.failure {
@@ -58,16 +58,16 @@ impl ServerQuery<'_> {
 fn request(
     authority: &str,
     query: Vec<u8>,
-    protocol: Protocol,
+    protocol: HttpProtocol,
     user_agent: &str,
 ) -> Result<Request<Full<Bytes>>, Failure> {
     let request = Request::post(match protocol {
-        Protocol::Http2 => format!("https://{authority}{PATH}"),
-        Protocol::Http1 => PATH.to_owned(),
+        HttpProtocol::Http2 => format!("https://{authority}{PATH}"),
+        HttpProtocol::Http1 => PATH.to_owned(),
     });
     let request = match protocol {
-        Protocol::Http2 => request.version(Version::HTTP_2),
-        Protocol::Http1 => request.version(Version::HTTP_11).header(HOST, authority),
+        HttpProtocol::Http2 => request.version(Version::HTTP_2),
+        HttpProtocol::Http1 => request.version(Version::HTTP_11).header(HOST, authority),
     };
     request
         .header(ACCEPT, DNS_MESSAGE)
@@ -79,7 +79,7 @@ fn request(
 }
 
 /// Whether the head of an answer promises a message (RFC 8484 4.2).
-fn check_head(head: &Head) -> Result<(), Failure> {
+fn check_head(head: &ResponseHead) -> Result<(), Failure> {
     if head.status != StatusCode::OK {
         let reason = head.reason.as_deref().map_or(String::new(), |reason| format!(" {}", truncate(reason)));
         let detail = format!("`{PATH}` answered {}{reason}", head.status.as_u16());
@@ -93,7 +93,7 @@ fn check_head(head: &Head) -> Result<(), Failure> {
     Err(malformed_failure(Phase::FirstByte, &format!("the answer is {given}, not `{DNS_MESSAGE}`")))
 }
 
-fn media_type(head: &Head) -> Option<String> {
+fn media_type(head: &ResponseHead) -> Option<String> {
     let value = head.headers.get(CONTENT_TYPE)?;
     Some(truncate(&String::from_utf8_lossy(value.as_bytes())))
 }
@@ -102,7 +102,7 @@ fn truncate(text: &str) -> String {
     replace_control_chars(text).chars().take(SHOWN).collect()
 }
 
-fn facts(head: &Head, url: String) -> HttpFacts {
+fn facts(head: &ResponseHead, url: String) -> HttpFacts {
     HttpFacts {
         http_status: head.status.as_u16(),
         http_version: format!("{:?}", head.version).replace("2.0", "2"),

@@ -7,7 +7,7 @@ use hickory_proto::rr::{Name, RecordType};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::TlsOptions;
 use crate::probe::settings::ProbeSettings;
-use crate::protocol::dns::Question;
+use crate::protocol::dns::DnsQuery;
 use crate::schema::typed::name_server::{DnsTransport, NameServerSettings};
 
 /// How the question travels (fields.md 2, name-server `transport`).
@@ -110,8 +110,8 @@ impl QueryPlan {
     }
 
     /// The question for records of `kind`.
-    pub(super) fn query(&self, kind: RecordType) -> Question {
-        let question = Question::new(self.name.clone(), kind);
+    pub(super) fn query(&self, kind: RecordType) -> DnsQuery {
+        let question = DnsQuery::new(self.name.clone(), kind);
         let question = if self.require_dnssec { question.with_dnssec() } else { question };
         if self.transport == Transport::Https { question.without_id() } else { question }
     }

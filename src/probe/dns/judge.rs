@@ -4,7 +4,7 @@ use hickory_proto::op::ResponseCode;
 use hickory_proto::rr::RecordType;
 
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::protocol::dns::{Answer, Endless, MOST_ALIASES, rcode_name};
+use crate::protocol::dns::{AliasError, DnsResponse, MAX_ALIASES, rcode_name};
 
 /// Values that a message shows of an answer, and characters of each.
 const SHOWN: (usize, usize) = (8, 100);
@@ -22,25 +22,25 @@ pub(super) fn normalize_value(value: &str, kind: RecordType) -> String {
 }
 
 /// Whether the name has no records of `kind`, as a name without IPv4 address has none of type A.
-pub(super) fn has_no_records(answer: &Answer, kind: RecordType) -> bool {
-    answer.rcode == ResponseCode::NoError && answer.answers(kind) == Ok(false) && !answer.is_lame()
+pub(super) fn has_no_records(answer: &DnsResponse, kind: RecordType) -> bool {
+    answer.rcode == ResponseCode::NoError && answer.has_answer(kind) == Ok(false) && !answer.is_lame()
 }
 
 /// Judges `answer` to the question for `kind`; `asked` says in words what was asked. With `dnssec` the server
 /// has to vouch for it. Every one of `expected` has to be in it.
 pub(super) fn evaluate(
-    answer: &Answer,
+    answer: &DnsResponse,
     kind: RecordType,
     asked: &str,
     dnssec: bool,
     expected: &[String],
 ) -> Result<(), Failure> {
     let fail = |kind, detail: String| Err(Failure::new(Phase::Validate, kind, detail));
-    let answered = answer.answers(kind);
+    let answered = answer.has_answer(kind);
     if let Err(endless) = &answered {
         let way = match endless {
-            Endless::Loop(way) => format!("they lead back: {way}"),
-            Endless::Long(way) => format!("there are more than {MOST_ALIASES} of them: {way}"),
+            AliasError::Loop(way) => format!("they lead back: {way}"),
+            AliasError::TooLong(way) => format!("there are more than {MAX_ALIASES} of them: {way}"),
         };
         return fail(FailureKind::DnsLoop, way);
     }
@@ -71,7 +71,7 @@ pub(super) fn evaluate(
     fail(FailureKind::DnsAnswerWrong, detail)
 }
 
-fn rcode_detail(answer: &Answer) -> String {
+fn rcode_detail(answer: &DnsResponse) -> String {
     let code = rcode_name(answer.rcode);
     let more = match answer.rcode {
         ResponseCode::Refused => "; it does not serve the name, or not for this location",
@@ -86,7 +86,7 @@ fn rcode_detail(answer: &Answer) -> String {
 
 /// Only a resolver that validates sets AD. A server with authority over a name never does: its signatures
 /// prove nothing until somebody follows them up to a key that he trusts, so that they do not count.
-fn unproven_detail(answer: &Answer) -> &'static str {
+fn unproven_detail(answer: &DnsResponse) -> &'static str {
     match (answer.is_signed(), answer.authoritative) {
         (true, true) => {
             "the answer is signed, but a server with authority over a name does not check signatures; \

@@ -17,7 +17,7 @@ use crate::probe::settings::ProbeSettings;
 use crate::probe::target::{build_observation, endpoint};
 use crate::probe::unusable::InvalidProbe;
 use crate::probe::way::trust_options;
-use crate::protocol::dns::Answer;
+use crate::protocol::dns::DnsResponse;
 use crate::schema::typed::connection::PortSettings;
 use crate::schema::typed::name_server::NameServerSettings;
 use crate::schema::{InvalidSettings, MonitorDocument};
@@ -112,7 +112,7 @@ impl DnsProbe {
         servers: &[SocketAddr],
         cx: ProbeContext<'_>,
         seen: &mut DnsState,
-    ) -> Result<(SocketAddr, Answer), Failure> {
+    ) -> Result<(SocketAddr, DnsResponse), Failure> {
         let (mut failures, mut others) = (Vec::new(), Vec::new());
         for (index, &server) in servers.iter().enumerate() {
             seen.trace.address = Some(server);
@@ -145,7 +145,7 @@ impl DnsProbe {
         server: SocketAddr,
         cx: ProbeContext<'_>,
         seen: &mut DnsState,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<DnsResponse, Failure> {
         let question = inquiry.query(kind);
         seen.facts.question = inquiry.name.to_string();
         seen.facts.record_type = kind.to_string();

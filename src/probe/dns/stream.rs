@@ -7,16 +7,20 @@ use tokio::time::Instant;
 use super::call::{DnsState, ServerQuery, malformed_failure};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{TlsOptions, TlsStream, enable_quick_ack, read_to_len, set_reset_on_close, write_all};
-use crate::protocol::dns::Answer;
+use crate::protocol::dns::DnsResponse;
 
 impl ServerQuery<'_> {
-    pub(super) async fn over_tcp(&self, seen: &mut DnsState) -> Result<Answer, Failure> {
+    pub(super) async fn over_tcp(&self, seen: &mut DnsState) -> Result<DnsResponse, Failure> {
         let mut stream = self.connect(seen).await?;
         self.send_query(&mut stream, seen).await?;
         self.read_response(&mut stream, seen).await
     }
 
-    pub(super) async fn over_tls(&self, tls: &TlsOptions, seen: &mut DnsState) -> Result<Answer, Failure> {
+    pub(super) async fn over_tls(
+        &self,
+        tls: &TlsOptions,
+        seen: &mut DnsState,
+    ) -> Result<DnsResponse, Failure> {
         let mut stream = self.connect_tls(tls, seen).await?;
         self.send_query(&mut stream, seen).await?;
         // Some servers hold the answer back until the session tickets before it are acknowledged.
@@ -63,7 +67,7 @@ impl ServerQuery<'_> {
         &self,
         stream: &mut S,
         seen: &mut DnsState,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<DnsResponse, Failure> {
         let (deadline, phases) = (self.cx.deadline, &mut seen.trace.phases);
         let started = Instant::now();
         let mut size = Vec::with_capacity(2);

@@ -1,7 +1,7 @@
 //! The file that goes there and back.
 
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::protocol::ftp::Client;
+use crate::protocol::ftp::FtpClient;
 
 /// Bytes of the file: small, and more than one line of anything.
 const BYTES: usize = 1024;
@@ -27,7 +27,7 @@ impl TestFile {
     }
 
     /// Uploads it, downloads it, compares.
-    pub(super) async fn round_trip(&self, client: &mut Client<'_>) -> Result<(), Failure> {
+    pub(super) async fn round_trip(&self, client: &mut FtpClient<'_>) -> Result<(), Failure> {
         client.upload(&self.name, &self.content).await?;
         let back = client.download(&self.name, self.content.len()).await?;
         match describe_difference(&self.content, &back) {

@@ -13,8 +13,8 @@ use crate::probe::settings::ProbeSettings;
 use crate::probe::target::{ServiceEndpoint, parse_service, session_observation};
 use crate::probe::unusable::InvalidProbe;
 use crate::probe::way::tls_options;
-use crate::protocol::Session;
-use crate::protocol::ftp::{Client, Login, Opening, Watch};
+use crate::protocol::LineSession;
+use crate::protocol::ftp::{FtpClient, FtpCredentials, Opening, SessionRecorder};
 use crate::schema::table::ftp::FTP_SCHEMES;
 use crate::schema::typed::connection::PortSettings;
 use crate::schema::typed::ftp::FtpSettings;
@@ -83,7 +83,7 @@ impl Probe for FtpProbe {
 impl FtpProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
-        let mut session = Session::new(cx.net, cx.deadline);
+        let mut session = LineSession::new(cx.net, cx.deadline);
         let (mut facts, mut warnings) = (None, Vec::new());
         let outcome = self.execute(cx, &mut session, &mut facts, &mut warnings).await;
         let mut seen = session_observation(started, session, outcome);
@@ -98,7 +98,7 @@ impl FtpProbe {
     async fn execute(
         &self,
         cx: ProbeContext<'_>,
-        session: &mut Session<'_>,
+        session: &mut LineSession<'_>,
         facts: &mut Option<FtpFacts>,
         warnings: &mut Vec<Warning>,
     ) -> Result<(), Failure> {
@@ -113,18 +113,18 @@ impl FtpProbe {
         let options = self.tls.clone().unwrap_or_default();
         let implicit = self.service.implicit_tls;
         if implicit {
-            session.secure(host, &options).await?;
+            session.start_tls(host, &options).await?;
         }
         let mut opening = Opening::new(self.tls.is_some() && !implicit);
         let opened = session.run(&mut opening, host, &options).await;
         *facts = opening.banner().map(|banner| FtpFacts { ftp_banner: banner.into(), ..FtpFacts::default() });
         opened.map_err(|failure| self.with_tls_hint(failure, facts.is_some()))?;
         let facts = facts.get_or_insert_default();
-        let secure = session.is_secure();
-        let watch = Watch::over(session, &self.password);
+        let secure = session.is_tls();
+        let watch = SessionRecorder::from_session(session, &self.password);
         let outcome = self.run_session(cx, session, &watch, facts, warnings).await;
-        facts.ftp_password_in_clear = self.user.is_some() && !secure && watch.password_went();
-        watch.settle(session);
+        facts.ftp_password_in_clear = self.user.is_some() && !secure && watch.password_sent();
+        watch.restore_to(session);
         outcome
     }
 
@@ -141,19 +141,19 @@ impl FtpProbe {
     async fn run_session(
         &self,
         cx: ProbeContext<'_>,
-        session: &mut Session<'_>,
-        watch: &Watch,
+        session: &mut LineSession<'_>,
+        watch: &SessionRecorder,
         facts: &mut FtpFacts,
         warnings: &mut Vec<Warning>,
     ) -> Result<(), Failure> {
-        let mut client = Client::over(cx.net, cx.deadline, session, watch.clone()).await?;
+        let mut client = FtpClient::from_session(cx.net, cx.deadline, session, watch.clone()).await?;
         let outcome = self.run_commands(cx, &mut client, facts).await;
-        facts.ftp_passive = client.passive().map(Into::into);
+        facts.ftp_passive = client.passive_command().map(Into::into);
         facts.ftp_data_address = client.data_address();
-        facts.ftp_listed = client.listed;
-        facts.ftp_session_reused = client.reused();
+        facts.ftp_listed = client.entry_count;
+        facts.ftp_session_reused = client.tls_resumed();
         outcome?;
-        client.until(earlier_deadline(cx.deadline, QUIT_TIMEOUT));
+        client.set_deadline(earlier_deadline(cx.deadline, QUIT_TIMEOUT));
         if let Err(failure) = client.quit().await {
             let detail = format!("it did not take its leave: {failure}");
             warnings.push(Warning::new(WarningKind::Note, detail));
@@ -164,20 +164,20 @@ impl FtpProbe {
     async fn run_commands(
         &self,
         cx: ProbeContext<'_>,
-        client: &mut Client<'_>,
+        client: &mut FtpClient<'_>,
         facts: &mut FtpFacts,
     ) -> Result<(), Failure> {
         let user = self.user.as_deref().unwrap_or("anonymous");
-        client.login(Login { user, password: &self.password }).await?;
+        client.login(FtpCredentials { user, password: &self.password }).await?;
         client.list().await?;
         if !self.upload {
             return Ok(());
         }
         let file = TestFile::generate()?;
-        client.until(reserve_cleanup(cx.deadline));
+        client.set_deadline(reserve_cleanup(cx.deadline));
         let carried = file.round_trip(client).await;
-        client.until(cx.deadline);
-        let deleted = if client.stored { client.delete(&file.name).await } else { Ok(()) };
+        client.set_deadline(cx.deadline);
+        let deleted = if client.upload_started { client.delete(&file.name).await } else { Ok(()) };
         let left = |why: &Failure| format!("the file `{}` may have been left there: {why}", file.name);
         match (carried, deleted) {
             (Ok(()), Ok(())) => facts.ftp_uploaded_bytes = Some(file.content.len() as u64),

@@ -10,7 +10,7 @@ use super::options::Options;
 use crate::domain::{Observation, Warning};
 use crate::evaluate::charset;
 use crate::probe::contract::ProbeContext;
-use crate::protocol::http::client::{Jar, Pass, version_name};
+use crate::protocol::http::client::{AuthState, CookieJar, version_name};
 use crate::webpage;
 use crate::webpage::{Finds, Loaded, Terms};
 
@@ -21,7 +21,7 @@ pub(super) struct FetchedPage {
     pub(super) bytes: Arc<Vec<u8>>,
     pub(super) content_type: Option<String>,
     pub(super) url: Url,
-    pub(super) auth_state: Option<Pass>,
+    pub(super) auth_state: Option<AuthState>,
 }
 
 impl FetchedPage {
@@ -38,7 +38,7 @@ pub(super) async fn load_full_page(
     cx: ProbeContext<'_>,
     mut page: FetchedPage,
     headers: &HeaderMap,
-    jar: &mut Jar,
+    jar: &mut CookieJar,
     started: Instant,
     observation: &mut Observation,
 ) {

@@ -16,7 +16,7 @@ use crate::probe::full_page::FullPageRule;
 use crate::probe::settings::ProbeSettings;
 use crate::probe::unusable::invalid_setting;
 use crate::probe::{search, way};
-use crate::protocol::http::client::{Login, Request, Way};
+use crate::protocol::http::client::{ConnectOptions, HttpCredentials, RequestSpec};
 use crate::schema::typed::connection::PortSettings;
 use crate::schema::typed::website::{HttpMethod, HttpVersion, WebsiteSettings};
 use crate::schema::{InvalidSettings, MonitorDocument};
@@ -30,8 +30,8 @@ pub(super) struct Options {
     pub(super) version: Version,
     pub(super) body: Option<Bytes>,
     pub(super) headers: RequestHeaders,
-    pub(super) credentials: Option<Arc<Login>>,
-    pub(super) connect: Way,
+    pub(super) credentials: Option<Arc<HttpCredentials>>,
+    pub(super) connect: ConnectOptions,
     pub(super) follow_redirects: bool,
     pub(super) error_302: bool,
     pub(super) error_401: bool,
@@ -53,7 +53,7 @@ impl Options {
         let mut url = first_url(&wanted, document.to_typed::<PortSettings>()?.port)?;
         let (user, password) =
             (wanted.realm_userid.unwrap_or_default(), wanted.realm_password.unwrap_or_default());
-        let login = Login::of(user, password, &url).map(Arc::new);
+        let login = HttpCredentials::from_user_or_url(user, password, &url).map(Arc::new);
         // Neither has a setter that can fail on an http URL with a host.
         let _ = url.set_username("");
         let _ = url.set_password(None);
@@ -64,7 +64,7 @@ impl Options {
         let (monitor, is_head) = (document.settings(), method == Method::HEAD);
         Ok(Self {
             headers: RequestHeaders::from_settings(&wanted, settings, &method)?,
-            connect: Way {
+            connect: ConnectOptions {
                 family: way::address_family(document)?,
                 pinned: pinned(&wanted)?.zip(url.host()).map(|(address, host)| (host.to_owned(), address)),
                 proxy: way::proxy_id(document)?,
@@ -95,16 +95,16 @@ impl Options {
     }
 
     /// The request of an attempt.
-    pub(super) fn build_request(&self) -> Request {
-        Request {
+    pub(super) fn build_request(&self) -> RequestSpec {
+        RequestSpec {
             url: self.url.clone(),
             method: self.method.clone(),
             version: self.version,
             headers: self.headers.to_header_map(),
             body: self.body.clone(),
-            login: self.credentials.clone(),
-            preemptive: false,
-            follows: self.follow_redirects,
+            credentials: self.credentials.clone(),
+            preemptive_auth: false,
+            follow_redirects: self.follow_redirects,
         }
     }
 }

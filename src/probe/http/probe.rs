@@ -11,7 +11,7 @@ use crate::domain::{Failure, FailureKind, Observation, Phase};
 use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::settings::ProbeSettings;
 use crate::probe::unusable::InvalidProbe;
-use crate::protocol::http::client::Jar;
+use crate::protocol::http::client::CookieJar;
 use crate::schema::MonitorDocument;
 
 /// Builds the probe of a `website` or `website-ssl` monitor. A document that breaks a rule of the field
@@ -31,7 +31,7 @@ struct WebsiteProbe {
 impl WebsiteProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
-        let (request, mut jar) = (self.options.build_request(), Jar::default());
+        let (request, mut jar) = (self.options.build_request(), CookieJar::default());
         let mut visit = HttpAttempt::new(&self.options, cx, started, &request, &mut jar);
         let outcome = tokio::select! {
             biased;

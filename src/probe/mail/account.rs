@@ -7,7 +7,7 @@ use crate::net::{ConnectTrace, TlsOptions};
 use crate::probe::target::{ServiceEndpoint, parse_service, session_observation};
 use crate::probe::way::trust_options;
 use crate::protocol::auth::{Credentials, Mechanism};
-use crate::protocol::{Session, Transcript};
+use crate::protocol::{LineSession, Transcript};
 use crate::schema::typed::connection::PortSettings;
 use crate::schema::typed::mail::{AuthMethod, MailSessionSettings};
 use crate::schema::{InvalidSettings, MonitorDocument};
@@ -70,13 +70,13 @@ impl MailAccount {
     }
 
     /// Connects, and goes on under TLS where that comes first.
-    pub(super) async fn connect(&self, session: &mut Session<'_>) -> Result<(), Failure> {
+    pub(super) async fn connect(&self, session: &mut LineSession<'_>) -> Result<(), Failure> {
         if let Some(login) = &self.credentials {
-            session.transcript.hide(&login.password);
+            session.transcript.add_secret(&login.password);
         }
         session.connect(&self.service.endpoint).await?;
         if self.service.implicit_tls {
-            session.secure(self.host(), &self.options).await?;
+            session.start_tls(self.host(), &self.options).await?;
         }
         Ok(())
     }
@@ -101,7 +101,7 @@ impl MailAccount {
     pub(super) fn to_observation(
         &self,
         started: Instant,
-        session: Session<'_>,
+        session: LineSession<'_>,
         outcome: Result<(), Failure>,
         facts: MailFacts,
     ) -> Observation {
@@ -117,7 +117,7 @@ impl MailAccount {
 /// `facts` as they may be kept: without secrets, and not longer than they are of use.
 pub(super) fn redact_facts(transcript: &Transcript, facts: MailFacts) -> Option<MailFacts> {
     let clean = |text: &str| -> String {
-        crate::domain::replace_control_chars(&transcript.masked(text)).chars().take(BANNER).collect()
+        crate::domain::replace_control_chars(&transcript.redact(text)).chars().take(BANNER).collect()
     };
     if facts.mail_banner.is_empty() && facts.mail_offers.is_empty() {
         return None;
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn facts_hold_no_secret_and_no_more_than_is_of_use() {
         let mut transcript = Transcript::default();
-        transcript.hide("s3cret");
+        transcript.add_secret("s3cret");
         let facts = MailFacts {
             mail_banner: format!("hi s3cret \u{1b}[2J{}", "x".repeat(300)),
             mail_offers: vec!["s3cret".to_owned(); 60],

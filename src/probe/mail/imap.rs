@@ -9,8 +9,8 @@ use crate::domain::{Failure, MailFacts, Observation};
 use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::settings::ProbeSettings;
 use crate::probe::unusable::InvalidProbe;
-use crate::protocol::Session;
-use crate::protocol::imap::{Login, Mailbox, Opening, Wish};
+use crate::protocol::LineSession;
+use crate::protocol::imap::{LoginMethod, Mailbox, Opening, OpeningOptions};
 use crate::schema::table::mail::IMAP_SCHEMES;
 use crate::schema::typed::mail::ImapSettings;
 use crate::schema::{InvalidSettings, MonitorDocument};
@@ -50,7 +50,7 @@ impl Probe for ImapProbe {
 impl ImapProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
-        let mut session = Session::new(cx.net, cx.deadline);
+        let mut session = LineSession::new(cx.net, cx.deadline);
         let mut facts = MailFacts::default();
         let outcome = self.execute(cx, &mut session, &mut facts).await;
         session.close().await;
@@ -60,32 +60,32 @@ impl ImapProbe {
     async fn execute(
         &self,
         cx: ProbeContext<'_>,
-        session: &mut Session<'_>,
+        session: &mut LineSession<'_>,
         facts: &mut MailFacts,
     ) -> Result<(), Failure> {
         let account = &self.account;
         account.connect(session).await?;
-        let mut opening = Opening::new(Wish {
+        let mut opening = Opening::new(OpeningOptions {
             implicit_tls: account.service.implicit_tls,
             require_tls: account.require_tls,
-            goes_on: account.credentials.is_some(),
+            continue_to_login: account.credentials.is_some(),
         });
         let opened = session.run(&mut opening, account.host(), &account.options).await;
         opening.banner.clone_into(&mut facts.mail_banner);
-        opening.offers.clone_into(&mut facts.mail_offers);
+        opening.capabilities.clone_into(&mut facts.mail_offers);
         opened?;
         let Some(credentials) = &account.credentials else { return Ok(()) };
-        let secure = session.is_secure();
-        let login = if opening.is_known {
+        let secure = session.is_tls();
+        let login = if opening.is_preauthenticated {
             None
         } else {
-            let login = Login::choose(&opening, account.mechanism, secure)?;
+            let login = LoginMethod::choose(&opening, account.mechanism, secure)?;
             facts.mail_auth = Some(login.mechanism().label().to_owned());
-            facts.password_in_clear = !secure && login.mechanism().shows_password();
+            facts.password_in_clear = !secure && login.mechanism().exposes_password();
             Some(login)
         };
         let mut mailbox = Mailbox::new(credentials, login, cx.deadline);
-        let visited = mailbox.visit(session).await;
+        let visited = mailbox.open_inbox(session).await;
         facts.mailbox_messages = mailbox.messages;
         visited
     }

@@ -10,8 +10,8 @@ use crate::domain::{Failure, FailureKind, Observation};
 use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::settings::ProbeSettings;
 use crate::probe::unusable::InvalidProbe;
-use crate::protocol::Session;
-use crate::protocol::pop3::{Goal, Login, Mailbox, Opening};
+use crate::protocol::LineSession;
+use crate::protocol::pop3::{LoginOptions, Mailbox, Opening, OpeningOptions};
 use crate::schema::table::mail::POP_SCHEMES;
 use crate::schema::typed::mail::PopSettings;
 use crate::schema::{InvalidSettings, MonitorDocument};
@@ -51,7 +51,7 @@ impl Probe for PopProbe {
 impl PopProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
-        let mut session = Session::new(cx.net, cx.deadline);
+        let mut session = LineSession::new(cx.net, cx.deadline);
         let mut way = build_opening(&self.0);
         let mut outcome = open_mailbox(&self.0, &mut session, &mut way).await;
         if outcome.is_ok() {
@@ -64,8 +64,9 @@ impl PopProbe {
 
 /// The way into the mailbox of `account`.
 pub(super) fn build_opening(account: &MailAccount) -> Opening {
-    let login = |credentials| Login { credentials, mechanism: account.mechanism };
-    let goal = Goal { require_tls: account.require_tls, login: account.credentials.clone().map(login) };
+    let login = |credentials| LoginOptions { credentials, mechanism: account.mechanism };
+    let goal =
+        OpeningOptions { require_tls: account.require_tls, login: account.credentials.clone().map(login) };
     Opening::new(goal, account.service.implicit_tls)
 }
 
@@ -73,7 +74,7 @@ pub(super) fn build_opening(account: &MailAccount) -> Opening {
 /// after a session that broke off.
 pub(super) async fn open_mailbox(
     account: &MailAccount,
-    session: &mut Session<'_>,
+    session: &mut LineSession<'_>,
     way: &mut Opening,
 ) -> Result<(), Failure> {
     account.connect(session).await?;
@@ -85,7 +86,7 @@ pub(super) async fn open_mailbox(
 }
 
 /// Says QUIT after `failure` where the server still listens. Whatever comes of it changes nothing.
-pub(super) async fn quit_after_failure(session: &mut Session<'_>, failure: &Failure) {
+pub(super) async fn quit_after_failure(session: &mut LineSession<'_>, failure: &Failure) {
     use FailureKind::{DialogueUnexpected, LoginRefused, MailboxLocked, ResponseInvalid, TlsNotOffered};
     let in_step = [DialogueUnexpected, LoginRefused, MailboxLocked, ResponseInvalid, TlsNotOffered];
     if in_step.contains(&failure.kind) {

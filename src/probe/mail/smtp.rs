@@ -10,8 +10,8 @@ use crate::domain::{Failure, MailFacts, Observation};
 use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::settings::ProbeSettings;
 use crate::probe::unusable::InvalidProbe;
-use crate::protocol::Session;
-use crate::protocol::smtp::{Smtp, Wish};
+use crate::protocol::LineSession;
+use crate::protocol::smtp::{SmtpOptions, SmtpSession};
 use crate::schema::table::mail::SMTP_SCHEMES;
 use crate::schema::typed::mail::SmtpSettings;
 use crate::schema::{InvalidSettings, MonitorDocument};
@@ -52,17 +52,17 @@ impl Probe for SmtpProbe {
 impl SmtpProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
-        let mut session = Session::new(cx.net, cx.deadline);
+        let mut session = LineSession::new(cx.net, cx.deadline);
         let mut facts = MailFacts::default();
         let outcome = self.execute(&mut session, &mut facts).await;
         session.close().await;
         self.account.to_observation(started, session, outcome, facts)
     }
 
-    async fn execute(&self, session: &mut Session<'_>, facts: &mut MailFacts) -> Result<(), Failure> {
+    async fn execute(&self, session: &mut LineSession<'_>, facts: &mut MailFacts) -> Result<(), Failure> {
         self.account.connect(session).await?;
         let hello = ehlo_name(self.hello.as_deref(), session);
-        let mut core = Smtp::new(Wish {
+        let mut core = SmtpSession::new(SmtpOptions {
             hello,
             implicit_tls: self.account.service.implicit_tls,
             require_tls: self.account.require_tls,
@@ -78,7 +78,7 @@ impl SmtpProbe {
 
 /// What this host calls itself: the setting `mail.hello`, else the address that it comes from (RFC 5321
 /// 4.1.3 and 4.1.4), which every server can check.
-pub(in crate::probe) fn ehlo_name(setting: Option<&str>, session: &Session<'_>) -> String {
+pub(in crate::probe) fn ehlo_name(setting: Option<&str>, session: &LineSession<'_>) -> String {
     let address = session.local_address().map(|address| address.ip().to_canonical());
     match (setting, address) {
         (Some(name), _) => name.to_owned(),

@@ -5,18 +5,18 @@ use std::fmt;
 use hickory_proto::op::{Edns, Message, MessageType, OpCode, Query, ResponseCode};
 use hickory_proto::rr::{DNSClass, Name, RecordType};
 
-use super::answer::Answer;
+use super::answer::DnsResponse;
 use crate::domain::replace_control_chars;
 
 /// UDP payload that we take (RFC 6891 6.2.3): what passes unfragmented nearly everywhere.
-pub const UDP_PAYLOAD: u16 = 1232;
+pub const MAX_UDP_PAYLOAD: u16 = 1232;
 
 /// Bytes of a message header (RFC 1035 4.1.1).
 const HEADER: usize = 12;
 
 /// A question as it goes out.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct DnsQuery {
     id: u16,
     name: Name,
     kind: RecordType,
@@ -25,43 +25,43 @@ pub struct Question {
 
 /// What a datagram or message turned out to be.
 #[derive(Debug)]
-pub enum Heard {
+pub enum ReplyMatch {
     /// It is no answer to the question. Anybody can send such a datagram; the real answer may still come.
-    Stray(Stray),
+    Mismatch(Mismatch),
     /// It is the answer by its id, but breaks the protocol; says where.
     Malformed(String),
     /// The answer.
-    Answer(Box<Answer>),
+    Response(Box<DnsResponse>),
 }
 
 /// Why a message is no answer to the question (RFC 5452 9.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stray {
+pub enum Mismatch {
     /// It has not even an id and flags.
-    Short,
+    TooShort,
     /// It carries another id.
-    OtherId(u16),
+    WrongId(u16),
     /// Its QR bit is not set.
-    NotAnAnswer,
+    NotAResponse,
     /// It repeats another question, or several.
-    OtherQuestion(String),
+    WrongQuestion(String),
     /// It repeats no question and tells no error.
-    NoQuestion,
+    MissingQuestion,
 }
 
-impl fmt::Display for Stray {
+impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Short => f.write_str("it is shorter than a header"),
-            Self::OtherId(id) => write!(f, "it carries another id, {id}"),
-            Self::NotAnAnswer => f.write_str("it is marked as a question, not as an answer"),
-            Self::OtherQuestion(question) => write!(f, "it answers another question, `{question}`"),
-            Self::NoQuestion => f.write_str("it does not repeat the question"),
+            Self::TooShort => f.write_str("it is shorter than a header"),
+            Self::WrongId(id) => write!(f, "it carries another id, {id}"),
+            Self::NotAResponse => f.write_str("it is marked as a question, not as an answer"),
+            Self::WrongQuestion(question) => write!(f, "it answers another question, `{question}`"),
+            Self::MissingQuestion => f.write_str("it does not repeat the question"),
         }
     }
 }
 
-impl Question {
+impl DnsQuery {
     /// Asks for the records of `kind` of `name`, under a random id.
     #[must_use]
     pub fn new(name: Name, kind: RecordType) -> Self {
@@ -88,7 +88,7 @@ impl Question {
 
     /// The type asked for.
     #[must_use]
-    pub fn kind(&self) -> RecordType {
+    pub fn record_type(&self) -> RecordType {
         self.kind
     }
 
@@ -99,7 +99,7 @@ impl Question {
         message.metadata.authentic_data = self.wants_dnssec;
         message.add_query(Query::query(self.name.clone(), self.kind));
         let mut edns = Edns::new();
-        edns.set_max_payload(UDP_PAYLOAD);
+        edns.set_max_payload(MAX_UDP_PAYLOAD);
         edns.set_dnssec_ok(self.wants_dnssec);
         message.set_edns(edns);
         message.to_vec().map_err(|error| error.to_string())
@@ -108,53 +108,53 @@ impl Question {
     /// What `bytes` are to this question. An answer has to carry its id and repeat it (RFC 5452 9.1);
     /// only an error may leave the question out.
     #[must_use]
-    pub fn hear(&self, bytes: &[u8]) -> Heard {
-        let [high, low, flags, ..] = *bytes else { return Heard::Stray(Stray::Short) };
+    pub fn match_reply(&self, bytes: &[u8]) -> ReplyMatch {
+        let [high, low, flags, ..] = *bytes else { return ReplyMatch::Mismatch(Mismatch::TooShort) };
         let id = u16::from_be_bytes([high, low]);
         if id != self.id {
-            return Heard::Stray(Stray::OtherId(id));
+            return ReplyMatch::Mismatch(Mismatch::WrongId(id));
         }
         if flags & 0x80 == 0 {
-            return Heard::Stray(Stray::NotAnAnswer);
+            return ReplyMatch::Mismatch(Mismatch::NotAResponse);
         }
         if let Some(&[q, d]) = bytes.get(4..6)
             && u16::from_be_bytes([q, d]) > 1
         {
             // Before anything is made room for: a header can claim 65,535 of them.
             let count = u16::from_be_bytes([q, d]);
-            return Heard::Stray(Stray::OtherQuestion(format!("{count} questions")));
+            return ReplyMatch::Mismatch(Mismatch::WrongQuestion(format!("{count} questions")));
         }
         let message = match Message::from_vec(bytes) {
             Ok(message) => message,
             // Cut off inside of a record: what there is of it must not be used (RFC 2181 9).
             Err(_) if bytes.len() >= HEADER && flags & 0x02 != 0 => {
-                return Heard::Answer(Box::new(Answer::cut(bytes)));
+                return ReplyMatch::Response(Box::new(DnsResponse::from_truncated(bytes)));
             }
             Err(error) => {
-                return Heard::Malformed(format!("{} bytes that cannot be read: {error}", bytes.len()));
+                return ReplyMatch::Malformed(format!("{} bytes that cannot be read: {error}", bytes.len()));
             }
         };
         if message.metadata.op_code != OpCode::Query {
-            return Heard::Malformed(format!(
+            return ReplyMatch::Malformed(format!(
                 "it is no answer to a query but of the kind {}",
                 opcode(&message)
             ));
         }
         match message.queries.as_slice() {
-            [asked] if self.is(asked) => {}
+            [asked] if self.matches(asked) => {}
             [] if message.metadata.response_code != ResponseCode::NoError => {}
-            [] => return Heard::Stray(Stray::NoQuestion),
-            [other, ..] => return Heard::Stray(Stray::OtherQuestion(shown(other))),
+            [] => return ReplyMatch::Mismatch(Mismatch::MissingQuestion),
+            [other, ..] => return ReplyMatch::Mismatch(Mismatch::WrongQuestion(printable_query(other))),
         }
-        Heard::Answer(Box::new(Answer::of(message, &self.name, bytes.len())))
+        ReplyMatch::Response(Box::new(DnsResponse::from_message(message, &self.name, bytes.len())))
     }
 
-    fn is(&self, asked: &Query) -> bool {
+    fn matches(&self, asked: &Query) -> bool {
         asked.query_type() == self.kind && asked.query_class() == DNSClass::IN && asked.name() == &self.name
     }
 }
 
-fn shown(query: &Query) -> String {
+fn printable_query(query: &Query) -> String {
     let class = match query.query_class() {
         DNSClass::IN => String::new(),
         other => format!("{other} "),
@@ -173,11 +173,11 @@ mod tests {
 
     use super::*;
 
-    fn question() -> Question {
-        Question::new(Name::from_ascii("www.example.com.").unwrap(), RecordType::A)
+    fn question() -> DnsQuery {
+        DnsQuery::new(Name::from_ascii("www.example.com.").unwrap(), RecordType::A)
     }
 
-    fn reply(question: &Question) -> Message {
+    fn reply(question: &DnsQuery) -> Message {
         let mut message = Message::from_vec(&question.encode().unwrap()).unwrap();
         message.metadata.message_type = MessageType::Response;
         message
@@ -187,7 +187,7 @@ mod tests {
     fn a_question_asks_for_recursion_and_room() {
         let message = Message::from_vec(&question().encode().unwrap()).unwrap();
         assert!(message.metadata.recursion_desired);
-        assert_eq!(message.max_payload(), UDP_PAYLOAD);
+        assert_eq!(message.max_payload(), MAX_UDP_PAYLOAD);
     }
 
     #[test]
@@ -205,25 +205,25 @@ mod tests {
         let heard = |change: &dyn Fn(&mut Message)| {
             let mut message = reply(&asked);
             change(&mut message);
-            asked.hear(&message.to_vec().unwrap())
+            asked.match_reply(&message.to_vec().unwrap())
         };
-        assert!(matches!(heard(&|_| {}), Heard::Answer(_)));
+        assert!(matches!(heard(&|_| {}), ReplyMatch::Response(_)));
         let other_case = Query::query(Name::from_ascii("WWW.EXAMPLE.com.").unwrap(), RecordType::A);
-        assert!(matches!(heard(&|m| m.queries = vec![other_case.clone()]), Heard::Answer(_)));
-        assert!(matches!(heard(&|m| m.metadata.id ^= 1), Heard::Stray(_)));
-        assert!(matches!(heard(&|m| m.metadata.message_type = MessageType::Query), Heard::Stray(_)));
-        assert!(matches!(heard(&|m| m.queries[0].query_type = RecordType::AAAA), Heard::Stray(_)));
-        assert!(matches!(heard(&|m| m.queries.clear()), Heard::Stray(_)));
+        assert!(matches!(heard(&|m| m.queries = vec![other_case.clone()]), ReplyMatch::Response(_)));
+        assert!(matches!(heard(&|m| m.metadata.id ^= 1), ReplyMatch::Mismatch(_)));
+        assert!(matches!(heard(&|m| m.metadata.message_type = MessageType::Query), ReplyMatch::Mismatch(_)));
+        assert!(matches!(heard(&|m| m.queries[0].query_type = RecordType::AAAA), ReplyMatch::Mismatch(_)));
+        assert!(matches!(heard(&|m| m.queries.clear()), ReplyMatch::Mismatch(_)));
         let refusal = heard(&|m| {
             m.queries.clear();
             m.metadata.response_code = ResponseCode::FormErr;
         });
-        assert!(matches!(refusal, Heard::Answer(answer) if answer.rcode == ResponseCode::FormErr));
+        assert!(matches!(refusal, ReplyMatch::Response(answer) if answer.rcode == ResponseCode::FormErr));
     }
 
     #[test]
     fn dnssec_is_asked_for_when_it_is_wanted_and_https_has_no_id() {
-        let message = |question: Question| Message::from_vec(&question.encode().unwrap()).unwrap();
+        let message = |question: DnsQuery| Message::from_vec(&question.encode().unwrap()).unwrap();
         let plain = message(question());
         assert!(!plain.metadata.authentic_data && !plain.edns.unwrap().flags().dnssec_ok);
         let wanting = message(question().with_dnssec());
@@ -240,10 +240,12 @@ mod tests {
         message.add_answer(Record::from_rdata(Name::from_ascii("www.example.com.").unwrap(), 60, data));
         let bytes = message.to_vec().unwrap();
         for length in HEADER..bytes.len() {
-            let heard = asked.hear(&bytes[..length]);
-            assert!(matches!(heard, Heard::Answer(answer) if answer.truncated && answer.records.is_empty()));
+            let heard = asked.match_reply(&bytes[..length]);
+            assert!(
+                matches!(heard, ReplyMatch::Response(answer) if answer.truncated && answer.records.is_empty())
+            );
         }
-        assert!(matches!(asked.hear(&bytes[..HEADER - 1]), Heard::Malformed(_)));
+        assert!(matches!(asked.match_reply(&bytes[..HEADER - 1]), ReplyMatch::Malformed(_)));
     }
 
     proptest! {
@@ -255,8 +257,8 @@ mod tests {
                 bytes[..2].copy_from_slice(&asked.id().to_be_bytes());
                 bytes[2] |= 0x80;
             }
-            if let Heard::Answer(answer) = asked.hear(&bytes) {
-                prop_assert!(answer.texts(10).len() <= 10);
+            if let ReplyMatch::Response(answer) = asked.match_reply(&bytes) {
+                prop_assert!(answer.record_texts(10).len() <= 10);
             }
         }
 
@@ -272,8 +274,8 @@ mod tests {
             if let Some(byte) = bytes.get_mut(at) {
                 *byte ^= 1 << bit;
             }
-            if let Heard::Answer(answer) = asked.hear(&bytes) {
-                let _ = (answer.texts(10), answer.values(RecordType::TXT), answer.answers(RecordType::A));
+            if let ReplyMatch::Response(answer) = asked.match_reply(&bytes) {
+                let _ = (answer.record_texts(10), answer.values(RecordType::TXT), answer.has_answer(RecordType::A));
             }
         }
     }

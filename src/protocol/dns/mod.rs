@@ -4,5 +4,5 @@ mod answer;
 mod message;
 mod value;
 
-pub use answer::{Answer, Endless, MOST_ALIASES, rcode_name};
-pub use message::{Heard, Question, Stray, UDP_PAYLOAD};
+pub use answer::{AliasError, DnsResponse, MAX_ALIASES, rcode_name};
+pub use message::{DnsQuery, MAX_UDP_PAYLOAD, Mismatch, ReplyMatch};

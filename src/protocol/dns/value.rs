@@ -9,14 +9,14 @@ use hickory_proto::rr::{RData, Record, RecordType};
 use crate::domain::replace_control_chars;
 
 /// Characters of a value that a result keeps.
-const KEPT: usize = 500;
+const MAX_VALUE_CHARS: usize = 500;
 
 /// The value of `record`, all of it.
-pub(super) fn whole(record: &Record) -> String {
+pub(super) fn to_text(record: &Record) -> String {
     // Not every record data can be printed; one that cannot must not end the check.
     let mut text = String::new();
     let written = match &record.data {
-        RData::Unknown { code, rdata } => unknown(&mut text, *code, &rdata.anything),
+        RData::Unknown { code, rdata } => write_unknown(&mut text, *code, &rdata.anything),
         data => write!(text, "{data}"),
     };
     if written.is_err() {
@@ -26,9 +26,9 @@ pub(super) fn whole(record: &Record) -> String {
 }
 
 /// Its beginning, as results keep it.
-pub(super) fn short(record: &Record) -> String {
-    let whole = whole(record);
-    match whole.char_indices().nth(KEPT) {
+pub(super) fn to_short_text(record: &Record) -> String {
+    let whole = to_text(record);
+    match whole.char_indices().nth(MAX_VALUE_CHARS) {
         None => whole,
         Some((end, _)) => format!("{}…", &whole[..end]),
     }
@@ -36,7 +36,7 @@ pub(super) fn short(record: &Record) -> String {
 
 /// What the library does not know: keys and their digests (RFC 4034 2.2 and 5.3), and the rest as RFC 3597 5
 /// has it.
-fn unknown(text: &mut String, kind: RecordType, bytes: &[u8]) -> std::fmt::Result {
+fn write_unknown(text: &mut String, kind: RecordType, bytes: &[u8]) -> std::fmt::Result {
     match (kind, bytes) {
         (RecordType::DNSKEY, [high, low, protocol, algorithm, key @ ..]) => {
             let flags = u16::from_be_bytes([*high, *low]);
@@ -71,17 +71,17 @@ mod tests {
 
     #[test]
     fn keys_and_digests_are_written_as_in_zone_files() {
-        assert_eq!(whole(&record(RecordType::DNSKEY, &[1, 1, 3, 13, 0, 0, 1])), "257 3 13 AAAB");
-        assert_eq!(whole(&record(RecordType::DS, &[0xec, 0x45, 5, 1, 0x2b, 0xb1])), "60485 5 1 2BB1");
-        assert_eq!(whole(&record(RecordType::DS, &[1])), "\\# 1 01");
-        assert_eq!(whole(&record(RecordType::Unknown(65_280), &[1, 2])), "\\# 2 0102");
+        assert_eq!(to_text(&record(RecordType::DNSKEY, &[1, 1, 3, 13, 0, 0, 1])), "257 3 13 AAAB");
+        assert_eq!(to_text(&record(RecordType::DS, &[0xec, 0x45, 5, 1, 0x2b, 0xb1])), "60485 5 1 2BB1");
+        assert_eq!(to_text(&record(RecordType::DS, &[1])), "\\# 1 01");
+        assert_eq!(to_text(&record(RecordType::Unknown(65_280), &[1, 2])), "\\# 2 0102");
     }
 
     #[test]
     fn a_result_keeps_the_start_of_a_long_value() {
         let text = RData::TXT(TXT::new(vec!["é".repeat(120); 200]));
         let record = Record::from_rdata(Name::root(), 1, text);
-        assert_eq!(short(&record).chars().count(), KEPT + 1);
-        assert!(whole(&record).len() > 20_000);
+        assert_eq!(to_short_text(&record).chars().count(), MAX_VALUE_CHARS + 1);
+        assert!(to_text(&record).len() > 20_000);
     }
 }

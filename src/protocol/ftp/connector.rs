@@ -11,39 +11,39 @@ use suppaftp::{FtpError, FtpResult};
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, oneshot};
 
-use super::wire::Wire;
+use super::wire::FtpStream;
 
 /// Something that has to be done outside of suppaftp, whose callbacks may borrow nothing. `None` as an
 /// answer: it failed, and the watch knows why.
-pub(super) enum Errand {
+pub(super) enum DataRequest {
     /// A data connection to where the server said.
-    Dial(SocketAddr, oneshot::Sender<Option<TcpStream>>),
+    Connect(SocketAddr, oneshot::Sender<Option<TcpStream>>),
     /// TLS on it, when there is TLS.
-    Protect(TcpStream, oneshot::Sender<Option<Wire>>),
+    StartTls(TcpStream, oneshot::Sender<Option<FtpStream>>),
 }
 
 /// Runs no errand itself.
 #[derive(Debug)]
-pub(super) struct Connector {
+pub(super) struct DataConnector {
     /// The control connection, for the first call.
-    control: Mutex<Option<Wire>>,
-    errands: mpsc::UnboundedSender<Errand>,
+    control: Mutex<Option<FtpStream>>,
+    errands: mpsc::UnboundedSender<DataRequest>,
 }
 
-impl Connector {
-    pub(super) fn new(control: Wire, errands: mpsc::UnboundedSender<Errand>) -> Self {
+impl DataConnector {
+    pub(super) fn new(control: FtpStream, errands: mpsc::UnboundedSender<DataRequest>) -> Self {
         Self { control: Mutex::new(Some(control)), errands }
     }
 }
 
-impl AsyncTlsConnector for Connector {
-    type Stream = Wire;
+impl AsyncTlsConnector for DataConnector {
+    type Stream = FtpStream;
 
     fn connect<'a, 'b, 'c>(
         &'a self,
         _: &'b str,
         stream: TcpStream,
-    ) -> Pin<Box<dyn Future<Output = FtpResult<Wire>> + Send + 'c>>
+    ) -> Pin<Box<dyn Future<Output = FtpResult<FtpStream>> + Send + 'c>>
     where
         'a: 'c,
         'b: 'c,
@@ -54,23 +54,23 @@ impl AsyncTlsConnector for Connector {
         Box::pin(async move {
             match control {
                 Some(control) => Ok(control),
-                None => ask(&errands, |answer| Errand::Protect(stream, answer)).await,
+                None => request(&errands, |answer| DataRequest::StartTls(stream, answer)).await,
             }
         })
     }
 }
 
 /// A data connection to `address`.
-pub(super) async fn dial(
-    errands: mpsc::UnboundedSender<Errand>,
+pub(super) async fn request_data_connection(
+    errands: mpsc::UnboundedSender<DataRequest>,
     address: SocketAddr,
 ) -> FtpResult<TcpStream> {
-    ask(&errands, |answer| Errand::Dial(address, answer)).await
+    request(&errands, |answer| DataRequest::Connect(address, answer)).await
 }
 
-async fn ask<T>(
-    errands: &mpsc::UnboundedSender<Errand>,
-    errand: impl FnOnce(oneshot::Sender<Option<T>>) -> Errand,
+async fn request<T>(
+    errands: &mpsc::UnboundedSender<DataRequest>,
+    errand: impl FnOnce(oneshot::Sender<Option<T>>) -> DataRequest,
 ) -> FtpResult<T> {
     let (sender, answer) = oneshot::channel();
     let sent = errands.send(errand(sender)).is_ok();

@@ -3,7 +3,7 @@
 /// Counts the lines of LIST that stand for an entry: all but empty ones and the `total` that some servers
 /// begin with. Formats differ from server to server, so a line is not taken apart.
 #[derive(Debug, Default)]
-pub struct Entries {
+pub struct ListEntryCounter {
     count: u64,
     /// The start of the current line: enough to know it for `total`.
     line: Vec<u8>,
@@ -12,12 +12,12 @@ pub struct Entries {
 /// Bytes of a line that tell `total 12345` from an entry.
 const START: usize = 32;
 
-impl Entries {
+impl ListEntryCounter {
     /// Takes the next bytes.
-    pub fn feed(&mut self, bytes: &[u8]) {
+    pub fn push(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             if byte == b'\n' {
-                self.end();
+                self.finish_line();
             } else if self.line.len() < START && byte != b'\r' {
                 self.line.push(byte);
             }
@@ -30,7 +30,7 @@ impl Entries {
         self.count + u64::from(is_entry(&self.line))
     }
 
-    fn end(&mut self) {
+    fn finish_line(&mut self) {
         self.count += u64::from(is_entry(&self.line));
         self.line.clear();
     }
@@ -50,9 +50,9 @@ mod tests {
     use super::*;
 
     fn count(pieces: &[&[u8]]) -> u64 {
-        let mut entries = Entries::default();
+        let mut entries = ListEntryCounter::default();
         for piece in pieces {
-            entries.feed(piece);
+            entries.push(piece);
         }
         entries.count()
     }

@@ -6,8 +6,8 @@
 //! | Part | Why |
 //! |---|---|
 //! | [`Opening`] | what comes before: suppaftp takes no `120`, ends the session at an inner line of a greeting that begins with a number, has no implicit TLS over a connection that somebody else made, and throws bytes away unseen that came before the TLS handshake |
-//! | [`Wire`] | the stream below it: bounds replies, hands each on as one line, notes transcript and times, and keeps the password from its logs |
-//! | the desk in [`Client`] | data connections and their TLS go through [`crate::net::Net`]: egress policy, source address, deadline, certificates |
+//! | [`FtpStream`] | the stream below it: bounds replies, hands each on as one line, notes transcript and times, and keeps the password from its logs |
+//! | the desk in [`FtpClient`] | data connections and their TLS go through [`crate::net::Net`]: egress policy, source address, deadline, certificates |
 
 mod client;
 mod connector;
@@ -20,10 +20,10 @@ mod reply;
 mod watch;
 mod wire;
 
-pub use client::{Client, Login};
-pub use list::Entries;
+pub use client::{FtpClient, FtpCredentials};
+pub use list::ListEntryCounter;
 pub use opening::Opening;
-pub use passive::{extended, passive};
-pub use reply::{Replies, Reply, ReplyFault};
-pub use watch::Watch;
-pub use wire::Wire;
+pub use passive::{parse_epsv, parse_pasv};
+pub use reply::{Reply, ReplyError, ReplyParser};
+pub use watch::SessionRecorder;
+pub use wire::FtpStream;

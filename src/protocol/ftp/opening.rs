@@ -1,8 +1,8 @@
 //! What comes before the login: the greeting, and AUTH TLS (RFC 4217 4). A core without sockets.
 
-use super::reply::{Replies, Reply};
+use super::reply::{Reply, ReplyParser};
 use crate::domain::{Failure, FailureKind as Kind, Phase};
-use crate::protocol::session::{Act, Core, Line};
+use crate::protocol::session::{LineProtocol, OutgoingLine, ProtocolAction};
 
 /// Characters of the greeting that are kept.
 const BANNER: usize = 200;
@@ -10,9 +10,9 @@ const BANNER: usize = 200;
 /// The opening of a session, up to the point where a login may come.
 #[derive(Debug, Default)]
 pub struct Opening {
-    asks_tls: bool,
-    asked: bool,
-    replies: Replies,
+    requests_tls: bool,
+    auth_tls_sent: bool,
+    replies: ReplyParser,
     banner: Option<String>,
 }
 
@@ -20,7 +20,7 @@ impl Opening {
     /// One that with `asks_tls` also asks to go on with TLS.
     #[must_use]
     pub fn new(asks_tls: bool) -> Self {
-        Self { asks_tls, ..Self::default() }
+        Self { requests_tls: asks_tls, ..Self::default() }
     }
 
     /// First line of the greeting, once it came; cut to 200 characters.
@@ -29,47 +29,47 @@ impl Opening {
         self.banner.as_deref()
     }
 
-    fn greeted(&mut self, reply: &Reply) -> Result<Act, Failure> {
+    fn on_greeting(&mut self, reply: &Reply) -> Result<ProtocolAction, Failure> {
         match reply.code {
             // It will be ready in some minutes and say so (RFC 959 4.2).
-            120 => Ok(Act::Listen),
+            120 => Ok(ProtocolAction::ReadLine),
             220 => {
                 let first = crate::domain::replace_control_chars(&reply.first);
                 self.banner = Some(first.chars().take(BANNER).collect());
-                if !self.asks_tls {
-                    return Ok(Act::Done);
+                if !self.requests_tls {
+                    return Ok(ProtocolAction::Done);
                 }
-                self.asked = true;
-                Ok(Act::Say(Line::plain("AUTH TLS")))
+                self.auth_tls_sent = true;
+                Ok(ProtocolAction::SendLine(OutgoingLine::new("AUTH TLS")))
             }
             _ => {
-                let detail = format!("it greets with `{}`", reply.quoted());
+                let detail = format!("it greets with `{}`", reply.to_quoted());
                 Err(Failure::new(self.phase(), Kind::DialogueUnexpected, detail))
             }
         }
     }
 }
 
-impl Core for Opening {
+impl LineProtocol for Opening {
     fn phase(&self) -> Phase {
-        if self.asked { Phase::Starttls } else { Phase::Banner }
+        if self.auth_tls_sent { Phase::Starttls } else { Phase::Banner }
     }
 
-    fn hear(&mut self, line: &str) -> Result<Act, Failure> {
-        let heard = self.replies.hear(line).map_err(|fault| fault.in_phase(self.phase()))?;
-        let Some(reply) = heard else { return Ok(Act::Listen) };
+    fn on_line(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
+        let heard = self.replies.push_line(line).map_err(|fault| fault.into_failure(self.phase()))?;
+        let Some(reply) = heard else { return Ok(ProtocolAction::ReadLine) };
         match reply.code {
-            _ if !self.asked => self.greeted(&reply),
-            234 => Ok(Act::Secure),
+            _ if !self.auth_tls_sent => self.on_greeting(&reply),
+            234 => Ok(ProtocolAction::StartTls),
             _ => {
                 let kind = if reply.code < 500 { Kind::DialogueUnexpected } else { Kind::TlsNotOffered };
-                let detail = format!("it answers `AUTH TLS` with `{}`", reply.quoted());
+                let detail = format!("it answers `AUTH TLS` with `{}`", reply.to_quoted());
                 Err(Failure::new(self.phase(), kind, detail))
             }
         }
     }
 
-    fn secured(&mut self) -> Act {
-        Act::Done
+    fn on_tls_established(&mut self) -> ProtocolAction {
+        ProtocolAction::Done
     }
 }

@@ -9,7 +9,7 @@ use std::net::Ipv4Addr;
 
 /// The port in the text of a 229 (RFC 2428 3): `(|||port|)`, with any delimiter.
 #[must_use]
-pub fn extended(text: &str) -> Option<u16> {
+pub fn parse_epsv(text: &str) -> Option<u16> {
     let (_, inner) = text.split_once('(')?;
     let delimiter = inner.chars().next().filter(|c| c.is_ascii_graphic() && !c.is_ascii_digit())?;
     let mut parts = inner.split(delimiter);
@@ -17,17 +17,17 @@ pub fn extended(text: &str) -> Option<u16> {
     if !parts.by_ref().take(3).all(str::is_empty) {
         return None;
     }
-    let port = number(parts.next()?)?;
+    let port = parse_digits(parts.next()?)?;
     parts.next()?.starts_with(')').then_some(port).filter(|&port| port > 0)
 }
 
 /// Address and port in the text of a 227 (RFC 959 4.2): six numbers, wherever they stand, as servers do not
 /// agree on the parentheses (RFC 1123 4.1.2.6).
 #[must_use]
-pub fn passive(text: &str) -> Option<(Ipv4Addr, u16)> {
+pub fn parse_pasv(text: &str) -> Option<(Ipv4Addr, u16)> {
     let is_part = |c: char| c.is_ascii_digit() || c == ',';
     text.split(|c| !is_part(c)).find_map(|word| {
-        let mut numbers = word.split(',').map(number::<u8>);
+        let mut numbers = word.split(',').map(parse_digits::<u8>);
         let mut next = || numbers.next().flatten();
         let address = Ipv4Addr::new(next()?, next()?, next()?, next()?);
         let port = u16::from_be_bytes([next()?, next()?]);
@@ -36,7 +36,7 @@ pub fn passive(text: &str) -> Option<(Ipv4Addr, u16)> {
 }
 
 /// Digits alone: `parse` would also take a sign.
-fn number<N: std::str::FromStr>(text: &str) -> Option<N> {
+fn parse_digits<N: std::str::FromStr>(text: &str) -> Option<N> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 
@@ -68,7 +68,7 @@ mod tests {
             ("", None),
         ];
         for (text, port) in cases {
-            assert_eq!(extended(text), port, "{text}");
+            assert_eq!(parse_epsv(text), port, "{text}");
         }
     }
 
@@ -92,7 +92,7 @@ mod tests {
             ("", None),
         ];
         for (text, wanted) in cases {
-            assert_eq!(passive(text), wanted, "{text}");
+            assert_eq!(parse_pasv(text), wanted, "{text}");
         }
     }
 
@@ -100,8 +100,8 @@ mod tests {
         #[test]
         fn any_text_is_read_without_a_panic(text in ".{0,200}", digits in "[0-9,|()]{0,60}") {
             for text in [&text, &digits] {
-                prop_assert!(extended(text) != Some(0));
-                prop_assert!(passive(text).is_none_or(|(_, port)| port > 0));
+                prop_assert!(parse_epsv(text) != Some(0));
+                prop_assert!(parse_pasv(text).is_none_or(|(_, port)| port > 0));
             }
         }
 
@@ -111,9 +111,9 @@ mod tests {
             let [a, b, c, d] = address.octets();
             let (high, low) = (port >> 8, port & 255);
             let text = format!("{around} ({a},{b},{c},{d},{high},{low})");
-            prop_assert_eq!(passive(&text), Some((address, port)));
+            prop_assert_eq!(parse_pasv(&text), Some((address, port)));
             let text = format!("{} (|||{port}|)", around.replace('(', ""));
-            prop_assert_eq!(extended(&text), Some(port));
+            prop_assert_eq!(parse_epsv(&text), Some(port));
         }
     }
 }

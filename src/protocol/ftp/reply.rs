@@ -3,9 +3,9 @@
 use crate::domain::{Failure, FailureKind, Phase};
 
 /// Bytes of all lines of one reply.
-const BYTES: usize = 64 * 1024;
+const MAX_REPLY_BYTES: usize = 64 * 1024;
 /// Characters of a reply that are kept.
-const KEPT: usize = 300;
+const MAX_TEXT_CHARS: usize = 300;
 
 /// One reply, whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,17 +20,17 @@ pub struct Reply {
 
 /// Why lines are no reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ReplyFault {
+pub enum ReplyError {
     /// This line should have begun with three digits.
     NoCode(String),
     /// It does not end within 64 KiB.
-    Endless,
+    TooLong,
 }
 
 /// Puts replies together. A reply of several lines ends with its own code and a blank; what stands between
 /// may begin with any other number.
 #[derive(Debug, Default)]
-pub struct Replies {
+pub struct ReplyParser {
     open: Option<Reply>,
     bytes: usize,
 }
@@ -38,27 +38,27 @@ pub struct Replies {
 impl Reply {
     /// Code and text, as messages quote it.
     #[must_use]
-    pub fn quoted(&self) -> String {
+    pub fn to_quoted(&self) -> String {
         let text = crate::domain::replace_control_chars(&self.text);
         format!("{} {text}", self.code).trim_end().to_owned()
     }
 
     fn add(&mut self, text: &str) {
-        if text.is_empty() || self.text.chars().count() >= KEPT {
+        if text.is_empty() || self.text.chars().count() >= MAX_TEXT_CHARS {
             return;
         }
         if !self.text.is_empty() {
             self.text.push_str(" / ");
         }
         self.text.push_str(text);
-        self.text = self.text.chars().take(KEPT).collect();
+        self.text = self.text.chars().take(MAX_TEXT_CHARS).collect();
     }
 }
 
-impl ReplyFault {
+impl ReplyError {
     /// As a failure in `phase`.
     #[must_use]
-    pub fn in_phase(self, phase: Phase) -> Failure {
+    pub fn into_failure(self, phase: Phase) -> Failure {
         match self {
             Self::NoCode(line) => {
                 let start: String = line.chars().take(80).collect();
@@ -66,46 +66,47 @@ impl ReplyFault {
                 let detail = format!("expected a reply that begins with three digits, it said `{start}`");
                 Failure::new(phase, FailureKind::DialogueUnexpected, detail)
             }
-            Self::Endless => {
-                let detail = format!("one reply has more than {BYTES} bytes");
+            Self::TooLong => {
+                let detail = format!("one reply has more than {MAX_REPLY_BYTES} bytes");
                 Failure::new(phase, FailureKind::ResponseTooLarge, detail)
             }
         }
     }
 }
 
-impl Replies {
+impl ReplyParser {
     /// Takes `line`, without its CR LF; the reply when it was the last one of it.
-    pub fn hear(&mut self, line: &str) -> Result<Option<Reply>, ReplyFault> {
+    pub fn push_line(&mut self, line: &str) -> Result<Option<Reply>, ReplyError> {
         self.bytes += line.len() + 2;
-        if self.bytes > BYTES {
-            return Err(ReplyFault::Endless);
+        if self.bytes > MAX_REPLY_BYTES {
+            return Err(ReplyError::TooLong);
         }
         let Some(mut reply) = self.open.take() else {
-            let (code, more, text) = parts(line).ok_or_else(|| ReplyFault::NoCode(line.to_owned()))?;
-            let mut reply = Reply { code, first: text.chars().take(KEPT).collect(), text: String::new() };
+            let (code, more, text) = parse_line(line).ok_or_else(|| ReplyError::NoCode(line.to_owned()))?;
+            let mut reply =
+                Reply { code, first: text.chars().take(MAX_TEXT_CHARS).collect(), text: String::new() };
             reply.add(text);
-            return Ok(self.keep(reply, more));
+            return Ok(self.finish_or_hold(reply, more));
         };
-        match parts(line) {
+        match parse_line(line) {
             Some((code, false, text)) if code == reply.code => {
                 reply.add(text);
-                Ok(self.keep(reply, false))
+                Ok(self.finish_or_hold(reply, false))
             }
             _ => {
                 reply.add(line.trim());
-                Ok(self.keep(reply, true))
+                Ok(self.finish_or_hold(reply, true))
             }
         }
     }
 
     /// Bytes of the reply that is not whole yet.
     #[must_use]
-    pub const fn pending(&self) -> usize {
+    pub const fn pending_bytes(&self) -> usize {
         self.bytes
     }
 
-    fn keep(&mut self, reply: Reply, more: bool) -> Option<Reply> {
+    fn finish_or_hold(&mut self, reply: Reply, more: bool) -> Option<Reply> {
         if more {
             self.open = Some(reply);
             return None;
@@ -116,7 +117,7 @@ impl Replies {
 }
 
 /// Code, whether more lines follow, and text of a line that begins a reply or ends one.
-fn parts(line: &str) -> Option<(u16, bool, &str)> {
+fn parse_line(line: &str) -> Option<(u16, bool, &str)> {
     let digits = line.get(..3).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
     let code = digits.parse().ok().filter(|code| (100..700).contains(code))?;
     match line.as_bytes().get(3) {
@@ -134,8 +135,8 @@ mod tests {
     use super::*;
 
     fn all(lines: &[&str]) -> Vec<(u16, String)> {
-        let mut replies = Replies::default();
-        let heard = lines.iter().filter_map(|line| replies.hear(line).unwrap());
+        let mut replies = ReplyParser::default();
+        let heard = lines.iter().filter_map(|line| replies.push_line(line).unwrap());
         heard.map(|reply| (reply.code, reply.text)).collect()
     }
 
@@ -156,43 +157,43 @@ mod tests {
     #[test]
     fn what_is_no_reply_is_quoted() {
         for bad in ["SSH-2.0-OpenSSH_9", "22 x", "220x", "999 x", "", "\u{fffd}\u{1}\u{2}", "2²0 x"] {
-            assert_eq!(Replies::default().hear(bad), Err(ReplyFault::NoCode(bad.to_owned())));
+            assert_eq!(ReplyParser::default().push_line(bad), Err(ReplyError::NoCode(bad.to_owned())));
         }
-        let told = ReplyFault::NoCode("a\u{1b}[2J".to_owned()).in_phase(Phase::Banner);
+        let told = ReplyError::NoCode("a\u{1b}[2J".to_owned()).into_failure(Phase::Banner);
         assert!(told.detail.ends_with("it said `a\u{fffd}[2J`"), "{}", told.detail);
     }
 
     #[test]
     fn a_reply_without_end_is_given_up_and_keeps_little() {
-        let mut replies = Replies::default();
-        assert_eq!(replies.hear("220-"), Ok(None));
-        let heard = (0..10_000).find_map(|_| replies.hear(&"x".repeat(1000)).err());
-        assert_eq!(heard, Some(ReplyFault::Endless));
+        let mut replies = ReplyParser::default();
+        assert_eq!(replies.push_line("220-"), Ok(None));
+        let heard = (0..10_000).find_map(|_| replies.push_line(&"x".repeat(1000)).err());
+        assert_eq!(heard, Some(ReplyError::TooLong));
     }
 
     proptest! {
         #[test]
         fn no_lines_break_it(lines in proptest::collection::vec(".{0,40}", 0..40)) {
-            let mut replies = Replies::default();
+            let mut replies = ReplyParser::default();
             for line in &lines {
-                if let Ok(Some(reply)) = replies.hear(line) {
+                if let Ok(Some(reply)) = replies.push_line(line) {
                     prop_assert!((100..700).contains(&reply.code));
-                    prop_assert!(reply.text.chars().count() <= KEPT);
+                    prop_assert!(reply.text.chars().count() <= MAX_TEXT_CHARS);
                 }
             }
         }
 
         #[test]
         fn a_reply_survives_its_lines(code in 100_u16..700, inner in proptest::collection::vec("[a-z]{1,9}", 0..9)) {
-            let mut replies = Replies::default();
-            prop_assert_eq!(replies.hear(&format!("{code}-first")), Ok(None));
+            let mut replies = ReplyParser::default();
+            prop_assert_eq!(replies.push_line(&format!("{code}-first")), Ok(None));
             for line in &inner {
-                prop_assert_eq!(replies.hear(line), Ok(None));
+                prop_assert_eq!(replies.push_line(line), Ok(None));
             }
-            let reply = replies.hear(&format!("{code} last")).unwrap().unwrap();
+            let reply = replies.push_line(&format!("{code} last")).unwrap().unwrap();
             prop_assert_eq!(reply.code, code);
             prop_assert_eq!(reply.first, "first");
-            prop_assert_eq!(replies.pending(), 0);
+            prop_assert_eq!(replies.pending_bytes(), 0);
         }
     }
 }

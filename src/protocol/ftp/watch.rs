@@ -7,15 +7,15 @@ use tokio::time::Instant;
 
 use super::reply::Reply;
 use crate::domain::{Failure, Phase, Phases};
-use crate::protocol::session::Session;
+use crate::protocol::session::LineSession;
 use crate::protocol::transcript::Transcript;
 
 /// A handle; all clones see the same session.
 #[derive(Clone, Debug)]
-pub struct Watch(Arc<Mutex<Seen>>);
+pub struct SessionRecorder(Arc<Mutex<RecorderState>>);
 
 #[derive(Debug)]
-struct Seen {
+struct RecorderState {
     transcript: Transcript,
     phases: Phases,
     phase: Phase,
@@ -39,14 +39,14 @@ impl std::fmt::Debug for Password {
     }
 }
 
-impl Watch {
+impl SessionRecorder {
     /// Goes on with the transcript of `session`; `password` is hidden from now on, and said in place of the
     /// one that suppaftp says.
     #[must_use]
-    pub fn over(session: &mut Session<'_>, password: &str) -> Self {
+    pub fn from_session(session: &mut LineSession<'_>, password: &str) -> Self {
         let mut transcript = std::mem::take(&mut session.transcript);
-        transcript.hide(password);
-        Self(Arc::new(Mutex::new(Seen {
+        transcript.add_secret(password);
+        Self(Arc::new(Mutex::new(RecorderState {
             transcript,
             phases: Phases::default(),
             phase: Phase::Auth,
@@ -60,91 +60,91 @@ impl Watch {
     }
 
     /// Gives transcript and times back to `session`.
-    pub fn settle(&self, session: &mut Session<'_>) {
-        let mut seen = self.seen();
-        seen.tick();
+    pub fn restore_to(&self, session: &mut LineSession<'_>) {
+        let mut seen = self.lock();
+        seen.add_elapsed();
         session.transcript = std::mem::take(&mut seen.transcript);
         session.trace.phases.merge(&std::mem::take(&mut seen.phases));
     }
 
     /// Whether the password was said.
     #[must_use]
-    pub fn password_went(&self) -> bool {
-        self.seen().password_went
+    pub fn password_sent(&self) -> bool {
+        self.lock().password_went
     }
 
     pub(super) fn phase(&self) -> Phase {
-        self.seen().phase
+        self.lock().phase
     }
 
     /// From now on time counts for `phase`; answers what it counted for until now.
-    pub(super) fn enter(&self, phase: Phase) -> Phase {
-        let mut seen = self.seen();
-        seen.tick();
+    pub(super) fn set_phase(&self, phase: Phase) -> Phase {
+        let mut seen = self.lock();
+        seen.add_elapsed();
         std::mem::replace(&mut seen.phase, phase)
     }
 
     /// The command that was said last.
-    pub(super) fn asked(&self) -> String {
-        self.seen().asked.clone()
+    pub(super) fn last_command(&self) -> String {
+        self.lock().asked.clone()
     }
 
     /// The reply to it, when one came.
-    pub(super) fn reply(&self) -> Option<Reply> {
-        self.seen().reply.clone()
+    pub(super) fn last_reply(&self) -> Option<Reply> {
+        self.lock().reply.clone()
     }
 
     /// Something that happened beside the lines.
-    pub(super) fn note(&self, what: &str) {
-        self.seen().transcript.note(what);
+    pub(super) fn add_note(&self, what: &str) {
+        self.lock().transcript.add_note(what);
     }
 
     /// Keeps why the session fails: the first reason is the cause of later ones.
-    pub(super) fn fail(&self, failure: Failure) {
-        self.seen().failure.get_or_insert(failure);
+    pub(super) fn record_failure(&self, failure: Failure) {
+        self.lock().failure.get_or_insert(failure);
     }
 
     /// The reason, once.
     pub(super) fn take_failure(&self) -> Option<Failure> {
-        self.seen().failure.take()
+        self.lock().failure.take()
     }
 
     /// `line` is about to be said; answers what to say indeed.
-    pub(super) fn says(&self, line: &str) -> String {
-        let mut seen = self.seen();
+    pub(super) fn on_command(&self, line: &str) -> String {
+        let mut seen = self.lock();
         let command = line.split(' ').next().unwrap_or_default();
-        seen.tick();
-        seen.phase = phase_of(command).unwrap_or(seen.phase);
+        seen.add_elapsed();
+        seen.phase = phase_for_command(command).unwrap_or(seen.phase);
         command.clone_into(&mut seen.asked);
         seen.reply = None;
         if command == "PASS" {
             seen.password_went = true;
-            seen.transcript.sent(&format!("PASS {}", crate::syntax::MASK));
+            seen.transcript.record_sent(&format!("PASS {}", crate::syntax::MASK));
             return format!("PASS {}", seen.password.0);
         }
-        seen.transcript.sent(line);
+        seen.transcript.record_sent(line);
         line.to_owned()
     }
 
     /// A line came.
-    pub(super) fn heard(&self, line: &str) {
-        self.seen().transcript.heard(line);
+    pub(super) fn on_line(&self, line: &str) {
+        self.lock().transcript.record_received(line);
     }
 
     /// A reply is whole.
-    pub(super) fn replied(&self, reply: Reply) {
-        let mut seen = self.seen();
-        seen.tick();
+    pub(super) fn on_reply(&self, reply: Reply) {
+        let mut seen = self.lock();
+        seen.add_elapsed();
         seen.reply = Some(reply);
     }
 
-    fn seen(&self) -> MutexGuard<'_, Seen> {
+    fn lock(&self) -> MutexGuard<'_, RecorderState> {
         self.0.lock()
     }
 }
 
-impl Seen {
-    fn tick(&mut self) {
+impl RecorderState {
+    fn add_elapsed(&mut self) {
         let now = Instant::now();
         self.phases.add(self.phase, now - self.since);
         self.since = now;
@@ -153,7 +153,7 @@ impl Seen {
 
 /// The phase that begins with `command`. What a data connection takes is `passive`; from the command of the
 /// transfer to its last reply it is the phase of the transfer, to the byte.
-fn phase_of(command: &str) -> Option<Phase> {
+fn phase_for_command(command: &str) -> Option<Phase> {
     Some(match command {
         "PBSZ" | "PROT" => Phase::Starttls,
         "USER" | "PASS" => Phase::Auth,

@@ -10,26 +10,26 @@ use suppaftp::{FtpError, FtpResult};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use super::passive::{extended, passive};
-use super::reply::{Replies, Reply};
-use super::watch::Watch;
+use super::passive::{parse_epsv, parse_pasv};
+use super::reply::{Reply, ReplyParser};
+use super::watch::SessionRecorder;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{MaybeTlsStream, closed_failure, io_failure};
 
 /// Bytes of one line of a reply.
-const LINE: usize = 8 * 1024;
+const MAX_LINE_BYTES: usize = 8 * 1024;
 
 /// What suppaftp takes for its TLS stream, whether there is TLS or not.
 #[derive(Debug)]
-pub struct Wire {
+pub struct FtpStream {
     stream: MaybeTlsStream,
-    control: Option<Box<Control>>,
+    control: Option<Box<ControlChannel>>,
 }
 
 #[derive(Debug)]
-struct Control {
-    watch: Watch,
-    replies: Replies,
+struct ControlChannel {
+    watch: SessionRecorder,
+    replies: ReplyParser,
     /// Came and is no line yet.
     raw: Vec<u8>,
     /// Replies for suppaftp.
@@ -37,12 +37,12 @@ struct Control {
     /// Commands for the server.
     outgoing: Vec<u8>,
     /// How many commands are answered here and go nowhere.
-    muted: u8,
+    suppressed_commands: u8,
     /// Whether nothing that comes is a reply any more.
     failed: bool,
 }
 
-impl Wire {
+impl FtpStream {
     /// A data connection.
     #[must_use]
     pub fn data(stream: MaybeTlsStream) -> Self {
@@ -52,57 +52,57 @@ impl Wire {
     /// The control connection after its opening, with what was `read_ahead`. suppaftp will say PBSZ and
     /// PROT, since it takes this for a stream that TLS was just begun on; without TLS they stay here.
     #[must_use]
-    pub fn control(stream: MaybeTlsStream, read_ahead: Vec<u8>, watch: Watch) -> Self {
+    pub fn control(stream: MaybeTlsStream, read_ahead: Vec<u8>, watch: SessionRecorder) -> Self {
         let muted = if stream.is_tls() { 0 } else { 2 };
         let (ready, outgoing) = (Vec::new(), Vec::new());
-        let control = Control {
+        let control = ControlChannel {
             watch,
-            replies: Replies::default(),
+            replies: ReplyParser::default(),
             raw: read_ahead,
             ready,
             outgoing,
-            muted,
+            suppressed_commands: muted,
             failed: false,
         };
         Self { stream, control: Some(Box::new(control)) }
     }
 }
 
-impl Control {
+impl ControlChannel {
     /// Takes the lines of one reply out of what came; `ready` holds it once it is whole.
-    fn take_reply(&mut self) -> io::Result<()> {
+    fn parse_reply(&mut self) -> io::Result<()> {
         while self.ready.is_empty()
             && let Some(end) = self.raw.iter().position(|&byte| byte == b'\n')
         {
             let line = String::from_utf8_lossy(self.raw[..end].trim_ascii_end()).into_owned();
-            self.watch.heard(&line);
-            let heard = self.replies.hear(&line).map_err(|fault| fault.in_phase(self.watch.phase()));
-            if let Some(reply) = heard.map_err(|failure| self.fails(failure))? {
-                let asked = self.watch.asked();
+            self.watch.on_line(&line);
+            let heard = self.replies.push_line(&line).map_err(|fault| fault.into_failure(self.watch.phase()));
+            if let Some(reply) = heard.map_err(|failure| self.fail(failure))? {
+                let asked = self.watch.last_command();
                 let phase = self.watch.phase();
-                self.watch.replied(reply.clone());
-                let line = canonical(&asked, &reply, phase).map_err(|failure| self.fails(failure))?;
+                self.watch.on_reply(reply.clone());
+                let line = normalize_reply(&asked, &reply, phase).map_err(|failure| self.fail(failure))?;
                 self.ready.extend(line.as_bytes());
             }
             self.raw.drain(..=end);
         }
-        if self.ready.is_empty() && self.raw.len() > LINE {
-            let detail = format!("one line of its reply has more than {LINE} bytes");
-            return Err(self.fails(Failure::new(self.watch.phase(), FailureKind::ResponseTooLarge, detail)));
+        if self.ready.is_empty() && self.raw.len() > MAX_LINE_BYTES {
+            let detail = format!("one line of its reply has more than {MAX_LINE_BYTES} bytes");
+            return Err(self.fail(Failure::new(self.watch.phase(), FailureKind::ResponseTooLarge, detail)));
         }
         Ok(())
     }
 
     /// Keeps `failure`, which the client asks for; suppaftp gets an error in its place.
-    fn fails(&mut self, failure: Failure) -> io::Error {
+    fn fail(&mut self, failure: Failure) -> io::Error {
         self.failed = true;
-        self.watch.fail(failure);
+        self.watch.record_failure(failure);
         io::Error::other("the session has failed")
     }
 
     /// Sends what is to be sent. A server that hung up is told by what it said last, which is yet to be
     /// read; so a write that fails is none here.
-    fn push(&mut self, stream: &mut MaybeTlsStream, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn flush_outgoing(&mut self, stream: &mut MaybeTlsStream, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.outgoing.is_empty() {
             match ready!(Pin::new(&mut *stream).poll_write(cx, &self.outgoing)) {
                 Ok(taken) if taken > 0 => drop(self.outgoing.drain(..taken)),
@@ -123,22 +123,22 @@ impl Control {
             if self.failed {
                 return Poll::Ready(Err(io::Error::other("the session had failed before")));
             }
-            self.take_reply()?;
+            self.parse_reply()?;
             if !self.ready.is_empty() {
                 break;
             }
-            ready!(self.push(stream, cx))?;
+            ready!(self.flush_outgoing(stream, cx))?;
             let mut part = [0; 2048];
             let mut part = ReadBuf::new(&mut part);
             if let Err(error) = ready!(Pin::new(&mut *stream).poll_read(cx, &mut part)) {
                 // A server that closes without a farewell of TLS has closed.
                 if error.kind() != io::ErrorKind::UnexpectedEof {
-                    return Poll::Ready(Err(self.fails(io_failure(self.watch.phase(), &error))));
+                    return Poll::Ready(Err(self.fail(io_failure(self.watch.phase(), &error))));
                 }
             }
             if part.filled().is_empty() {
-                let bytes = self.raw.len() + self.replies.pending();
-                return Poll::Ready(Err(self.fails(closed_failure(self.watch.phase(), bytes))));
+                let bytes = self.raw.len() + self.replies.pending_bytes();
+                return Poll::Ready(Err(self.fail(closed_failure(self.watch.phase(), bytes))));
             }
             self.raw.extend(part.filled());
         }
@@ -151,15 +151,16 @@ impl Control {
 
 /// `reply` to `asked` as the one line that suppaftp takes at its word. It wants a blank behind the code, `230`
 /// for any login that worked, and the answers to EPSV and PASV in the very form of the RFCs.
-fn canonical(asked: &str, reply: &Reply, phase: Phase) -> Result<String, Failure> {
+fn normalize_reply(asked: &str, reply: &Reply, phase: Phase) -> Result<String, Failure> {
     let text = &reply.text;
     Ok(match (asked, reply.code) {
         ("EPSV", 229) => {
-            let port = extended(text).ok_or_else(|| nowhere(asked, reply, phase))?;
+            let port = parse_epsv(text).ok_or_else(|| missing_port_failure(asked, reply, phase))?;
             format!("229 (|||{port}|)\r\n")
         }
         ("PASV", 227) => {
-            let (address, port) = passive(text).ok_or_else(|| nowhere(asked, reply, phase))?;
+            let (address, port) =
+                parse_pasv(text).ok_or_else(|| missing_port_failure(asked, reply, phase))?;
             let [a, b, c, d] = address.octets();
             format!("227 ({a},{b},{c},{d},{},{})\r\n", port >> 8, port & 255)
         }
@@ -169,12 +170,12 @@ fn canonical(asked: &str, reply: &Reply, phase: Phase) -> Result<String, Failure
     })
 }
 
-fn nowhere(asked: &str, reply: &Reply, phase: Phase) -> Failure {
-    let detail = format!("its answer to `{asked}` names no port: `{}`", reply.quoted());
+fn missing_port_failure(asked: &str, reply: &Reply, phase: Phase) -> Failure {
+    let detail = format!("its answer to `{asked}` names no port: `{}`", reply.to_quoted());
     Failure::new(phase, FailureKind::ResponseInvalid, detail)
 }
 
-impl AsyncRead for Wire {
+impl AsyncRead for FtpStream {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -188,27 +189,27 @@ impl AsyncRead for Wire {
     }
 }
 
-impl AsyncWrite for Wire {
+impl AsyncWrite for FtpStream {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let Self { stream, control } = self.get_mut();
         let Some(control) = control else { return Pin::new(stream).poll_write(cx, bytes) };
-        if control.muted > 0 {
-            control.muted -= 1;
+        if control.suppressed_commands > 0 {
+            control.suppressed_commands -= 1;
             control.ready.extend(b"200 \r\n");
             return Poll::Ready(Ok(bytes.len()));
         }
         // suppaftp writes a command at once, and never a second one before it has read the reply.
-        let said = control.watch.says(String::from_utf8_lossy(bytes).trim_end_matches(['\r', '\n']));
+        let said = control.watch.on_command(String::from_utf8_lossy(bytes).trim_end_matches(['\r', '\n']));
         control.outgoing.extend(said.as_bytes());
         control.outgoing.extend(b"\r\n");
-        let _ = control.push(stream, cx);
+        let _ = control.flush_outgoing(stream, cx);
         Poll::Ready(Ok(bytes.len()))
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let Self { stream, control } = self.get_mut();
         match control {
-            Some(control) => control.push(stream, cx),
+            Some(control) => control.flush_outgoing(stream, cx),
             None => Pin::new(stream).poll_flush(cx),
         }
     }
@@ -218,7 +219,7 @@ impl AsyncWrite for Wire {
     }
 }
 
-impl TokioTlsStream for Wire {
+impl TokioTlsStream for FtpStream {
     type InnerStream = MaybeTlsStream;
 
     /// Asked for to go back to plain text (CCC), which no check does.

@@ -12,11 +12,11 @@ use hyper::client::conn::http1::SendRequest;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, ReadBuf};
 use tokio::time::timeout_at;
 
-use super::coding::{Codings, TooMuch};
-use super::driver::Driver;
-use super::limits::Room;
-use super::quic::QuicBody;
-use super::recorder::Marks;
+use super::coding::{ContentCodings, SizeLimitExceeded};
+use super::driver::ConnectionDriver;
+use super::limits::HeaderLimit;
+use super::quic::Http3Body;
+use super::recorder::ExchangeTimings;
 use super::{coding, fault};
 use crate::domain::{Failure, FailureKind, Phase, Phases};
 use crate::net::Deadline;
@@ -27,50 +27,50 @@ const STEP_BYTES: usize = 16 * 1024;
 const STEPS_PER_TURN: u32 = 16;
 /// Undecoded bytes after which other tasks get a turn, and the deadline its say: what they decode to can be
 /// nothing at all, of which [`decode`] would hear at the end only.
-const BYTES_PER_TURN: usize = 64 * 1024;
+const BYTES_PER_POLL: usize = 64 * 1024;
 /// Chunks after which other tasks get a turn; a chunk can be one byte.
 const CHUNKS_PER_TURN: u32 = 256;
 /// What encoding may add to a body that cannot be made smaller, in bytes.
 const CODING_OVERHEAD: u64 = 64 * 1024;
 
 /// The body of an answer, not read yet. Dropping it closes the connection.
-pub struct Body {
-    source: Source,
+pub struct ResponseBody {
+    source: BodyReader,
     /// Of a connection that can carry another exchange afterwards.
-    sender: Option<(SendRequest<Full<Bytes>>, Room)>,
-    codings: Result<Codings, Failure>,
+    sender: Option<(SendRequest<Full<Bytes>>, HeaderLimit)>,
+    codings: Result<ContentCodings, Failure>,
 }
 
 /// What is left of a connection whose answer was read.
-pub(super) struct Remainder {
+pub(super) struct ReusableParts {
     pub(super) sender: SendRequest<Full<Bytes>>,
-    pub(super) driver: Driver,
-    pub(super) marks: Marks,
-    pub(super) room: Room,
+    pub(super) driver: ConnectionDriver,
+    pub(super) marks: ExchangeTimings,
+    pub(super) room: HeaderLimit,
 }
 
 /// Where the pieces of a body come from.
-pub(super) enum Incoming {
+pub(super) enum BodySource {
     /// HTTP/1 and HTTP/2.
     Hyper(hyper::body::Incoming),
     /// HTTP/3.
-    Quic(Box<QuicBody>),
+    Quic(Box<Http3Body>),
 }
 
 /// Whether the bytes of a body are of use to the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
+pub enum BodyRetention {
     /// They are collected.
-    Bytes,
+    All,
     /// So many of them are collected, the others read, checked and counted only.
-    First(usize),
+    Prefix(usize),
     /// They are read, checked and counted only.
-    Nothing,
+    Discard,
 }
 
 /// What a body was.
 #[derive(Debug, Default)]
-pub struct Content {
+pub struct BodyContent {
     /// The decoded bytes, when they were to be kept.
     pub bytes: Vec<u8>,
     /// Bytes as they came over the wire, without chunk framing.
@@ -81,64 +81,80 @@ pub struct Content {
     pub failure: Option<Failure>,
 }
 
-impl Content {
-    fn take(&mut self, bytes: &[u8], keep: Keep) {
+impl BodyContent {
+    fn push(&mut self, bytes: &[u8], keep: BodyRetention) {
         let most = match keep {
-            Keep::Bytes => bytes.len(),
-            Keep::First(most) => most.saturating_sub(self.bytes.len()).min(bytes.len()),
-            Keep::Nothing => 0,
+            BodyRetention::All => bytes.len(),
+            BodyRetention::Prefix(most) => most.saturating_sub(self.bytes.len()).min(bytes.len()),
+            BodyRetention::Discard => 0,
         };
         self.bytes.extend_from_slice(&bytes[..most]);
     }
 }
 
-impl Body {
+impl ResponseBody {
     pub(super) fn new(
         incoming: hyper::body::Incoming,
-        driver: Driver,
-        marks: Marks,
+        driver: ConnectionDriver,
+        marks: ExchangeTimings,
         headers: &HeaderMap,
     ) -> Self {
-        Self::of(Incoming::Hyper(incoming), driver, marks, headers)
+        Self::from_source(BodySource::Hyper(incoming), driver, marks, headers)
     }
 
-    pub(super) fn of_quic(body: QuicBody, driver: Driver, marks: Marks, headers: &HeaderMap) -> Self {
-        Self::of(Incoming::Quic(Box::new(body)), driver, marks, headers)
+    pub(super) fn from_quic(
+        body: Http3Body,
+        driver: ConnectionDriver,
+        marks: ExchangeTimings,
+        headers: &HeaderMap,
+    ) -> Self {
+        Self::from_source(BodySource::Quic(Box::new(body)), driver, marks, headers)
     }
 
-    fn of(incoming: Incoming, driver: Driver, marks: Marks, headers: &HeaderMap) -> Self {
-        let source = Source {
+    fn from_source(
+        incoming: BodySource,
+        driver: ConnectionDriver,
+        marks: ExchangeTimings,
+        headers: &HeaderMap,
+    ) -> Self {
+        let source = BodyReader {
             incoming,
             driver,
             marks,
             chunk: Bytes::new(),
             wire_bytes: 0,
             wire_limit: 0,
-            this_turn: 0,
+            bytes_since_yield: 0,
             failure: None,
         };
-        Self { source, sender: None, codings: coding::listed(headers) }
+        Self { source, sender: None, codings: coding::parse_codings(headers) }
     }
 
-    pub(super) fn of_connection(self, sender: SendRequest<Full<Bytes>>, room: Room) -> Self {
+    pub(super) fn with_sender(self, sender: SendRequest<Full<Bytes>>, room: HeaderLimit) -> Self {
         Self { sender: Some((sender, room)), ..self }
     }
 
     /// Reads to the end, at most until `deadline` and at most `limit` bytes after decoding. `phases` gets
     /// transfer anew.
-    pub async fn read(mut self, keep: Keep, limit: u64, deadline: Deadline, phases: &mut Phases) -> Content {
-        self.take(keep, limit, deadline, phases).await
+    pub async fn read(
+        mut self,
+        keep: BodyRetention,
+        limit: u64,
+        deadline: Deadline,
+        phases: &mut Phases,
+    ) -> BodyContent {
+        self.read_inner(keep, limit, deadline, phases).await
     }
 
     /// The same; gives what is left of the connection when its body was read to the end.
     pub(super) async fn read_to_end(
         mut self,
-        keep: Keep,
+        keep: BodyRetention,
         limit: u64,
         deadline: Deadline,
         phases: &mut Phases,
-    ) -> (Content, Option<Remainder>) {
-        let content = self.take(keep, limit, deadline, phases).await;
+    ) -> (BodyContent, Option<ReusableParts>) {
+        let content = self.read_inner(keep, limit, deadline, phases).await;
         let Some((sender, room)) = self.sender.take().filter(|_| content.failure.is_none()) else {
             return (content, None);
         };
@@ -147,34 +163,45 @@ impl Body {
             Ok(Ok(rest)) => rest.is_empty(),
             _ => false,
         };
-        let Source { driver, marks, .. } = self.source;
-        (content, at_end.then_some(Remainder { sender, driver, marks, room }))
+        let BodyReader { driver, marks, .. } = self.source;
+        (content, at_end.then_some(ReusableParts { sender, driver, marks, room }))
     }
 
-    async fn take(&mut self, keep: Keep, limit: u64, deadline: Deadline, phases: &mut Phases) -> Content {
-        let mut content = Content::default();
+    async fn read_inner(
+        &mut self,
+        keep: BodyRetention,
+        limit: u64,
+        deadline: Deadline,
+        phases: &mut Phases,
+    ) -> BodyContent {
+        let mut content = BodyContent::default();
         self.source.wire_limit = limit.saturating_add(CODING_OVERHEAD);
-        if let Incoming::Quic(body) = &self.source.incoming {
-            body.allow(self.source.wire_limit);
+        if let BodySource::Quic(body) = &self.source.incoming {
+            body.raise_limit(self.source.wire_limit);
         }
         // Pinned here, since a future that is handed on is copied.
-        let outcome = timeout_at(deadline.at, pin!(self.fill(&mut content, keep, limit))).await;
+        let outcome = timeout_at(deadline.at, pin!(self.decode_into(&mut content, keep, limit))).await;
         content.wire_bytes = self.source.wire_bytes;
         content.failure = match outcome {
             Ok(Ok(())) => None,
             Ok(Err(failure)) => Some(failure),
             Err(_) => Some(Failure::timed_out(Phase::Transfer, deadline.timeout)),
         };
-        self.source.marks.settle(phases);
+        self.source.marks.write_phases(phases);
         content
     }
 
-    async fn fill(&mut self, content: &mut Content, keep: Keep, limit: u64) -> Result<(), Failure> {
+    async fn decode_into(
+        &mut self,
+        content: &mut BodyContent,
+        keep: BodyRetention,
+        limit: u64,
+    ) -> Result<(), Failure> {
         match self.source.fill_buf().await.map(<[u8]>::is_empty) {
             // An empty body needs no decoding, whatever the head declares.
             Ok(true) => return Ok(()),
             Ok(false) => {}
-            Err(error) => return Err(self.failure_of(&error, &Codings::default(), limit)),
+            Err(error) => return Err(self.read_failure(&error, &ContentCodings::default(), limit)),
         }
         let codings = self.codings.clone()?;
         let outcome = if codings.is_empty() {
@@ -185,22 +212,22 @@ impl Body {
                 Err(error) => Err(error),
             }
         };
-        outcome.map_err(|error| self.failure_of(&error, &codings, limit))
+        outcome.map_err(|error| self.read_failure(&error, &codings, limit))
     }
 
-    fn failure_of(&mut self, error: &io::Error, codings: &Codings, limit: u64) -> Failure {
+    fn read_failure(&mut self, error: &io::Error, codings: &ContentCodings, limit: u64) -> Failure {
         if let Some(failure) = self.source.failure.take() {
             return failure;
         }
-        if TooMuch::caused(error) {
-            return too_large(limit);
+        if SizeLimitExceeded::is_cause_of(error) {
+            return too_large_failure(limit);
         }
         let detail = format!("`{codings}`: {error}");
         Failure::new(Phase::Transfer, FailureKind::EncodingInvalid, detail)
     }
 }
 
-fn too_large(limit: u64) -> Failure {
+fn too_large_failure(limit: u64) -> Failure {
     Failure::new(
         Phase::Transfer,
         FailureKind::ResponseTooLarge,
@@ -208,7 +235,12 @@ fn too_large(limit: u64) -> Failure {
     )
 }
 
-async fn copy(source: &mut Source, content: &mut Content, keep: Keep, limit: u64) -> io::Result<()> {
+async fn copy(
+    source: &mut BodyReader,
+    content: &mut BodyContent,
+    keep: BodyRetention,
+    limit: u64,
+) -> io::Result<()> {
     for number in 1_u32.. {
         let bytes = source.fill_buf().await?;
         let count = bytes.len();
@@ -217,9 +249,9 @@ async fn copy(source: &mut Source, content: &mut Content, keep: Keep, limit: u64
         }
         content.body_bytes += count as u64;
         if content.body_bytes > limit {
-            return Err(TooMuch.into());
+            return Err(SizeLimitExceeded.into());
         }
-        content.take(bytes, keep);
+        content.push(bytes, keep);
         source.consume(count);
         if number.is_multiple_of(CHUNKS_PER_TURN) {
             tokio::task::yield_now().await;
@@ -228,7 +260,11 @@ async fn copy(source: &mut Source, content: &mut Content, keep: Keep, limit: u64
     Ok(())
 }
 
-async fn decode(mut decoder: coding::Decoder<'_>, content: &mut Content, keep: Keep) -> io::Result<()> {
+async fn decode(
+    mut decoder: coding::Decoder<'_>,
+    content: &mut BodyContent,
+    keep: BodyRetention,
+) -> io::Result<()> {
     let mut step = Vec::with_capacity(STEP_BYTES);
     for number in 1_u32.. {
         step.clear();
@@ -236,7 +272,7 @@ async fn decode(mut decoder: coding::Decoder<'_>, content: &mut Content, keep: K
             break;
         }
         content.body_bytes += step.len() as u64;
-        content.take(&step, keep);
+        content.push(&step, keep);
         if number.is_multiple_of(STEPS_PER_TURN) {
             tokio::task::yield_now().await;
         }
@@ -245,46 +281,46 @@ async fn decode(mut decoder: coding::Decoder<'_>, content: &mut Content, keep: K
 }
 
 /// The undecoded body as a buffered reader, which moves the connection on while it waits.
-pub(super) struct Source {
-    incoming: Incoming,
-    driver: Driver,
-    marks: Marks,
+pub(super) struct BodyReader {
+    incoming: BodySource,
+    driver: ConnectionDriver,
+    marks: ExchangeTimings,
     chunk: Bytes,
     wire_bytes: u64,
     wire_limit: u64,
     /// Bytes taken since others had their turn.
-    this_turn: usize,
+    bytes_since_yield: usize,
     failure: Option<Failure>,
 }
 
-impl Source {
-    fn stop(&mut self, failure: Failure) -> io::Error {
+impl BodyReader {
+    fn fail_with(&mut self, failure: Failure) -> io::Error {
         self.failure = Some(failure);
         io::ErrorKind::Other.into()
     }
 }
 
-impl Source {
+impl BodyReader {
     fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Failure>>> {
         match &mut self.incoming {
-            Incoming::Quic(body) => body.poll_data(cx),
-            Incoming::Hyper(body) => {
+            BodySource::Quic(body) => body.poll_data(cx),
+            BodySource::Hyper(body) => {
                 let frame = ready!(Pin::new(body).poll_frame(cx));
                 let marks = &self.marks;
                 Poll::Ready(frame.map(|frame| match frame {
                     Ok(frame) => Ok(frame.into_data().unwrap_or_default()),
-                    Err(error) => Err(fault::of(marks, &error)),
+                    Err(error) => Err(fault::from_hyper_error(marks, &error)),
                 }))
             }
         }
     }
 }
 
-impl AsyncBufRead for Source {
+impl AsyncBufRead for BodyReader {
     fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
         let this = self.get_mut();
-        if this.this_turn >= BYTES_PER_TURN {
-            this.this_turn = 0;
+        if this.bytes_since_yield >= BYTES_PER_POLL {
+            this.bytes_since_yield = 0;
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
@@ -297,12 +333,12 @@ impl AsyncBufRead for Source {
             match ready!(chunk) {
                 None => break,
                 Some(Ok(chunk)) => this.chunk = chunk,
-                Some(Err(failure)) => return Poll::Ready(Err(this.stop(failure))),
+                Some(Err(failure)) => return Poll::Ready(Err(this.fail_with(failure))),
             }
             this.wire_bytes += this.chunk.len() as u64;
             if this.wire_bytes > this.wire_limit {
-                let failure = too_large(this.wire_limit - CODING_OVERHEAD);
-                return Poll::Ready(Err(this.stop(failure)));
+                let failure = too_large_failure(this.wire_limit - CODING_OVERHEAD);
+                return Poll::Ready(Err(this.fail_with(failure)));
             }
         }
         Poll::Ready(Ok(&this.chunk))
@@ -310,11 +346,11 @@ impl AsyncBufRead for Source {
 
     fn consume(mut self: Pin<&mut Self>, amount: usize) {
         self.chunk.advance(amount);
-        self.this_turn += amount;
+        self.bytes_since_yield += amount;
     }
 }
 
-impl AsyncRead for Source {
+impl AsyncRead for BodyReader {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -19,14 +19,14 @@ use crate::domain::{Failure, FailureKind, Phase};
 pub const ACCEPT_ENCODING: &str = "gzip, deflate, br, zstd";
 
 /// Codings that one body may have on top of each other.
-const MOST: usize = 4;
+const MAX_CODINGS: usize = 4;
 /// Members that one gzip body may have. Programs that write several begin a new one every 64 KiB or later.
-const MOST_MEMBERS: u32 = 2000;
+const MAX_GZIP_MEMBERS: u32 = 2000;
 /// Largest window of a zstd body, as a power of two: 8 MiB (RFC 9659 section 3).
 const ZSTD_WINDOW_LOG: u32 = 23;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Coding {
+enum ContentCoding {
     Gzip,
     Deflate,
     Brotli,
@@ -35,22 +35,22 @@ enum Coding {
 
 /// The codings of a body, in the order in which they were applied.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Codings(Vec<Coding>);
+pub(super) struct ContentCodings(Vec<ContentCoding>);
 
-impl Codings {
+impl ContentCodings {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-impl fmt::Display for Codings {
+impl fmt::Display for ContentCodings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, coding) in self.0.iter().enumerate() {
             let name = match coding {
-                Coding::Gzip => "gzip",
-                Coding::Deflate => "deflate",
-                Coding::Brotli => "br",
-                Coding::Zstd => "zstd",
+                ContentCoding::Gzip => "gzip",
+                ContentCoding::Deflate => "deflate",
+                ContentCoding::Brotli => "br",
+                ContentCoding::Zstd => "zstd",
             };
             write!(f, "{}{name}", if number > 0 { ", " } else { "" })?;
         }
@@ -59,28 +59,29 @@ impl fmt::Display for Codings {
 }
 
 /// The codings that the head declares.
-pub(super) fn listed(headers: &HeaderMap) -> Result<Codings, Failure> {
+pub(super) fn parse_codings(headers: &HeaderMap) -> Result<ContentCodings, Failure> {
     let mut codings = Vec::new();
     for value in headers.get_all(CONTENT_ENCODING) {
         for name in value.as_bytes().split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
             codings.extend(match name.to_ascii_lowercase().as_slice() {
                 b"" | b"identity" => None,
-                b"gzip" | b"x-gzip" => Some(Coding::Gzip),
-                b"deflate" => Some(Coding::Deflate),
-                b"br" => Some(Coding::Brotli),
-                b"zstd" => Some(Coding::Zstd),
-                _ => return Err(unknown(name)),
+                b"gzip" | b"x-gzip" => Some(ContentCoding::Gzip),
+                b"deflate" => Some(ContentCoding::Deflate),
+                b"br" => Some(ContentCoding::Brotli),
+                b"zstd" => Some(ContentCoding::Zstd),
+                _ => return Err(unknown_coding_failure(name)),
             });
         }
     }
-    if codings.len() > MOST {
-        let detail = format!("{} codings on top of each other, at most {MOST} are undone", codings.len());
+    if codings.len() > MAX_CODINGS {
+        let detail =
+            format!("{} codings on top of each other, at most {MAX_CODINGS} are undone", codings.len());
         return Err(Failure::new(Phase::Transfer, FailureKind::EncodingInvalid, detail));
     }
-    Ok(Codings(codings))
+    Ok(ContentCodings(codings))
 }
 
-fn unknown(name: &[u8]) -> Failure {
+fn unknown_coding_failure(name: &[u8]) -> Failure {
     let shown = String::from_utf8_lossy(&name[..name.len().min(40)]).into_owned();
     let detail = format!("content coding `{shown}` was not asked for (`{ACCEPT_ENCODING}` was)");
     Failure::new(Phase::Transfer, FailureKind::EncodingInvalid, detail)
@@ -90,58 +91,60 @@ pub(super) type Decoder<'a> = Box<dyn AsyncRead + Unpin + Send + 'a>;
 
 /// Undoes `codings`, the last one first. No stage gives more than `limit` bytes, so that a bomb inside
 /// of a bomb costs no more than a plain one.
-pub(super) async fn decoder<'a, R>(source: R, codings: &Codings, limit: u64) -> io::Result<Decoder<'a>>
+pub(super) async fn decoder<'a, R>(source: R, codings: &ContentCodings, limit: u64) -> io::Result<Decoder<'a>>
 where
     R: AsyncBufRead + Unpin + Send + 'a,
 {
     let Some((&last, rest)) = codings.0.split_last() else { return Ok(Box::new(source)) };
-    let mut decoder = stage(source, last, limit).await?;
+    let mut decoder = decoder_stage(source, last, limit).await?;
     for &coding in rest.iter().rev() {
-        decoder = stage(BufReader::new(decoder), coding, limit).await?;
+        decoder = decoder_stage(BufReader::new(decoder), coding, limit).await?;
     }
     Ok(decoder)
 }
 
-async fn stage<'a, R>(mut source: R, coding: Coding, limit: u64) -> io::Result<Decoder<'a>>
+async fn decoder_stage<'a, R>(mut source: R, coding: ContentCoding, limit: u64) -> io::Result<Decoder<'a>>
 where
     R: AsyncBufRead + Unpin + Send + 'a,
 {
     Ok(match coding {
-        Coding::Gzip => bounded(Members::new(source), limit),
+        ContentCoding::Gzip => limit_output(GzipMembers::new(source), limit),
         // The name promises zlib (RFC 1950); some servers send the bare stream (RFC 1951) instead.
-        Coding::Deflate => match source.fill_buf().await?.first() {
-            Some(first) if first & 0x0f == 8 && first >> 4 <= 7 => bounded(ZlibDecoder::new(source), limit),
-            _ => bounded(DeflateDecoder::new(source), limit),
+        ContentCoding::Deflate => match source.fill_buf().await?.first() {
+            Some(first) if first & 0x0f == 8 && first >> 4 <= 7 => {
+                limit_output(ZlibDecoder::new(source), limit)
+            }
+            _ => limit_output(DeflateDecoder::new(source), limit),
         },
-        Coding::Brotli => bounded(BrotliDecoder::new(source), limit),
-        Coding::Zstd => {
+        ContentCoding::Brotli => limit_output(BrotliDecoder::new(source), limit),
+        ContentCoding::Zstd => {
             let window = [DParameter::window_log_max(ZSTD_WINDOW_LOG)];
             let mut decoder = ZstdDecoder::with_params(source, &window);
             decoder.multiple_members(true);
-            bounded(decoder, limit)
+            limit_output(decoder, limit)
         }
     })
 }
 
-fn bounded<'a, R: AsyncRead + Unpin + Send + 'a>(inner: R, limit: u64) -> Decoder<'a> {
-    Box::new(Bounded { inner, left: limit })
+fn limit_output<'a, R: AsyncRead + Unpin + Send + 'a>(inner: R, limit: u64) -> Decoder<'a> {
+    Box::new(LimitedReader { inner, left: limit })
 }
 
 /// The members of a gzip body, one after the other (RFC 1952 2.2). They are counted: an empty one has
 /// 20 bytes on the wire and costs a new decoder, so that a small body could keep this host busy for long.
-enum Members<R> {
-    Inside(Box<GzipDecoder<R>>, u32),
-    Between(R, u32),
-    Over,
+enum GzipMembers<R> {
+    Decoding(Box<GzipDecoder<R>>, u32),
+    BetweenMembers(R, u32),
+    Finished,
 }
 
-impl<R: AsyncBufRead + Unpin> Members<R> {
+impl<R: AsyncBufRead + Unpin> GzipMembers<R> {
     fn new(source: R) -> Self {
-        Self::Inside(Box::new(GzipDecoder::new(source)), 1)
+        Self::Decoding(Box::new(GzipDecoder::new(source)), 1)
     }
 }
 
-impl<R: AsyncBufRead + Unpin> AsyncRead for Members<R> {
+impl<R: AsyncBufRead + Unpin> AsyncRead for GzipMembers<R> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -150,28 +153,30 @@ impl<R: AsyncBufRead + Unpin> AsyncRead for Members<R> {
         let before = buf.filled().len();
         loop {
             match &mut *self {
-                Self::Inside(decoder, _) => {
+                Self::Decoding(decoder, _) => {
                     ready!(Pin::new(decoder).poll_read(cx, buf))?;
                     if buf.filled().len() > before {
                         return Poll::Ready(Ok(()));
                     }
                 }
-                Self::Between(source, count) => {
+                Self::BetweenMembers(source, count) => {
                     let is_last = ready!(Pin::new(source).poll_fill_buf(cx))?.is_empty();
-                    if !is_last && *count == MOST_MEMBERS {
-                        let words = format!("more than {MOST_MEMBERS} members");
+                    if !is_last && *count == MAX_GZIP_MEMBERS {
+                        let words = format!("more than {MAX_GZIP_MEMBERS} members");
                         return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, words)));
                     }
                     if is_last {
-                        *self = Self::Over;
+                        *self = Self::Finished;
                     }
                 }
-                Self::Over => return Poll::Ready(Ok(())),
+                Self::Finished => return Poll::Ready(Ok(())),
             }
-            *self = match std::mem::replace(&mut *self, Self::Over) {
-                Self::Inside(decoder, count) => Self::Between(decoder.into_inner(), count),
-                Self::Between(source, count) => Self::Inside(Box::new(GzipDecoder::new(source)), count + 1),
-                Self::Over => Self::Over,
+            *self = match std::mem::replace(&mut *self, Self::Finished) {
+                Self::Decoding(decoder, count) => Self::BetweenMembers(decoder.into_inner(), count),
+                Self::BetweenMembers(source, count) => {
+                    Self::Decoding(Box::new(GzipDecoder::new(source)), count + 1)
+                }
+                Self::Finished => Self::Finished,
             };
         }
     }
@@ -180,11 +185,11 @@ impl<R: AsyncBufRead + Unpin> AsyncRead for Members<R> {
 /// A reader that gave more than it may.
 #[derive(Debug, thiserror::Error)]
 #[error("too many bytes")]
-pub(super) struct TooMuch;
+pub(super) struct SizeLimitExceeded;
 
-impl TooMuch {
+impl SizeLimitExceeded {
     /// Whether `error` is this one, at any depth of a chain of decoders.
-    pub(super) fn caused(error: &io::Error) -> bool {
+    pub(super) fn is_cause_of(error: &io::Error) -> bool {
         let mut cause: Option<&(dyn Error + 'static)> = error.get_ref().map(|inner| inner as _);
         while let Some(error) = cause {
             if error.is::<Self>() {
@@ -199,18 +204,18 @@ impl TooMuch {
     }
 }
 
-impl From<TooMuch> for io::Error {
-    fn from(cause: TooMuch) -> Self {
+impl From<SizeLimitExceeded> for io::Error {
+    fn from(cause: SizeLimitExceeded) -> Self {
         Self::other(cause)
     }
 }
 
-struct Bounded<R> {
+struct LimitedReader<R> {
     inner: R,
     left: u64,
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
+impl<R: AsyncRead + Unpin> AsyncRead for LimitedReader<R> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -223,7 +228,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
                 self.left = left;
                 Poll::Ready(Ok(()))
             }
-            None => Poll::Ready(Err(TooMuch.into())),
+            None => Poll::Ready(Err(SizeLimitExceeded.into())),
         }
     }
 }

@@ -13,62 +13,64 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout_at;
 
-use super::body::{Body, Content, Keep, Remainder};
-use super::driver::{Driver, Wanted};
-use super::exchange::Head;
-use super::limits::Room;
-use super::quic::Line;
-use super::recorder::{Marks, Recorder};
-use super::unanswered::{Again, Unanswered};
+use super::body::{BodyContent, BodyRetention, ResponseBody, ReusableParts};
+use super::driver::{ConnectionDriver, TaskQueue};
+use super::exchange::ResponseHead;
+use super::limits::HeaderLimit;
+use super::quic::Http3Connection;
+use super::recorder::{ExchangeTimings, TimedHttpStream};
+use super::unanswered::{RequestError, RetryReason};
 use super::{exchange, fault};
 use crate::domain::{Failure, Phases};
 use crate::net::{Deadline, QuicConnection};
 
 /// An HTTP/1.1 connection that carries one exchange at a time.
-pub struct Serial {
+pub struct Http1Connection {
     sender: http1::SendRequest<Full<Bytes>>,
-    driver: Driver,
-    marks: Marks,
-    room: Room,
+    driver: ConnectionDriver,
+    marks: ExchangeTimings,
+    room: HeaderLimit,
     /// Whether it has carried an exchange.
     used: bool,
 }
 
-impl Serial {
+impl Http1Connection {
     /// A connection over `stream`; nothing is sent yet.
     ///
     /// # Errors
     /// Those of the stream.
-    pub async fn over<S>(stream: S, room: Room) -> Result<Self, Failure>
+    pub async fn handshake<S>(stream: S, room: HeaderLimit) -> Result<Self, Failure>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let marks = Marks::start(true);
-        let io = TokioIo::new(Recorder::new(stream, marks.clone()));
-        let (sender, connection) =
-            exchange::http1(room).handshake(io).await.map_err(|error| fault::of(&marks, &error))?;
-        let driver = Driver::new(connection, Some(marks.clone()), None);
+        let marks = ExchangeTimings::new(true);
+        let io = TokioIo::new(TimedHttpStream::new(stream, marks.clone()));
+        let (sender, connection) = exchange::http1_builder(room)
+            .handshake(io)
+            .await
+            .map_err(|error| fault::from_hyper_error(&marks, &error))?;
+        let driver = ConnectionDriver::new(connection, Some(marks.clone()), None);
         Ok(Self { sender, driver, marks, room, used: false })
     }
 
-    /// Sends `request` and waits for the head of the answer, at most until `deadline`. [`Body::read_on`] gives
+    /// Sends `request` and waits for the head of the answer, at most until `deadline`. [`ResponseBody::read_and_reuse`] gives
     /// the connection back. `phases` gets `send` and `first_byte`, up to the one that failed.
     ///
     /// # Errors
     /// Why there is no answer.
-    pub async fn ask(
+    pub async fn send_request(
         mut self,
         request: Request<Full<Bytes>>,
         deadline: Deadline,
         phases: &mut Phases,
-    ) -> Result<(Head, Body), Unanswered> {
-        self.marks.again();
+    ) -> Result<(ResponseHead, ResponseBody), RequestError> {
+        self.marks.restart();
         let Self { sender, driver, marks, room, used } = &mut self;
         // Pinned here, since a future that is handed on is copied.
         let outcome = {
             let work = pin!(async {
-                driver.drive(sender.ready()).await?;
-                driver.drive(sender.send_request(request)).await
+                driver.drive_until(sender.ready()).await?;
+                driver.drive_until(sender.send_request(request)).await
             });
             timeout_at(deadline.at, work).await
         };
@@ -76,103 +78,107 @@ impl Serial {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => {
                 let stale = *used && marks.bytes_read() == 0 && !error.is_parse();
-                let crowded = *room == Room::Usual && error.is_parse_too_large();
-                let again = if crowded { Some(Again::Crowded) } else { stale.then_some(Again::Stale) };
-                Err(Unanswered { failure: fault::of(marks, &error), again })
+                let crowded = *room == HeaderLimit::Default && error.is_parse_too_large();
+                let again = if crowded {
+                    Some(RetryReason::TooManyHeaders)
+                } else {
+                    stale.then_some(RetryReason::StaleConnection)
+                };
+                Err(RequestError { failure: fault::from_hyper_error(marks, &error), retry: again })
             }
             Err(_) => {
                 let failure = Failure::timed_out(marks.phase(), deadline.timeout);
-                Err(Unanswered { failure, again: None })
+                Err(RequestError { failure, retry: None })
             }
         };
         if outcome.is_ok() {
-            marks.answered();
+            marks.record_head();
         }
-        marks.settle(phases);
-        let (head, incoming) = exchange::head_of(outcome?, true);
+        marks.write_phases(phases);
+        let (head, incoming) = exchange::split_response(outcome?, true);
         let Self { sender, driver, marks, room, .. } = self;
-        let body = Body::new(incoming, driver, marks, &head.headers);
+        let body = ResponseBody::new(incoming, driver, marks, &head.headers);
         // Under TLS the farewell takes a while: such a connection looks alive when the body is there.
-        let body = if is_last(&head) { body } else { body.of_connection(sender, room) };
+        let body = if closes_connection(&head) { body } else { body.with_sender(sender, room) };
         Ok((head, body))
     }
 
     /// Moved on once; itself, unless its peer has closed it.
-    async fn settled(mut self) -> Option<Self> {
+    async fn into_reusable(mut self) -> Option<Self> {
         poll_fn(|cx| {
             self.driver.poll(cx);
             Poll::Ready(())
         })
         .await;
-        (!self.sender.is_closed() && self.marks.end().is_none()).then_some(self)
+        (!self.sender.is_closed() && self.marks.stream_end().is_none()).then_some(self)
     }
 }
 
-impl Body {
-    /// As [`Body::read`]; gives the connection back when it can carry another exchange.
-    pub async fn read_on(
+impl ResponseBody {
+    /// As [`ResponseBody::read`]; gives the connection back when it can carry another exchange.
+    pub async fn read_and_reuse(
         self,
-        keep: Keep,
+        keep: BodyRetention,
         limit: u64,
         deadline: Deadline,
         phases: &mut Phases,
-    ) -> (Content, Option<Serial>) {
+    ) -> (BodyContent, Option<Http1Connection>) {
         let (content, rest) = self.read_to_end(keep, limit, deadline, phases).await;
-        let Some(Remainder { sender, driver, marks, room }) = rest else { return (content, None) };
-        let connection = Serial { sender, driver, marks, room, used: true };
-        (content, connection.settled().await)
+        let Some(ReusableParts { sender, driver, marks, room }) = rest else { return (content, None) };
+        let connection = Http1Connection { sender, driver, marks, room, used: true };
+        (content, connection.into_reusable().await)
     }
 }
 
 /// Whether the peer closes the connection after this answer (RFC 9112 9.3).
-fn is_last(head: &Head) -> bool {
+fn closes_connection(head: &ResponseHead) -> bool {
     let options = head.headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
     let mut options = options.flat_map(|value| value.split(',')).map(str::trim);
     head.version < Version::HTTP_11 || options.any(|option| option.eq_ignore_ascii_case("close"))
 }
 
-/// An HTTP/2 or HTTP/3 connection. Clones share it; a [`Driver`] moves it on, which whoever opened it has to poll.
+/// An HTTP/2 or HTTP/3 connection. Clones share it; a [`ConnectionDriver`] moves it on, which whoever opened it has to poll.
 #[derive(Clone)]
-pub struct Shared(Lane);
+pub struct MultiplexedConnection(MultiplexedInner);
 
 #[derive(Clone)]
-enum Lane {
-    Http2(Http2),
-    Http3(Line),
+enum MultiplexedInner {
+    Http2(Http2Connection),
+    Http3(Http3Connection),
 }
 
-impl Shared {
+impl MultiplexedConnection {
     /// An HTTP/2 connection over `stream`, and what moves it on.
     ///
     /// # Errors
     /// Those of the stream.
-    pub async fn over<S>(stream: S) -> Result<(Self, Driver), Failure>
+    pub async fn handshake<S>(stream: S) -> Result<(Self, ConnectionDriver), Failure>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let (marks, wanted) = (Marks::start(false), Wanted::default());
-        let io = TokioIo::new(Recorder::new(stream, marks.clone()));
-        let handshake = exchange::http2(wanted.clone()).handshake(io).await;
-        let (sender, connection) = handshake.map_err(|error| fault::of(&marks, &error))?;
-        let driver = Driver::new(connection, Some(marks.clone()), Some(wanted));
-        Ok((Self(Lane::Http2(Http2 { sender, marks })), driver))
+        let (marks, wanted) = (ExchangeTimings::new(false), TaskQueue::default());
+        let io = TokioIo::new(TimedHttpStream::new(stream, marks.clone()));
+        let handshake = exchange::http2_builder(wanted.clone()).handshake(io).await;
+        let (sender, connection) = handshake.map_err(|error| fault::from_hyper_error(&marks, &error))?;
+        let driver = ConnectionDriver::new(connection, Some(marks.clone()), Some(wanted));
+        Ok((Self(MultiplexedInner::Http2(Http2Connection { sender, marks })), driver))
     }
 
     /// An HTTP/3 connection over `quic`, and what moves it on.
     ///
     /// # Errors
     /// Those of the connection.
-    pub async fn over_quic(quic: QuicConnection) -> Result<(Self, Driver), Failure> {
-        let (line, driver) = Line::over(quic, Marks::start(false)).await?;
-        Ok((Self(Lane::Http3(line)), driver))
+    pub async fn handshake_quic(quic: QuicConnection) -> Result<(Self, ConnectionDriver), Failure> {
+        let (line, driver) = Http3Connection::handshake(quic, ExchangeTimings::new(false)).await?;
+        Ok((Self(MultiplexedInner::Http3(line)), driver))
     }
 
     /// Whether it takes no more exchanges.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         match &self.0 {
-            Lane::Http2(http2) => http2.sender.is_closed(),
-            Lane::Http3(line) => line.is_closed(),
+            MultiplexedInner::Http2(http2) => http2.sender.is_closed(),
+            MultiplexedInner::Http3(line) => line.is_closed(),
         }
     }
 
@@ -180,8 +186,8 @@ impl Shared {
     #[must_use]
     pub const fn version(&self) -> Version {
         match &self.0 {
-            Lane::Http2(_) => Version::HTTP_2,
-            Lane::Http3(_) => Version::HTTP_3,
+            MultiplexedInner::Http2(_) => Version::HTTP_2,
+            MultiplexedInner::Http3(_) => Version::HTTP_3,
         }
     }
 
@@ -190,36 +196,36 @@ impl Shared {
     ///
     /// # Errors
     /// Why there is no answer.
-    pub async fn ask(
+    pub async fn send_request(
         &mut self,
         request: Request<Full<Bytes>>,
         deadline: Deadline,
         phases: &mut Phases,
-    ) -> Result<(Head, Body), Unanswered> {
+    ) -> Result<(ResponseHead, ResponseBody), RequestError> {
         match &mut self.0 {
-            Lane::Http2(http2) => http2.ask(request, deadline, phases).await,
-            Lane::Http3(line) => line.ask(request, deadline, phases).await,
+            MultiplexedInner::Http2(http2) => http2.send_request(request, deadline, phases).await,
+            MultiplexedInner::Http3(line) => line.send_request(request, deadline, phases).await,
         }
     }
 }
 
 #[derive(Clone)]
-struct Http2 {
+struct Http2Connection {
     sender: http2::SendRequest<Full<Bytes>>,
     /// Of the connection.
-    marks: Marks,
+    marks: ExchangeTimings,
 }
 
-impl Http2 {
-    async fn ask(
+impl Http2Connection {
+    async fn send_request(
         &mut self,
         request: Request<Full<Bytes>>,
         deadline: Deadline,
         phases: &mut Phases,
-    ) -> Result<(Head, Body), Unanswered> {
+    ) -> Result<(ResponseHead, ResponseBody), RequestError> {
         // Of this exchange; those of the connection tell how it ended.
-        let marks = Marks::start(false);
-        marks.sent();
+        let marks = ExchangeTimings::new(false);
+        marks.assume_sent();
         let sender = &mut self.sender;
         let work = async {
             sender.ready().await?;
@@ -228,23 +234,23 @@ impl Http2 {
         let outcome = match timeout_at(deadline.at, work).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => {
-                marks.ended_as(&self.marks);
+                marks.copy_end_from(&self.marks);
                 // It has answered others, and not this one: it said farewell (RFC 9113 6.8).
-                let again = self.marks.has_head().then_some(Again::Stale);
-                Err(Unanswered { failure: fault::of(&marks, &error), again })
+                let again = self.marks.has_head().then_some(RetryReason::StaleConnection);
+                Err(RequestError { failure: fault::from_hyper_error(&marks, &error), retry: again })
             }
             Err(_) => {
                 let failure = Failure::timed_out(marks.phase(), deadline.timeout);
-                Err(Unanswered { failure, again: None })
+                Err(RequestError { failure, retry: None })
             }
         };
         if outcome.is_ok() {
-            marks.answered();
-            self.marks.answered();
+            marks.record_head();
+            self.marks.record_head();
         }
-        marks.settle(phases);
-        let (head, incoming) = exchange::head_of(outcome?, false);
-        let body = Body::new(incoming, Driver::idle(), marks, &head.headers);
+        marks.write_phases(phases);
+        let (head, incoming) = exchange::split_response(outcome?, false);
+        let body = ResponseBody::new(incoming, ConnectionDriver::noop(), marks, &head.headers);
         Ok((head, body))
     }
 }

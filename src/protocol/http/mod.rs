@@ -15,11 +15,11 @@ mod quic;
 mod recorder;
 mod unanswered;
 
-pub use body::{Body, Content, Keep};
+pub use body::{BodyContent, BodyRetention, ResponseBody};
 pub use coding::ACCEPT_ENCODING;
-pub use connection::{Serial, Shared};
-pub use driver::Driver;
-pub use exchange::{Head, Protocol, open};
-pub use limits::{HEAD_BYTES, HEAD_FIELDS, Room};
-pub use quic::open_quic;
-pub use unanswered::{Again, Unanswered};
+pub use connection::{Http1Connection, MultiplexedConnection};
+pub use driver::ConnectionDriver;
+pub use exchange::{HttpProtocol, ResponseHead, send_request};
+pub use limits::{HeaderLimit, MAX_HEAD_BYTES, MAX_HEADER_FIELDS};
+pub use quic::send_http3_request;
+pub use unanswered::{RequestError, RetryReason};

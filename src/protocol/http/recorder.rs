@@ -9,22 +9,22 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
-use super::limits::PREAMBLE_BYTES;
+use super::limits::MAX_PREAMBLE_BYTES;
 use crate::domain::{Phase, Phases};
 
 /// How reading or writing came to an end.
 #[derive(Clone, Debug)]
-pub(super) enum End {
+pub(super) enum StreamEnd {
     /// The peer closed its side.
     Closed,
-    /// It sent more than [`PREAMBLE_BYTES`] before the head of its answer was complete.
-    Flooded,
+    /// It sent more than [`MAX_PREAMBLE_BYTES`] before the head of its answer was complete.
+    PreambleTooLarge,
     /// The system or TLS reported an error.
     Failed {
         /// Its kind.
         kind: io::ErrorKind,
         /// Its words.
-        words: String,
+        message: String,
         /// The peer refused the TLS session after the handshake, as servers do that miss a client certificate.
         tls_alert: bool,
     },
@@ -32,10 +32,10 @@ pub(super) enum End {
 
 /// What was noted; shared by the stream, which hyper owns, and the exchange.
 #[derive(Clone, Debug)]
-pub(super) struct Marks(Arc<Mutex<Noted>>);
+pub(super) struct ExchangeTimings(Arc<Mutex<TimingState>>);
 
 #[derive(Debug)]
-struct Noted {
+struct TimingState {
     started: Instant,
     /// The last write before anything was read.
     wrote: Option<Instant>,
@@ -47,17 +47,17 @@ struct Noted {
     /// Whether the first byte read is the first of the answer; in HTTP/2 it is one of the settings.
     answer_is_first: bool,
     bytes_read: u64,
-    end: Option<End>,
+    end: Option<StreamEnd>,
     /// A read waits for the first write.
     is_awaited: bool,
     /// It may go on.
     goes_on: bool,
 }
 
-impl Marks {
+impl ExchangeTimings {
     /// Notes of an exchange that starts now.
-    pub(super) fn start(answer_is_first: bool) -> Self {
-        Self(Arc::new(Mutex::new(Noted {
+    pub(super) fn new(answer_is_first: bool) -> Self {
+        Self(Arc::new(Mutex::new(TimingState {
             started: Instant::now(),
             wrote: None,
             blocked: false,
@@ -71,18 +71,18 @@ impl Marks {
         })))
     }
 
-    /// The request is on its way now: for what does not go through a [`Recorder`].
-    pub(super) fn written(&self) {
+    /// The request is on its way now: for what does not go through a [`TimedHttpStream`].
+    pub(super) fn record_sent(&self) {
         self.lock().wrote = Some(Instant::now());
     }
 
     /// Says once that a read that had to wait may be tried: whoever moves the connection on does so at once.
-    pub(super) fn goes_on(&self) -> bool {
+    pub(super) fn take_progress(&self) -> bool {
         std::mem::take(&mut self.lock().goes_on)
     }
 
     /// Another exchange on the same connection starts now.
-    pub(super) fn again(&self) {
+    pub(super) fn restart(&self) {
         let mut noted = self.lock();
         noted.started = Instant::now();
         (noted.wrote, noted.answered) = (None, None);
@@ -91,7 +91,7 @@ impl Marks {
     }
 
     /// The request is on its way, as far as it can be told.
-    pub(super) fn sent(&self) {
+    pub(super) fn assume_sent(&self) {
         let mut noted = self.lock();
         noted.wrote = Some(noted.started);
     }
@@ -102,20 +102,20 @@ impl Marks {
     }
 
     /// Takes over how the connection ended, when it did.
-    pub(super) fn ended_as(&self, connection: &Self) {
-        let end = connection.end();
+    pub(super) fn copy_end_from(&self, connection: &Self) {
+        let end = connection.stream_end();
         self.lock().end = end;
     }
 
     /// The head of the answer is there.
-    pub(super) fn answered(&self) {
+    pub(super) fn record_head(&self) {
         let mut noted = self.lock();
         noted.has_head = true;
         noted.answered.get_or_insert_with(Instant::now);
     }
 
     /// How the stream ended, when it did.
-    pub(super) fn end(&self) -> Option<End> {
+    pub(super) fn stream_end(&self) -> Option<StreamEnd> {
         self.lock().end.clone()
     }
 
@@ -135,7 +135,7 @@ impl Marks {
     }
 
     /// Sets the phases of the exchange as they stand now.
-    pub(super) fn settle(&self, phases: &mut Phases) {
+    pub(super) fn write_phases(&self, phases: &mut Phases) {
         let now = Instant::now();
         let noted = self.lock();
         let sent = noted.wrote.filter(|_| !noted.blocked || noted.answered.is_some());
@@ -148,36 +148,36 @@ impl Marks {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Noted> {
+    fn lock(&self) -> MutexGuard<'_, TimingState> {
         self.0.lock()
     }
 }
 
 /// The stream that hyper gets.
-pub(super) struct Recorder<S> {
+pub(super) struct TimedHttpStream<S> {
     inner: S,
-    marks: Marks,
+    marks: ExchangeTimings,
 }
 
-impl<S> Recorder<S> {
-    pub(super) fn new(inner: S, marks: Marks) -> Self {
+impl<S> TimedHttpStream<S> {
+    pub(super) fn new(inner: S, marks: ExchangeTimings) -> Self {
         Self { inner, marks }
     }
 }
 
-impl Noted {
+impl TimingState {
     fn failed(&mut self, error: &io::Error) {
         let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
-        self.end.get_or_insert_with(|| End::Failed {
+        self.end.get_or_insert_with(|| StreamEnd::Failed {
             kind: error.kind(),
-            words: error.to_string(),
+            message: error.to_string(),
             tls_alert: matches!(tls, Some(rustls::Error::AlertReceived(_))),
         });
     }
 
     fn read(&mut self, bytes: usize) {
         if bytes == 0 {
-            self.end.get_or_insert(End::Closed);
+            self.end.get_or_insert(StreamEnd::Closed);
             return;
         }
         self.bytes_read += bytes as u64;
@@ -204,10 +204,10 @@ impl Noted {
     }
 }
 
-impl<S: AsyncRead + Unpin> Recorder<S> {
+impl<S: AsyncRead + Unpin> TimedHttpStream<S> {
     /// Notes the outcome of a write or flush. When it lets a read go on, nothing has come yet as a rule: a read of no
     /// bytes asks to be woken when it does, for less than another round of all.
-    fn note<T>(&mut self, cx: &mut Context<'_>, outcome: &Poll<io::Result<T>>, is_write: bool) {
+    fn record_write<T>(&mut self, cx: &mut Context<'_>, outcome: &Poll<io::Result<T>>, is_write: bool) {
         if !self.marks.lock().written(outcome, is_write) {
             return;
         }
@@ -220,7 +220,7 @@ impl<S: AsyncRead + Unpin> Recorder<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Recorder<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for TimedHttpStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -235,8 +235,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Recorder<S> {
                 return Poll::Pending;
             }
             // Informational answers without end would keep hyper busy, and the thread with it.
-            if !noted.has_head && noted.bytes_read >= PREAMBLE_BYTES {
-                noted.end.get_or_insert(End::Flooded);
+            if !noted.has_head && noted.bytes_read >= MAX_PREAMBLE_BYTES {
+                noted.end.get_or_insert(StreamEnd::PreambleTooLarge);
                 return Poll::Ready(Err(io::ErrorKind::FileTooLarge.into()));
             }
         }
@@ -251,10 +251,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for Recorder<S> {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Recorder<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TimedHttpStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.inner).poll_write(cx, bytes);
-        self.note(cx, &outcome, true);
+        self.record_write(cx, &outcome, true);
         outcome
     }
 
@@ -264,7 +264,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Recorder<S> {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.inner).poll_write_vectored(cx, slices);
-        self.note(cx, &outcome, true);
+        self.record_write(cx, &outcome, true);
         outcome
     }
 
@@ -274,7 +274,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Recorder<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let outcome = Pin::new(&mut self.inner).poll_flush(cx);
-        self.note(cx, &outcome, false);
+        self.record_write(cx, &outcome, false);
         outcome
     }
 

@@ -4,19 +4,19 @@ use crate::domain::Failure;
 
 /// Why there is no answer.
 #[derive(Debug)]
-pub struct Unanswered {
+pub struct RequestError {
     /// What went wrong.
     pub failure: Failure,
     /// Why another connection may bring one, for a request that can be sent again.
-    pub again: Option<Again>,
+    pub retry: Option<RetryReason>,
 }
 
 /// Why a request is sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Again {
+pub enum RetryReason {
     /// The connection had answered others and ended without a byte of an answer to this one: servers close
     /// connections that are idle or have carried enough (RFC 9110 9.2.2).
-    Stale,
-    /// Its head may have more fields than [`Room::Usual`](super::limits::Room::Usual) is for.
-    Crowded,
+    StaleConnection,
+    /// Its head may have more fields than [`HeaderLimit::Default`](super::limits::Room::Usual) is for.
+    TooManyHeaders,
 }

@@ -14,20 +14,20 @@ use crate::net::{MaybeTlsStream, closed_failure};
 use crate::syntax::MASK;
 
 /// Bytes of one line.
-const LINE: usize = 8 * 1024;
+const MAX_LINE_BYTES: usize = 8 * 1024;
 /// Bytes of all lines together.
-const ALL: usize = 256 * 1024;
+const MAX_TOTAL_BYTES: usize = 256 * 1024;
 /// Lines in all. Nothing that is asked for has a hundred.
-const LINES: usize = 1000;
+const MAX_LINES: usize = 1000;
 /// Bytes of a literal. Nothing that is asked for is told in one, and the library sets aside at once what a
 /// literal announces.
-const LITERAL: usize = 4 * 1024;
+const MAX_LITERAL_BYTES: usize = 4 * 1024;
 /// Lists within lists. The library reads them by calling itself, and a deep one would end the process.
-const DEPTH: usize = 16;
+const MAX_LIST_DEPTH: usize = 16;
 
 /// What a session said and heard.
 #[derive(Debug)]
-pub(super) struct Talk {
+pub(super) struct DialogueLog {
     /// The phase that it is in.
     pub(super) phase: Phase,
     /// The last line that came.
@@ -38,91 +38,112 @@ pub(super) struct Talk {
     pub(super) secrets: Vec<String>,
 }
 
-/// [`Talk`] as the stream and those who read it share it.
+/// [`DialogueLog`] as the stream and those who read it share it.
 #[derive(Clone, Debug)]
-pub(super) struct Shared(Arc<Mutex<Talk>>);
+pub(super) struct SharedLog(Arc<Mutex<DialogueLog>>);
 
-impl Shared {
+impl SharedLog {
     pub(super) fn new(phase: Phase) -> Self {
-        let talk = Talk { phase, last: String::new(), lines: Vec::new(), secrets: Vec::new() };
+        let talk = DialogueLog { phase, last: String::new(), lines: Vec::new(), secrets: Vec::new() };
         Self(Arc::new(Mutex::new(talk)))
     }
 
-    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Talk) -> T) -> T {
+    pub(super) fn with<T>(&self, work: impl FnOnce(&mut DialogueLog) -> T) -> T {
         work(&mut self.0.lock())
     }
 }
 
 /// The stream itself.
 #[derive(Debug)]
-pub(super) struct Guarded {
+pub(super) struct BoundedStream {
     stream: MaybeTlsStream,
-    talk: Shared,
+    talk: SharedLog,
     /// What came and was not handed out.
-    came: Vec<u8>,
+    incoming: Vec<u8>,
     /// Bytes at the start of `came` that may be handed out: whole lines.
     ready: usize,
     heard: usize,
     lines: usize,
     /// What goes out with the next flush. The library writes a line in four pieces, each of which would be
     /// a packet of its own.
-    going: Vec<u8>,
+    outgoing: Vec<u8>,
     /// Whether that was told already.
-    noted: bool,
+    outgoing_logged: bool,
 }
 
-impl Guarded {
+impl BoundedStream {
     /// Goes on with `stream`, of which `came` was read already.
-    pub(super) fn new(stream: MaybeTlsStream, came: Vec<u8>, talk: Shared) -> Self {
-        Self { stream, talk, came, ready: 0, heard: 0, lines: 0, going: Vec::new(), noted: true }
+    pub(super) fn new(stream: MaybeTlsStream, came: Vec<u8>, talk: SharedLog) -> Self {
+        Self {
+            stream,
+            talk,
+            incoming: came,
+            ready: 0,
+            heard: 0,
+            lines: 0,
+            outgoing: Vec::new(),
+            outgoing_logged: true,
+        }
     }
 
     /// Makes the next line ready, if it is whole.
     fn next_line(&mut self) -> io::Result<()> {
         let phase = self.talk.with(|talk| talk.phase);
         let fail = |kind, detail: String| Err(io::Error::other(Failure::new(phase, kind, detail)));
-        let Some(end) = self.came.iter().position(|&byte| byte == b'\n') else {
-            if self.came.len() >= LINE {
-                return fail(FailureKind::ResponseTooLarge, format!("a line has more than {LINE} bytes"));
+        let Some(end) = self.incoming.iter().position(|&byte| byte == b'\n') else {
+            if self.incoming.len() >= MAX_LINE_BYTES {
+                return fail(
+                    FailureKind::ResponseTooLarge,
+                    format!("a line has more than {MAX_LINE_BYTES} bytes"),
+                );
             }
             return Ok(());
         };
         self.ready = end + 1;
         self.heard += self.ready;
         self.lines += 1;
-        let text = String::from_utf8_lossy(&self.came[..end]);
+        let text = String::from_utf8_lossy(&self.incoming[..end]);
         let text = text.strip_suffix('\r').unwrap_or(&text).to_owned();
         self.talk.with(|talk| {
             text.clone_into(&mut talk.last);
             talk.lines.push((false, text.clone()));
         });
-        if self.ready > LINE {
-            return fail(FailureKind::ResponseTooLarge, format!("a line has more than {LINE} bytes"));
+        if self.ready > MAX_LINE_BYTES {
+            return fail(
+                FailureKind::ResponseTooLarge,
+                format!("a line has more than {MAX_LINE_BYTES} bytes"),
+            );
         }
-        if self.heard > ALL {
-            return fail(FailureKind::ResponseTooLarge, format!("its answers have more than {ALL} bytes"));
+        if self.heard > MAX_TOTAL_BYTES {
+            return fail(
+                FailureKind::ResponseTooLarge,
+                format!("its answers have more than {MAX_TOTAL_BYTES} bytes"),
+            );
         }
-        if self.lines > LINES {
-            return fail(FailureKind::ResponseTooLarge, format!("its answers have more than {LINES} lines"));
+        if self.lines > MAX_LINES {
+            return fail(
+                FailureKind::ResponseTooLarge,
+                format!("its answers have more than {MAX_LINES} lines"),
+            );
         }
-        if announced(&text).is_some_and(|bytes| bytes > LITERAL) {
+        if announced_literal(&text).is_some_and(|bytes| bytes > MAX_LITERAL_BYTES) {
             return fail(
                 FailureKind::ResponseTooLarge,
                 format!("it announces a text that is too long: `{text}`"),
             );
         }
-        if depth(&text) > DEPTH {
+        if list_depth(&text) > MAX_LIST_DEPTH {
             return fail(FailureKind::ResponseInvalid, "lists in it are nested too deep".to_owned());
         }
         Ok(())
     }
 
     /// Notes what goes out now. In the phase of the login only the first words are shown.
-    fn note(&self) {
-        for line in String::from_utf8_lossy(&self.going).lines() {
+    fn log_outgoing(&self) {
+        for line in String::from_utf8_lossy(&self.outgoing).lines() {
             self.talk.with(|talk| {
                 let is_login = talk.phase == Phase::Auth;
-                let shown = if is_login { masked(line, &mut talk.secrets) } else { line.to_owned() };
+                let shown = if is_login { mask_login(line, &mut talk.secrets) } else { line.to_owned() };
                 talk.lines.push((true, shown));
             });
         }
@@ -130,7 +151,7 @@ impl Guarded {
 }
 
 /// A line of the login: tag, command, and the name of a mechanism, which is no secret.
-fn masked(line: &str, secrets: &mut Vec<String>) -> String {
+fn mask_login(line: &str, secrets: &mut Vec<String>) -> String {
     let words: Vec<&str> = line.splitn(3, ' ').collect();
     match words.as_slice() {
         [_, "AUTHENTICATE", _] | [] | [""] => line.to_owned(),
@@ -146,14 +167,14 @@ fn masked(line: &str, secrets: &mut Vec<String>) -> String {
 }
 
 /// Bytes of the literal that `line` announces at its end (RFC 9051 4.3).
-fn announced(line: &str) -> Option<usize> {
+fn announced_literal(line: &str) -> Option<usize> {
     let (_, count) = line.strip_suffix('}')?.rsplit_once('{')?;
     let digits = count.trim_end_matches('+');
     // One that no number can hold is too long as well.
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().unwrap_or(usize::MAX))
 }
 
-fn depth(line: &str) -> usize {
+fn list_depth(line: &str) -> usize {
     let step = |(now, most): (usize, usize), byte: u8| match byte {
         b'(' => (now + 1, most.max(now + 1)),
         b')' => (now.saturating_sub(1), most),
@@ -162,7 +183,7 @@ fn depth(line: &str) -> usize {
     line.bytes().fold((0, 0), step).1
 }
 
-impl AsyncRead for Guarded {
+impl AsyncRead for BoundedStream {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -172,8 +193,8 @@ impl AsyncRead for Guarded {
         loop {
             if this.ready > 0 {
                 let count = this.ready.min(buffer.remaining());
-                buffer.put_slice(&this.came[..count]);
-                this.came.drain(..count);
+                buffer.put_slice(&this.incoming[..count]);
+                this.incoming.drain(..count);
                 this.ready -= count;
                 return Poll::Ready(Ok(()));
             }
@@ -185,38 +206,38 @@ impl AsyncRead for Guarded {
             let mut part = ReadBuf::new(&mut space);
             ready!(Pin::new(&mut this.stream).poll_read(cx, &mut part))?;
             if part.filled().is_empty() {
-                if this.came.is_empty() {
+                if this.incoming.is_empty() {
                     return Poll::Ready(Ok(()));
                 }
                 let phase = this.talk.with(|talk| talk.phase);
-                return Poll::Ready(Err(io::Error::other(closed_failure(phase, this.came.len()))));
+                return Poll::Ready(Err(io::Error::other(closed_failure(phase, this.incoming.len()))));
             }
-            this.came.extend_from_slice(part.filled());
+            this.incoming.extend_from_slice(part.filled());
         }
     }
 }
 
-impl AsyncWrite for Guarded {
+impl AsyncWrite for BoundedStream {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         // Lines of ours alone go out, and none is longer than a name and a password.
-        this.going.extend_from_slice(bytes);
-        this.noted = false;
+        this.outgoing.extend_from_slice(bytes);
+        this.outgoing_logged = false;
         Poll::Ready(Ok(bytes.len()))
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        if !this.noted {
-            this.note();
-            this.noted = true;
+        if !this.outgoing_logged {
+            this.log_outgoing();
+            this.outgoing_logged = true;
         }
-        while !this.going.is_empty() {
-            let count = ready!(Pin::new(&mut this.stream).poll_write(cx, &this.going))?;
+        while !this.outgoing.is_empty() {
+            let count = ready!(Pin::new(&mut this.stream).poll_write(cx, &this.outgoing))?;
             if count == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
-            this.going.drain(..count);
+            this.outgoing.drain(..count);
         }
         Pin::new(&mut this.stream).poll_flush(cx)
     }
@@ -241,16 +262,16 @@ mod tests {
             ("* x }", None),
             ("* OK done", None),
         ] {
-            assert_eq!(announced(line), bytes, "{line}");
+            assert_eq!(announced_literal(line), bytes, "{line}");
         }
-        assert_eq!(depth("((a)(b(c)))"), 3);
-        assert_eq!(depth(")))(("), 2);
+        assert_eq!(list_depth("((a)(b(c)))"), 3);
+        assert_eq!(list_depth(")))(("), 2);
     }
 
     #[test]
     fn a_login_shows_its_command_alone() {
         let mut secrets = Vec::new();
-        let mut shown = |line: &str| masked(line, &mut secrets);
+        let mut shown = |line: &str| mask_login(line, &mut secrets);
         assert_eq!(shown("A1 LOGIN \"tim\" \"s3cret\""), "A1 LOGIN ********");
         assert_eq!(shown("A1 AUTHENTICATE CRAM-MD5"), "A1 AUTHENTICATE CRAM-MD5");
         assert_eq!(shown("AHRpbQBzM2NyZXQ="), "********");

@@ -4,33 +4,33 @@ use async_imap::error::Error;
 use async_imap::{Authenticator, Client};
 use tokio::time::Instant;
 
-use super::super::auth::{Credentials, Mechanism, choose, response};
-use super::super::session::{FAREWELL, Session};
+use super::super::auth::{Credentials, Mechanism, choose_mechanism, client_response};
+use super::super::session::{LineSession, QUIT_TIMEOUT};
 use super::super::transcript::Transcript;
-use super::guarded::{Guarded, Shared};
+use super::guarded::{BoundedStream, SharedLog};
 use super::opening::Opening;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{Deadline, closed_failure, io_failure};
 
 /// How somebody logs in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Login {
+pub enum LoginMethod {
     /// The command LOGIN, which every server has that does not say otherwise.
     Command,
     /// AUTHENTICATE with this mechanism.
     Sasl(Mechanism),
 }
 
-impl Login {
+impl LoginMethod {
     /// The way for `wanted` (`None` is `auto`) on what `opening` heard. `auto` takes LOGIN under TLS, and
     /// without TLS only where CRAM-MD5, which hides the password, is not on offer.
     pub fn choose(opening: &Opening, wanted: Option<Mechanism>, secure: bool) -> Result<Self, Failure> {
-        let command = !opening.has("LOGINDISABLED");
+        let command = !opening.has_capability("LOGINDISABLED");
         let hides = !secure && opening.mechanisms().any(|name| name.eq_ignore_ascii_case("CRAM-MD5"));
         match wanted {
             None if command && !hides => Ok(Self::Command),
             Some(Mechanism::Login) if command => Ok(Self::Command),
-            _ => choose(wanted, opening.mechanisms(), secure).map(Self::Sasl),
+            _ => choose_mechanism(wanted, opening.mechanisms(), secure).map(Self::Sasl),
         }
     }
 
@@ -43,7 +43,7 @@ impl Login {
         }
     }
 
-    const fn asked(self) -> &'static str {
+    const fn command_name(self) -> &'static str {
         match self {
             Self::Command => "LOGIN",
             Self::Sasl(mechanism) => mechanism.name(),
@@ -55,9 +55,9 @@ impl Login {
 #[derive(Debug)]
 pub struct Mailbox<'a> {
     credentials: &'a Credentials,
-    login: Option<Login>,
+    login: Option<LoginMethod>,
     deadline: Deadline,
-    talk: Shared,
+    talk: SharedLog,
     /// Messages in INBOX, once it was opened.
     pub messages: Option<u64>,
 }
@@ -65,68 +65,72 @@ pub struct Mailbox<'a> {
 impl<'a> Mailbox<'a> {
     /// One that is not logged in yet. `login` is `None` where the server knows us already (`PREAUTH`).
     #[must_use]
-    pub fn new(credentials: &'a Credentials, login: Option<Login>, deadline: Deadline) -> Self {
-        Self { credentials, login, deadline, talk: Shared::new(Phase::Auth), messages: None }
+    pub fn new(credentials: &'a Credentials, login: Option<LoginMethod>, deadline: Deadline) -> Self {
+        Self { credentials, login, deadline, talk: SharedLog::new(Phase::Auth), messages: None }
     }
 
     /// Logs in, opens INBOX and leaves. Durations and what was said go into `session`.
-    pub async fn visit(&mut self, session: &mut Session<'_>) -> Result<(), Failure> {
+    pub async fn open_inbox(&mut self, session: &mut LineSession<'_>) -> Result<(), Failure> {
         let Some((stream, came)) = session.take_stream() else {
             return Err(Failure::new(Phase::Auth, FailureKind::Internal, "the session has no connection"));
         };
-        session.transcript.hide(&quoted(&self.credentials.password));
-        let client = Client::new(Guarded::new(stream, came, self.talk.clone()));
+        session.transcript.add_secret(&quoted(&self.credentials.password));
+        let client = Client::new(BoundedStream::new(stream, came, self.talk.clone()));
         let outcome = match self.login {
-            Some(login) => self.go(client, login, session).await,
-            None => self.look(client, session).await,
+            Some(login) => self.log_in_and_select(client, login, session).await,
+            None => self.select_preauthenticated(client, session).await,
         };
-        self.talk.with(|talk| told(talk, &mut session.transcript));
+        self.talk.with(|talk| write_transcript(talk, &mut session.transcript));
         outcome
     }
 
-    async fn go(
+    async fn log_in_and_select(
         &mut self,
-        client: Client<Guarded>,
-        login: Login,
-        session: &mut Session<'_>,
+        client: Client<BoundedStream>,
+        login: LoginMethod,
+        session: &mut LineSession<'_>,
     ) -> Result<(), Failure> {
         let Credentials { user, password } = self.credentials;
         let logging_in = async {
             match login {
-                Login::Command => client.login(user, password).await,
-                Login::Sasl(mechanism) => {
-                    let turns = Turns { mechanism, credentials: self.credentials, turn: 0 };
+                LoginMethod::Command => client.login(user, password).await,
+                LoginMethod::Sasl(mechanism) => {
+                    let turns = SaslAuthenticator { mechanism, credentials: self.credentials, turn: 0 };
                     client.authenticate(mechanism.name(), turns).await
                 }
             }
             .map_err(|(error, _)| error)
         };
-        let mut mailbox = self.timed(Phase::Auth, session, logging_in).await?;
-        let opened = self.timed(Phase::Select, session, mailbox.select("INBOX")).await?;
+        let mut mailbox = self.run_phase(Phase::Auth, session, logging_in).await?;
+        let opened = self.run_phase(Phase::Select, session, mailbox.select("INBOX")).await?;
         self.messages = Some(u64::from(opened.exists));
         // Said or not: the check has what it wanted.
-        self.deadline.at = self.deadline.at.min(Instant::now() + FAREWELL);
-        let _ = self.timed(Phase::Quit, session, mailbox.logout()).await;
+        self.deadline.at = self.deadline.at.min(Instant::now() + QUIT_TIMEOUT);
+        let _ = self.run_phase(Phase::Quit, session, mailbox.logout()).await;
         Ok(())
     }
 
-    /// As [`Mailbox::go`], for somebody whom the server knows already. The library has no session without a
+    /// As [`Mailbox::log_in_and_select`], for somebody whom the server knows already. The library has no session without a
     /// login, so the count of messages is read from what was said.
-    async fn look(&mut self, mut client: Client<Guarded>, session: &mut Session<'_>) -> Result<(), Failure> {
+    async fn select_preauthenticated(
+        &mut self,
+        mut client: Client<BoundedStream>,
+        session: &mut LineSession<'_>,
+    ) -> Result<(), Failure> {
         let opening = client.run_command_and_check_ok("SELECT INBOX", None);
-        self.timed(Phase::Select, session, opening).await?;
+        self.run_phase(Phase::Select, session, opening).await?;
         let count = |line: &str| line.strip_prefix("* ")?.strip_suffix(" EXISTS")?.parse().ok();
         self.messages = self.talk.with(|talk| talk.lines.iter().rev().find_map(|(_, line)| count(line)));
-        self.deadline.at = self.deadline.at.min(Instant::now() + FAREWELL);
-        let _ = self.timed(Phase::Quit, session, client.run_command_and_check_ok("LOGOUT", None)).await;
+        self.deadline.at = self.deadline.at.min(Instant::now() + QUIT_TIMEOUT);
+        let _ = self.run_phase(Phase::Quit, session, client.run_command_and_check_ok("LOGOUT", None)).await;
         Ok(())
     }
 
     /// `work` within the deadline, with its time and what became of it.
-    async fn timed<T>(
+    async fn run_phase<T>(
         &self,
         phase: Phase,
-        session: &mut Session<'_>,
+        session: &mut LineSession<'_>,
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Failure> {
         self.talk.with(|talk| {
@@ -139,11 +143,11 @@ impl<'a> Mailbox<'a> {
         // The library takes a mailbox for opened when the server goes in the middle of its answer.
         let is_whole = self.talk.with(|talk| !talk.last.is_empty() && !talk.last.starts_with('*'));
         let done = done?.and_then(|done| if is_whole { Ok(done) } else { Err(Error::ConnectionLost) });
-        done.map_err(|error| self.failure(phase, error))
+        done.map_err(|error| self.to_failure(phase, error))
     }
 
     /// What `error` of the library means. Its texts are for programmers: what the server said tells more.
-    fn failure(&self, phase: Phase, error: Error) -> Failure {
+    fn to_failure(&self, phase: Phase, error: Error) -> Failure {
         let last = self.talk.with(|talk| talk.last.clone());
         let fail = |kind, detail| Failure::new(phase, kind, detail);
         // Behind the tag.
@@ -151,7 +155,7 @@ impl<'a> Mailbox<'a> {
         if said.get(..3).is_some_and(|word| word.eq_ignore_ascii_case("BYE")) {
             return fail(FailureKind::DialogueUnexpected, format!("it closes the session: `{said}`"));
         }
-        let how = self.login.map_or("", Login::asked);
+        let how = self.login.map_or("", LoginMethod::command_name);
         let asked = match phase {
             Phase::Auth => format!("`{how}`"),
             _ => "`SELECT INBOX`".to_owned(),
@@ -165,7 +169,7 @@ impl<'a> Mailbox<'a> {
                 Err(error) => io_failure(phase, &error),
             },
             // Who may not log in now may do so later, with the same password (RFC 9051 7.1).
-            Error::No(_) if phase == Phase::Auth && !is_passing(said) => {
+            Error::No(_) if phase == Phase::Auth && !is_temporary(said) => {
                 let user = &self.credentials.user;
                 fail(FailureKind::LoginRefused, format!("`{user}` by {how}: `{said}`"))
             }
@@ -187,31 +191,31 @@ fn quoted(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-fn is_passing(said: &str) -> bool {
+fn is_temporary(said: &str) -> bool {
     ["[UNAVAILABLE]", "[INUSE]", "[SERVERBUG]", "[LIMIT]"].iter().any(|code| said.contains(code))
 }
 
 /// What was said, into the transcript; what the login sent is masked wherever the server says it again.
-fn told(talk: &mut super::guarded::Talk, transcript: &mut Transcript) {
-    talk.secrets.drain(..).for_each(|secret| transcript.hide(&secret));
+fn write_transcript(talk: &mut super::guarded::DialogueLog, transcript: &mut Transcript) {
+    talk.secrets.drain(..).for_each(|secret| transcript.add_secret(&secret));
     for (sent, line) in talk.lines.drain(..) {
-        if sent { transcript.sent(&line) } else { transcript.heard(&line) }
+        if sent { transcript.record_sent(&line) } else { transcript.record_received(&line) }
     }
 }
 
 /// The client's part of AUTHENTICATE.
-struct Turns<'a> {
+struct SaslAuthenticator<'a> {
     mechanism: Mechanism,
     credentials: &'a Credentials,
     turn: usize,
 }
 
-impl Authenticator for Turns<'_> {
+impl Authenticator for SaslAuthenticator<'_> {
     type Response = Vec<u8>;
 
     /// A mechanism that has said all says nothing more: the server has to make up its mind.
     fn process(&mut self, challenge: &[u8]) -> Vec<u8> {
-        let said = response(self.mechanism, self.credentials, self.turn, challenge);
+        let said = client_response(self.mechanism, self.credentials, self.turn, challenge);
         self.turn += 1;
         said.unwrap_or_default()
     }
@@ -219,21 +223,22 @@ impl Authenticator for Turns<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::opening::Wish;
+    use super::super::opening::OpeningOptions;
     use super::*;
-    use crate::protocol::session::Core;
+    use crate::protocol::session::LineProtocol;
 
     fn offering(words: &str) -> Opening {
-        let mut opening = Opening::new(Wish { implicit_tls: false, require_tls: false, goes_on: true });
+        let mut opening =
+            Opening::new(OpeningOptions { implicit_tls: false, require_tls: false, continue_to_login: true });
         for line in ["* OK hello", &format!("* CAPABILITY {words}")] {
-            opening.hear(line).unwrap();
+            opening.on_line(line).unwrap();
         }
         opening
     }
 
     #[test]
     fn the_login_follows_from_what_is_offered_and_wanted() {
-        use Login::{Command, Sasl};
+        use LoginMethod::{Command, Sasl};
         use Mechanism::{CramMd5, Login as SaslLogin, Plain, Xoauth2};
         for (words, wanted, secure, login) in [
             ("IMAP4rev1", None, true, Some(Command)),
@@ -247,7 +252,7 @@ mod tests {
             ("IMAP4rev1", Some(Plain), true, None),
             ("IMAP4rev1 AUTH=XOAUTH2", Some(Xoauth2), true, Some(Sasl(Xoauth2))),
         ] {
-            let chosen = Login::choose(&offering(words), wanted, secure);
+            let chosen = LoginMethod::choose(&offering(words), wanted, secure);
             assert_eq!(chosen.ok(), login, "{words} {wanted:?} {secure}");
         }
     }

@@ -6,5 +6,5 @@ mod guarded;
 mod mailbox;
 mod opening;
 
-pub use mailbox::{Login, Mailbox};
-pub use opening::{Opening, Wish};
+pub use mailbox::{LoginMethod, Mailbox};
+pub use opening::{Opening, OpeningOptions};

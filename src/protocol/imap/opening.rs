@@ -1,139 +1,142 @@
 //! The start of a session: greeting, CAPABILITY, STARTTLS.
 
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::protocol::session::{Act, Core, Line};
+use crate::protocol::session::{LineProtocol, OutgoingLine, ProtocolAction};
 
 /// What is wanted before the login.
 #[derive(Clone, Copy, Debug)]
-pub struct Wish {
+pub struct OpeningOptions {
     /// Whether TLS stands before the greeting.
     pub implicit_tls: bool,
     /// Whether a server without TLS fails.
     pub require_tls: bool,
     /// Whether the session goes on afterwards; else it ends with LOGOUT.
-    pub goes_on: bool,
+    pub continue_to_login: bool,
 }
 
 /// From the greeting to where a login may be tried.
 #[derive(Debug)]
 pub struct Opening {
-    wish: Wish,
-    step: Step,
+    wish: OpeningOptions,
+    step: OpeningState,
     secure: bool,
     /// Tags that were used.
     tags: u32,
     /// The greeting, without its sign.
     pub banner: String,
     /// What the server offers, as it said last.
-    pub offers: Vec<String>,
+    pub capabilities: Vec<String>,
     /// Whether the server takes us for logged in already (`PREAUTH`).
-    pub is_known: bool,
+    pub is_preauthenticated: bool,
 }
 
 /// Which answer is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum OpeningState {
     Greeting,
     Capability,
     Starttls,
     Logout,
 }
 
-impl Core for Opening {
+impl LineProtocol for Opening {
     fn phase(&self) -> Phase {
         match self.step {
-            Step::Greeting => Phase::Banner,
-            Step::Capability => Phase::Capability,
-            Step::Starttls => Phase::Starttls,
-            Step::Logout => Phase::Quit,
+            OpeningState::Greeting => Phase::Banner,
+            OpeningState::Capability => Phase::Capability,
+            OpeningState::Starttls => Phase::Starttls,
+            OpeningState::Logout => Phase::Quit,
         }
     }
 
-    fn hear(&mut self, line: &str) -> Result<Act, Failure> {
+    fn on_line(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
         match self.step {
-            Step::Greeting => self.greeted(line),
-            Step::Logout => Ok(Act::Done),
-            Step::Capability | Step::Starttls => match split(line) {
+            OpeningState::Greeting => self.on_greeting(line),
+            OpeningState::Logout => Ok(ProtocolAction::Done),
+            OpeningState::Capability | OpeningState::Starttls => match split_line(line) {
                 Some(("*", "BYE", rest)) => Err(self.unexpected(format!("it closes the session: `{rest}`"))),
                 Some(("*", "CAPABILITY", rest)) => {
-                    self.offers = rest.split_whitespace().map(str::to_owned).collect();
-                    Ok(Act::Listen)
+                    self.capabilities = rest.split_whitespace().map(str::to_owned).collect();
+                    Ok(ProtocolAction::ReadLine)
                 }
                 // What else it says by itself is not asked for, and does no harm.
-                Some(("*", ..)) => Ok(Act::Listen),
-                Some((tag, "OK", _)) if tag == self.tag() => self.granted(),
+                Some(("*", ..)) => Ok(ProtocolAction::ReadLine),
+                Some((tag, "OK", _)) if tag == self.tag() => self.on_ok(),
                 Some((tag, "NO" | "BAD", _)) if tag == self.tag() => {
                     let said = &line[tag.len() + 1..];
-                    Err(self.unexpected(format!("it answers {} with `{said}`", self.asked())))
+                    Err(self.unexpected(format!("it answers {} with `{said}`", self.last_command())))
                 }
                 _ => Err(self.invalid(line)),
             },
         }
     }
 
-    fn secured(&mut self) -> Act {
+    fn on_tls_established(&mut self) -> ProtocolAction {
         self.secure = true;
         // RFC 9051 11.1: what it offered before counts no more.
-        self.offers.clear();
-        self.ask(Step::Capability, "CAPABILITY")
+        self.capabilities.clear();
+        self.send_command(OpeningState::Capability, "CAPABILITY")
     }
 }
 
 impl Opening {
     /// A session that waits for its greeting.
     #[must_use]
-    pub fn new(wish: Wish) -> Self {
+    pub fn new(wish: OpeningOptions) -> Self {
         Self {
             wish,
-            step: Step::Greeting,
+            step: OpeningState::Greeting,
             secure: wish.implicit_tls,
             tags: 0,
             banner: String::new(),
-            offers: Vec::new(),
-            is_known: false,
+            capabilities: Vec::new(),
+            is_preauthenticated: false,
         }
     }
 
     /// Whether the server offers `capability`.
     #[must_use]
-    pub fn has(&self, capability: &str) -> bool {
-        self.offers.iter().any(|offer| offer.eq_ignore_ascii_case(capability))
+    pub fn has_capability(&self, capability: &str) -> bool {
+        self.capabilities.iter().any(|offer| offer.eq_ignore_ascii_case(capability))
     }
 
     /// The SASL mechanisms on offer.
     pub fn mechanisms(&self) -> impl Iterator<Item = &str> {
         let name = |offer: &str| offer.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("AUTH="));
-        self.offers.iter().filter(move |offer| name(offer)).map(|offer| &offer[5..])
+        self.capabilities.iter().filter(move |offer| name(offer)).map(|offer| &offer[5..])
     }
 
-    fn greeted(&mut self, line: &str) -> Result<Act, Failure> {
-        let Some(("*", word, rest)) = split(line) else { return Err(self.invalid(line)) };
+    fn on_greeting(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
+        let Some(("*", word, rest)) = split_line(line) else { return Err(self.invalid(line)) };
         rest.clone_into(&mut self.banner);
         match word {
             "OK" => {}
-            "PREAUTH" => self.is_known = true,
+            "PREAUTH" => self.is_preauthenticated = true,
             "BYE" => return Err(self.unexpected(format!("it greets with `BYE {rest}`"))),
             _ => return Err(self.invalid(line)),
         }
-        Ok(self.ask(Step::Capability, "CAPABILITY"))
+        Ok(self.send_command(OpeningState::Capability, "CAPABILITY"))
     }
 
     /// What was asked for last was done.
-    fn granted(&mut self) -> Result<Act, Failure> {
-        if self.step == Step::Starttls {
-            return Ok(Act::Secure);
+    fn on_ok(&mut self) -> Result<ProtocolAction, Failure> {
+        if self.step == OpeningState::Starttls {
+            return Ok(ProtocolAction::StartTls);
         }
-        if !self.has("IMAP4rev1") && !self.has("IMAP4rev2") && !self.has("IMAP4") {
-            let said = self.offers.join(" ");
+        if !self.has_capability("IMAP4rev1")
+            && !self.has_capability("IMAP4rev2")
+            && !self.has_capability("IMAP4")
+        {
+            let said = self.capabilities.join(" ");
             return Err(self.unexpected(format!("its capabilities name no version of IMAP: `{said}`")));
         }
         if !self.secure {
             // Who is known already may not begin TLS any more (RFC 9051 6.2.1).
-            if self.has("STARTTLS") && !self.is_known {
-                return Ok(self.ask(Step::Starttls, "STARTTLS"));
+            if self.has_capability("STARTTLS") && !self.is_preauthenticated {
+                return Ok(self.send_command(OpeningState::Starttls, "STARTTLS"));
             }
             if self.wish.require_tls {
-                let why = if self.is_known {
+                let why = if self.is_preauthenticated {
                     "it greets with PREAUTH, which leaves no room for TLS"
                 } else {
                     "it offers no STARTTLS"
@@ -141,12 +144,16 @@ impl Opening {
                 return Err(Failure::new(self.phase(), FailureKind::TlsNotOffered, why));
             }
         }
-        if self.wish.goes_on { Ok(Act::Done) } else { Ok(self.ask(Step::Logout, "LOGOUT")) }
+        if self.wish.continue_to_login {
+            Ok(ProtocolAction::Done)
+        } else {
+            Ok(self.send_command(OpeningState::Logout, "LOGOUT"))
+        }
     }
 
-    fn asked(&self) -> &'static str {
+    fn last_command(&self) -> &'static str {
         match self.step {
-            Step::Starttls => "`STARTTLS`, which it offers,",
+            OpeningState::Starttls => "`STARTTLS`, which it offers,",
             _ => "`CAPABILITY`",
         }
     }
@@ -156,10 +163,10 @@ impl Opening {
         format!("v{}", self.tags)
     }
 
-    fn ask(&mut self, step: Step, command: &str) -> Act {
+    fn send_command(&mut self, step: OpeningState, command: &str) -> ProtocolAction {
         self.step = step;
         self.tags += 1;
-        Act::Say(Line::plain(format!("{} {command}", self.tag())))
+        ProtocolAction::SendLine(OutgoingLine::new(format!("{} {command}", self.tag())))
     }
 
     fn invalid(&self, line: &str) -> Failure {
@@ -172,7 +179,7 @@ impl Opening {
 }
 
 /// Tag, first word in capitals as far as it is one of those that matter, and the rest.
-fn split(line: &str) -> Option<(&str, &'static str, &str)> {
+fn split_line(line: &str) -> Option<(&str, &'static str, &str)> {
     let (tag, rest) = line.split_once(' ')?;
     let (word, rest) = rest.split_once(' ').unwrap_or((rest, ""));
     let known = ["OK", "NO", "BAD", "BYE", "PREAUTH", "CAPABILITY"];
@@ -182,19 +189,20 @@ fn split(line: &str) -> Option<(&str, &'static str, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::script::play;
+    use super::super::super::script::run_dialogue;
     use super::*;
 
-    const PLAIN: Wish = Wish { implicit_tls: false, require_tls: false, goes_on: true };
+    const PLAIN: OpeningOptions =
+        OpeningOptions { implicit_tls: false, require_tls: false, continue_to_login: true };
 
-    fn passes(wish: Wish, script: &str) -> Opening {
+    fn passes(wish: OpeningOptions, script: &str) -> Opening {
         let mut core = Opening::new(wish);
-        assert_eq!(play(&mut core, script), None);
+        assert_eq!(run_dialogue(&mut core, script), None);
         core
     }
 
-    fn fails(wish: Wish, script: &str) -> String {
-        let failure = play(&mut Opening::new(wish), script).expect("it does not fail");
+    fn fails(wish: OpeningOptions, script: &str) -> String {
+        let failure = run_dialogue(&mut Opening::new(wish), script).expect("it does not fail");
         format!("{} {}: {}", failure.phase.name(), failure.status().0, failure.detail)
     }
 
@@ -211,13 +219,13 @@ mod tests {
         );
         assert_eq!(core.banner, "[CAPABILITY IMAP4rev1] hello");
         assert_eq!(core.mechanisms().collect::<Vec<_>>(), ["PLAIN", "Cram-MD5"]);
-        assert!(core.has("logindisabled") && !core.is_known);
+        assert!(core.has_capability("logindisabled") && !core.is_preauthenticated);
     }
 
     #[test]
     fn tls_is_taken_where_it_is_offered() {
         let core = passes(
-            Wish { require_tls: true, ..PLAIN },
+            OpeningOptions { require_tls: true, ..PLAIN },
             "< * OK hello
              > v1 CAPABILITY
              < * CAPABILITY IMAP4rev1 STARTTLS LOGINDISABLED
@@ -230,14 +238,14 @@ mod tests {
              < v3 OK
              * done",
         );
-        assert_eq!(core.offers, ["IMAP4rev1", "AUTH=PLAIN"]);
+        assert_eq!(core.capabilities, ["IMAP4rev1", "AUTH=PLAIN"]);
     }
 
     #[test]
     fn without_a_login_it_leaves() {
         let script =
             "< * OK hello\n> v1 CAPABILITY\n< * CAPABILITY IMAP4rev2\n< v1 OK\n> v2 LOGOUT\n< * BYE\n* done";
-        passes(Wish { goes_on: false, ..PLAIN }, script);
+        passes(OpeningOptions { continue_to_login: false, ..PLAIN }, script);
     }
 
     #[test]
@@ -245,7 +253,7 @@ mod tests {
         let hello = "< * OK hello\n> v1 CAPABILITY\n";
         let offers = |words: &str| format!("{hello}< * CAPABILITY {words}\n< v1 OK");
         let tls = format!("{}\n> v2 STARTTLS\n", offers("IMAP4rev1 STARTTLS"));
-        let required = Wish { require_tls: true, ..PLAIN };
+        let required = OpeningOptions { require_tls: true, ..PLAIN };
         let known = "< * PREAUTH hello\n> v1 CAPABILITY\n< * CAPABILITY IMAP4rev1 STARTTLS\n< v1 OK";
         for (wish, script, said) in [
             (PLAIN, "< * BYE busy", "banner 3: it greets with `BYE busy`"),
@@ -279,6 +287,6 @@ mod tests {
             assert_eq!(fails(wish, script), said);
         }
         let core = passes(PLAIN, &format!("{known}\n* done"));
-        assert!(core.is_known);
+        assert!(core.is_preauthenticated);
     }
 }

@@ -1,13 +1,13 @@
 //! Login by USER and PASS, APOP (RFC 1939 7), or AUTH (RFC 5034).
 
-use super::super::auth::{Credentials, Exchange, Mechanism, apop};
-use super::super::session::{Act, Line};
-use super::reply::{Reply, refused_login, unexpected};
+use super::super::auth::{Credentials, Mechanism, SaslExchange, apop_digest};
+use super::super::session::{OutgoingLine, ProtocolAction};
+use super::reply::{Reply, login_failure, unexpected_reply};
 use crate::domain::{Failure, FailureKind, Phase};
 
 /// Who logs in, and how.
 #[derive(Clone, Debug)]
-pub struct Login {
+pub struct LoginOptions {
     /// Name and password.
     pub credentials: Credentials,
     /// A mechanism of AUTH; `None` takes USER and PASS, and without TLS APOP where it is offered.
@@ -18,32 +18,32 @@ pub struct Login {
 #[derive(Debug)]
 pub(super) enum LoginStep {
     /// USER was said; PASS follows.
-    User(Line),
+    User(OutgoingLine),
     /// PASS was said.
     Pass,
     /// APOP was said.
     Apop,
     /// AUTH goes back and forth.
-    Sasl(Exchange),
+    Sasl(SaslExchange),
 }
 
-impl Login {
+impl LoginOptions {
     /// The first command. `timestamp` is that of the greeting, `sasl` the mechanisms that CAPA tells.
-    pub(super) fn begin(
+    pub(super) fn start(
         &self,
         secure: bool,
         timestamp: Option<&str>,
         sasl: Option<&str>,
-    ) -> Result<(LoginStep, Act), Failure> {
+    ) -> Result<(LoginStep, ProtocolAction), Failure> {
         let Credentials { user, password } = &self.credentials;
         if let Some(mechanism) = self.mechanism {
             // A server that names no mechanisms may have them all the same: CAPA is younger than AUTH.
             if let Some(offered) = sasl {
-                super::super::auth::choose(Some(mechanism), offered.split_whitespace(), secure)?;
+                super::super::auth::choose_mechanism(Some(mechanism), offered.split_whitespace(), secure)?;
             }
-            let mut exchange = Exchange::new(mechanism, self.credentials.clone());
-            let first = exchange.begin("AUTH", sasl.is_some());
-            return Ok((LoginStep::Sasl(exchange), Act::Say(first)));
+            let mut exchange = SaslExchange::new(mechanism, self.credentials.clone());
+            let first = exchange.initial_line("AUTH", sasl.is_some());
+            return Ok((LoginStep::Sasl(exchange), ProtocolAction::SendLine(first)));
         }
         // Anything else would let a name or a password say commands of its own.
         if [user, password].iter().any(|text| text.contains(['\r', '\n', '\0'])) {
@@ -51,11 +51,11 @@ impl Login {
             return Err(Failure::new(Phase::Auth, FailureKind::Unsupported, detail));
         }
         if let Some(timestamp) = timestamp.filter(|_| !secure) {
-            let line = format!("APOP {user} {}", apop(timestamp, password));
-            return Ok((LoginStep::Apop, Act::Say(Line::plain(line))));
+            let line = format!("APOP {user} {}", apop_digest(timestamp, password));
+            return Ok((LoginStep::Apop, ProtocolAction::SendLine(OutgoingLine::new(line))));
         }
-        let pass = Line::secret("PASS", format!("PASS {password}"));
-        Ok((LoginStep::User(pass), Act::Say(Line::plain(format!("USER {user}")))))
+        let pass = OutgoingLine::with_secret("PASS", format!("PASS {password}"));
+        Ok((LoginStep::User(pass), ProtocolAction::SendLine(OutgoingLine::new(format!("USER {user}")))))
     }
 }
 
@@ -70,29 +70,29 @@ impl LoginStep {
     }
 
     /// Whether a listener on the line can log in afterwards.
-    pub(super) fn shows_password(&self) -> bool {
+    pub(super) fn exposes_password(&self) -> bool {
         match self {
             Self::User(_) | Self::Pass => true,
             Self::Apop => false,
-            Self::Sasl(exchange) => exchange.mechanism().shows_password(),
+            Self::Sasl(exchange) => exchange.mechanism().exposes_password(),
         }
     }
 
     /// What follows `line`; `None` when the login is done.
-    pub(super) fn hear(&mut self, line: &str) -> Result<Option<Act>, Failure> {
+    pub(super) fn on_line(&mut self, line: &str) -> Result<Option<ProtocolAction>, Failure> {
         let command = self.command();
-        match (Reply::of(line), &mut *self) {
-            (Some(Reply::Good(_)), Self::User(pass)) => {
+        match (Reply::parse(line), &mut *self) {
+            (Some(Reply::Ok(_)), Self::User(pass)) => {
                 let pass = pass.clone();
                 *self = Self::Pass;
-                Ok(Some(Act::Say(pass)))
+                Ok(Some(ProtocolAction::SendLine(pass)))
             }
-            (Some(Reply::Good(_)), _) => Ok(None),
-            (Some(Reply::More(challenge)), Self::Sasl(exchange)) => {
-                Ok(Some(Act::Say(exchange.answer(challenge)?)))
+            (Some(Reply::Ok(_)), _) => Ok(None),
+            (Some(Reply::Continue(challenge)), Self::Sasl(exchange)) => {
+                Ok(Some(ProtocolAction::SendLine(exchange.respond(challenge)?)))
             }
-            (Some(Reply::Bad(text)), _) => Err(refused_login(command, text)),
-            _ => Err(unexpected(Phase::Auth, command, line)),
+            (Some(Reply::Err(text)), _) => Err(login_failure(command, text)),
+            _ => Err(unexpected_reply(Phase::Auth, command, line)),
         }
     }
 

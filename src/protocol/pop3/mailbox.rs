@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use super::super::session::{Line, Session};
-use super::message::{Piece, Reading};
-use super::reply::{Reply, unexpected};
+use super::super::session::{LineSession, OutgoingLine};
+use super::message::{DataLine, HeaderScanner};
+use super::reply::{Reply, unexpected_reply};
 use crate::domain::{Failure, FailureKind, Phase};
 
 /// Bytes of a unique-id that are kept (RFC 1939 7 allows 70).
-const UID: usize = 128;
+const MAX_UID_BYTES: usize = 128;
 
 /// A message of the mailbox.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Listed {
+pub struct MessageEntry {
     /// Its number in this session, from 1.
     pub number: u64,
     /// Its unique-id; empty when the server has none.
@@ -21,9 +21,9 @@ pub struct Listed {
 
 /// How the reading of a message ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum ReadOutcome {
     /// With its last line.
-    Whole,
+    Complete,
     /// The server refused the command.
     Refused,
     /// It is longer than what was to be read. The rest is still on its way: nothing more can be asked in
@@ -33,43 +33,43 @@ pub enum Ending {
 
 /// An opened mailbox. Lists and messages stay out of the transcript: they are other people's mail.
 pub struct Mailbox<'s, 'n> {
-    session: &'s mut Session<'n>,
+    session: &'s mut LineSession<'n>,
 }
 
 impl<'s, 'n> Mailbox<'s, 'n> {
     /// The mailbox that `session` has opened.
     #[must_use]
-    pub fn new(session: &'s mut Session<'n>) -> Self {
+    pub fn new(session: &'s mut LineSession<'n>) -> Self {
         Self { session }
     }
 
     /// The `most` newest of `count` messages, the newest first. Numbers grow with age of arrival. A server
     /// without UIDL (it is optional, RFC 1939 7) gives numbers alone.
-    pub async fn newest(&mut self, count: u64, most: usize) -> Result<Vec<Listed>, Failure> {
+    pub async fn newest_messages(&mut self, count: u64, most: usize) -> Result<Vec<MessageEntry>, Failure> {
         if count == 0 {
             return Ok(Vec::new());
         }
-        let line = self.ask(&Line::plain("UIDL"), Phase::Select).await?;
-        let listed = match Reply::of(&line) {
-            Some(Reply::Good(_)) => self.uids(most).await?,
-            Some(Reply::Bad(_)) => {
+        let line = self.send_command(&OutgoingLine::new("UIDL"), Phase::Select).await?;
+        let listed = match Reply::parse(&line) {
+            Some(Reply::Ok(_)) => self.read_uidl(most).await?,
+            Some(Reply::Err(_)) => {
                 let first = count.saturating_sub(most as u64) + 1;
                 (first..=count).map(|number| (number, String::new())).collect()
             }
-            _ => return Err(unexpected(Phase::Select, "UIDL", &line)),
+            _ => return Err(unexpected_reply(Phase::Select, "UIDL", &line)),
         };
-        Ok(listed.into_iter().rev().map(|(number, uid)| Listed { number, uid }).collect())
+        Ok(listed.into_iter().rev().map(|(number, uid)| MessageEntry { number, uid }).collect())
     }
 
     /// The lines of UIDL; only the highest numbers are kept of however many there are.
-    async fn uids(&mut self, most: usize) -> Result<BTreeMap<u64, String>, Failure> {
+    async fn read_uidl(&mut self, most: usize) -> Result<BTreeMap<u64, String>, Failure> {
         let mut kept = BTreeMap::new();
         let mut lines = 0_u64;
         loop {
-            let line = self.next(Phase::Select).await?;
-            let Piece::Line(line) = Piece::of(&line) else { break };
+            let line = self.next_data_line(Phase::Select).await?;
+            let DataLine::Content(line) = DataLine::parse(&line) else { break };
             lines += 1;
-            let (number, uid) = listed(line).ok_or_else(|| {
+            let (number, uid) = parse_uidl_line(line).ok_or_else(|| {
                 let start = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
                 Failure::new(
                     Phase::Select,
@@ -82,85 +82,95 @@ impl<'s, 'n> Mailbox<'s, 'n> {
                 kept.pop_first();
             }
         }
-        self.session.transcript.note(&format!("{lines} lines"));
+        self.session.transcript.add_note(&format!("{lines} lines"));
         Ok(kept)
     }
 
     /// Bytes of message `number`, as LIST tells; `None` when it does not.
     pub async fn size(&mut self, number: u64) -> Result<Option<u64>, Failure> {
-        let line = self.ask(&Line::plain(format!("LIST {number}")), Phase::Fetch).await?;
-        Ok(match Reply::of(&line) {
-            Some(Reply::Good(text)) => text.split_whitespace().nth(1).and_then(|size| size.parse().ok()),
+        let line = self.send_command(&OutgoingLine::new(format!("LIST {number}")), Phase::Fetch).await?;
+        Ok(match Reply::parse(&line) {
+            Some(Reply::Ok(text)) => text.split_whitespace().nth(1).and_then(|size| size.parse().ok()),
             _ => None,
         })
     }
 
     /// Reads the head of message `number` with TOP (RFC 1939 7, optional), at most `most` bytes.
-    pub async fn top(&mut self, number: u64, reading: &mut Reading, most: usize) -> Result<Ending, Failure> {
-        self.read(&format!("TOP {number} 0"), reading, most).await
+    pub async fn top(
+        &mut self,
+        number: u64,
+        reading: &mut HeaderScanner,
+        most: usize,
+    ) -> Result<ReadOutcome, Failure> {
+        self.read_message(&format!("TOP {number} 0"), reading, most).await
     }
 
     /// Reads all of message `number`, at most `most` bytes.
     pub async fn retrieve(
         &mut self,
         number: u64,
-        reading: &mut Reading,
+        reading: &mut HeaderScanner,
         most: usize,
-    ) -> Result<Ending, Failure> {
-        self.read(&format!("RETR {number}"), reading, most).await
+    ) -> Result<ReadOutcome, Failure> {
+        self.read_message(&format!("RETR {number}"), reading, most).await
     }
 
-    async fn read(&mut self, command: &str, reading: &mut Reading, most: usize) -> Result<Ending, Failure> {
-        let line = self.ask(&Line::plain(command), Phase::Fetch).await?;
-        match Reply::of(&line) {
-            Some(Reply::Good(_)) => {}
-            Some(Reply::Bad(_)) => return Ok(Ending::Refused),
-            _ => return Err(unexpected(Phase::Fetch, command, &line)),
+    async fn read_message(
+        &mut self,
+        command: &str,
+        reading: &mut HeaderScanner,
+        most: usize,
+    ) -> Result<ReadOutcome, Failure> {
+        let line = self.send_command(&OutgoingLine::new(command), Phase::Fetch).await?;
+        match Reply::parse(&line) {
+            Some(Reply::Ok(_)) => {}
+            Some(Reply::Err(_)) => return Ok(ReadOutcome::Refused),
+            _ => return Err(unexpected_reply(Phase::Fetch, command, &line)),
         }
         loop {
-            let line = self.next(Phase::Fetch).await?;
-            let Piece::Line(line) = Piece::of(&line) else { break };
-            reading.take(line);
+            let line = self.next_data_line(Phase::Fetch).await?;
+            let DataLine::Content(line) = DataLine::parse(&line) else { break };
+            reading.push_line(line);
             if reading.bytes() > most {
-                self.session.transcript.note(&format!("more than {most} bytes of a message"));
-                return Ok(Ending::TooLong);
+                self.session.transcript.add_note(&format!("more than {most} bytes of a message"));
+                return Ok(ReadOutcome::TooLong);
             }
         }
-        self.session.transcript.note(&format!("{} bytes of a message", reading.bytes()));
-        Ok(Ending::Whole)
+        self.session.transcript.add_note(&format!("{} bytes of a message", reading.bytes()));
+        Ok(ReadOutcome::Complete)
     }
 
     /// Marks message `number` as deleted; QUIT makes it so.
     pub async fn delete(&mut self, number: u64) -> Result<(), Failure> {
-        self.simple(&format!("DELE {number}"), Phase::Delete).await
+        self.run_command(&format!("DELE {number}"), Phase::Delete).await
     }
 
     /// Takes every mark of this session back.
     pub async fn reset(&mut self) -> Result<(), Failure> {
-        self.simple("RSET", Phase::Delete).await
+        self.run_command("RSET", Phase::Delete).await
     }
 
     /// Leaves; the server deletes what is marked. A server that says that it could not is believed.
     pub async fn quit(&mut self) -> Result<(), Failure> {
-        self.simple("QUIT", Phase::Quit).await
+        self.run_command("QUIT", Phase::Quit).await
     }
 
-    async fn simple(&mut self, command: &str, phase: Phase) -> Result<(), Failure> {
-        let line = self.ask(&Line::plain(command), phase).await?;
-        match Reply::of(&line) {
-            Some(Reply::Good(_)) => Ok(()),
-            _ => Err(unexpected(phase, command, &line)),
+    async fn run_command(&mut self, command: &str, phase: Phase) -> Result<(), Failure> {
+        let line = self.send_command(&OutgoingLine::new(command), phase).await?;
+        match Reply::parse(&line) {
+            Some(Reply::Ok(_)) => Ok(()),
+            _ => Err(unexpected_reply(phase, command, &line)),
         }
     }
 
-    async fn ask(&mut self, line: &Line, phase: Phase) -> Result<String, Failure> {
-        self.session.say(line).await.map_err(|failure| Failure { phase, ..failure })?;
-        self.session.hear(phase).await
+    async fn send_command(&mut self, line: &OutgoingLine, phase: Phase) -> Result<String, Failure> {
+        self.session.send(line).await.map_err(|failure| Failure { phase, ..failure })?;
+        self.session.read_line(phase).await
     }
 
     /// The next line of an answer of many. A server that closes has broken off.
-    async fn next(&mut self, phase: Phase) -> Result<Vec<u8>, Failure> {
-        self.session.hear_quietly(phase).await.map_err(|failure| match failure.kind {
+    async fn next_data_line(&mut self, phase: Phase) -> Result<Vec<u8>, Failure> {
+        self.session.read_data_line(phase).await.map_err(|failure| match failure.kind {
             FailureKind::NoResponse => {
                 Failure::new(phase, FailureKind::ResponseTruncated, "closed in the middle of an answer")
             }
@@ -170,11 +180,11 @@ impl<'s, 'n> Mailbox<'s, 'n> {
 }
 
 /// The number and the unique-id in a line of UIDL.
-fn listed(line: &[u8]) -> Option<(u64, String)> {
-    let line = String::from_utf8_lossy(&line[..line.len().min(UID + 24)]);
+fn parse_uidl_line(line: &[u8]) -> Option<(u64, String)> {
+    let line = String::from_utf8_lossy(&line[..line.len().min(MAX_UID_BYTES + 24)]);
     let mut words = line.split_whitespace();
     let number = words.next()?.parse().ok().filter(|number| *number > 0)?;
-    Some((number, words.next()?.chars().take(UID).collect()))
+    Some((number, words.next()?.chars().take(MAX_UID_BYTES).collect()))
 }
 
 #[cfg(test)]
@@ -183,12 +193,18 @@ mod tests {
 
     #[test]
     fn lines_of_uidl() {
-        assert_eq!(listed(b"1 whqtswO00WBw418f9t5JxYwZ"), Some((1, "whqtswO00WBw418f9t5JxYwZ".to_owned())));
-        assert_eq!(listed(b"2  spaced  more"), Some((2, "spaced".to_owned())));
+        assert_eq!(
+            parse_uidl_line(b"1 whqtswO00WBw418f9t5JxYwZ"),
+            Some((1, "whqtswO00WBw418f9t5JxYwZ".to_owned()))
+        );
+        assert_eq!(parse_uidl_line(b"2  spaced  more"), Some((2, "spaced".to_owned())));
         for bad in ["", "x", "1", "0 a", "-1 a", "99999999999999999999999 a", "\u{e9} a"] {
-            assert_eq!(listed(bad.as_bytes()), None, "{bad}");
+            assert_eq!(parse_uidl_line(bad.as_bytes()), None, "{bad}");
         }
-        assert_eq!(listed(b"1 \xff"), Some((1, "\u{fffd}".to_owned())));
-        assert_eq!(listed(format!("7 {}", "u".repeat(5000)).as_bytes()).unwrap().1.len(), UID);
+        assert_eq!(parse_uidl_line(b"1 \xff"), Some((1, "\u{fffd}".to_owned())));
+        assert_eq!(
+            parse_uidl_line(format!("7 {}", "u".repeat(5000)).as_bytes()).unwrap().1.len(),
+            MAX_UID_BYTES
+        );
     }
 }

@@ -1,34 +1,34 @@
 //! A message as it comes line by line (RFC 1939 3), and one header of it.
 
 /// Bytes of a header's value that are kept; nothing that is looked for is longer.
-const VALUE: usize = 512;
+const MAX_VALUE_BYTES: usize = 512;
 /// Values of one name that are kept.
-const VALUES: usize = 4;
+const MAX_VALUES: usize = 4;
 
 /// What a line of an answer of many lines is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Piece<'a> {
+pub enum DataLine<'a> {
     /// A line of the message, without the dot that was put in front of one that begins with a dot.
-    Line(&'a [u8]),
+    Content(&'a [u8]),
     /// The lone dot that ends it.
     End,
 }
 
-impl<'a> Piece<'a> {
+impl<'a> DataLine<'a> {
     /// What `line` is, which comes without its CR LF.
     #[must_use]
-    pub fn of(line: &'a [u8]) -> Self {
+    pub fn parse(line: &'a [u8]) -> Self {
         match line {
             b"." => Self::End,
-            [b'.', rest @ ..] => Self::Line(rest),
-            whole => Self::Line(whole),
+            [b'.', rest @ ..] => Self::Content(rest),
+            whole => Self::Content(whole),
         }
     }
 }
 
 /// The values of one header, gathered while a message passes by. Keeps nothing else of it.
 #[derive(Debug)]
-pub struct Reading {
+pub struct HeaderScanner {
     name: &'static str,
     in_head: bool,
     /// Whether the line before belongs to the header.
@@ -37,7 +37,7 @@ pub struct Reading {
     bytes: usize,
 }
 
-impl Reading {
+impl HeaderScanner {
     /// One that looks for the header `name`.
     #[must_use]
     pub fn new(name: &'static str) -> Self {
@@ -45,7 +45,7 @@ impl Reading {
     }
 
     /// Takes a line of the message.
-    pub fn take(&mut self, line: &[u8]) {
+    pub fn push_line(&mut self, line: &[u8]) {
         self.bytes += line.len() + 2;
         if !self.in_head {
             return;
@@ -53,15 +53,15 @@ impl Reading {
         if line.is_empty() {
             self.in_head = false;
         } else if line.starts_with(b" ") || line.starts_with(b"\t") {
-            self.go_on(line);
+            self.append_value(line);
         } else {
             self.open = false;
             if let Some(value) = self.value(line) {
                 // One more than anybody asks for says that there are too many.
-                if self.values.len() < VALUES {
+                if self.values.len() < MAX_VALUES {
                     self.values.push(Vec::new());
                     self.open = true;
-                    self.go_on(value);
+                    self.append_value(value);
                 }
             }
         }
@@ -76,7 +76,7 @@ impl Reading {
     /// The value, without white space around it or in it: servers fold where they like (RFC 5322 2.2.3).
     /// `None` when the header is not there, or more than once.
     #[must_use]
-    pub fn only_value(&self) -> Option<String> {
+    pub fn single_value(&self) -> Option<String> {
         let [value] = self.values.as_slice() else { return None };
         let dense: Vec<u8> = value.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
         String::from_utf8(dense).ok()
@@ -88,9 +88,9 @@ impl Reading {
         fits.then(|| rest.trim_ascii_start().strip_prefix(b":")).flatten()
     }
 
-    fn go_on(&mut self, part: &[u8]) {
+    fn append_value(&mut self, part: &[u8]) {
         if let Some(value) = self.values.last_mut().filter(|_| self.open) {
-            let room = VALUE.saturating_sub(value.len());
+            let room = MAX_VALUE_BYTES.saturating_sub(value.len());
             value.extend_from_slice(&part[..part.len().min(room)]);
         }
     }
@@ -103,11 +103,11 @@ mod tests {
     use super::*;
 
     fn read(lines: &[&str]) -> Option<String> {
-        let mut reading = Reading::new("X-Vigie-Trip");
+        let mut reading = HeaderScanner::new("X-Vigie-Trip");
         for line in lines {
-            reading.take(line.as_bytes());
+            reading.push_line(line.as_bytes());
         }
-        reading.only_value()
+        reading.single_value()
     }
 
     #[test]
@@ -126,24 +126,27 @@ mod tests {
 
     #[test]
     fn a_header_of_a_mebibyte_takes_little_memory() {
-        let mut reading = Reading::new("X-Vigie-Trip");
-        reading.take(b"X-Vigie-Trip: a");
+        let mut reading = HeaderScanner::new("X-Vigie-Trip");
+        reading.push_line(b"X-Vigie-Trip: a");
         for _ in 0..1024 {
-            reading.take(&[b' '; 1024]);
-            reading.take(b"X-Vigie-Trip: b");
+            reading.push_line(&[b' '; 1024]);
+            reading.push_line(b"X-Vigie-Trip: b");
         }
-        assert!(reading.values.len() <= VALUES && reading.values.iter().all(|value| value.len() <= VALUE));
-        assert_eq!(reading.only_value(), None);
+        assert!(
+            reading.values.len() <= MAX_VALUES
+                && reading.values.iter().all(|value| value.len() <= MAX_VALUE_BYTES)
+        );
+        assert_eq!(reading.single_value(), None);
         assert!(reading.bytes() > 1024 * 1024);
     }
 
     #[test]
     fn dots_in_front_are_taken_off_once() {
-        assert_eq!(Piece::of(b"."), Piece::End);
-        assert_eq!(Piece::of(b".."), Piece::Line(b"."));
-        assert_eq!(Piece::of(b"...x"), Piece::Line(b"..x"));
-        assert_eq!(Piece::of(b""), Piece::Line(b""));
-        assert_eq!(Piece::of(b"x."), Piece::Line(b"x."));
+        assert_eq!(DataLine::parse(b"."), DataLine::End);
+        assert_eq!(DataLine::parse(b".."), DataLine::Content(b"."));
+        assert_eq!(DataLine::parse(b"...x"), DataLine::Content(b"..x"));
+        assert_eq!(DataLine::parse(b""), DataLine::Content(b""));
+        assert_eq!(DataLine::parse(b"x."), DataLine::Content(b"x."));
     }
 
     proptest! {
@@ -151,17 +154,17 @@ mod tests {
         #[test]
         fn stuffing_is_undone(line in proptest::collection::vec(any::<u8>().prop_filter("no line end", |b| *b != b'\n'), 0..80)) {
             let stuffed = if line.starts_with(b".") { [b".", line.as_slice()].concat() } else { line.clone() };
-            prop_assert_eq!(Piece::of(&stuffed), Piece::Line(&line));
+            prop_assert_eq!(DataLine::parse(&stuffed), DataLine::Content(&line));
         }
 
         /// Whatever comes, nothing panics.
         #[test]
         fn any_lines_can_be_read(lines in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..60), 0..20)) {
-            let mut reading = Reading::new("X-Vigie-Trip");
+            let mut reading = HeaderScanner::new("X-Vigie-Trip");
             for line in &lines {
-                reading.take(line);
+                reading.push_line(line);
             }
-            let _ = reading.only_value();
+            let _ = reading.single_value();
         }
     }
 }

@@ -7,7 +7,7 @@ mod message;
 mod opening;
 mod reply;
 
-pub use login::Login;
-pub use mailbox::{Ending, Listed, Mailbox};
-pub use message::{Piece, Reading};
-pub use opening::{Goal, Opening};
+pub use login::LoginOptions;
+pub use mailbox::{Mailbox, MessageEntry, ReadOutcome};
+pub use message::{DataLine, HeaderScanner};
+pub use opening::{Opening, OpeningOptions};

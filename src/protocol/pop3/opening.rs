@@ -1,32 +1,32 @@
 //! From the greeting to the opened mailbox (RFC 1939 3 to 5, RFC 2449, RFC 2595 4).
 
-use super::super::session::{Act, Core, Line};
-use super::login::{Login, LoginStep};
-use super::reply::{Reply, unexpected};
+use super::super::session::{LineProtocol, OutgoingLine, ProtocolAction};
+use super::login::{LoginOptions, LoginStep};
+use super::reply::{Reply, unexpected_reply};
 use crate::domain::{Failure, FailureKind, MailFacts, Phase, replace_control_chars};
 
 /// Lines of CAPA that are read; RFC 2449 names a dozen capabilities.
-const OFFERS: usize = 200;
+const MAX_CAPABILITIES: usize = 200;
 /// Capabilities that the facts keep, and characters of each.
-const KEPT: usize = 50;
-const KEPT_CHARS: usize = 100;
+const MAX_KEPT_CAPABILITIES: usize = 50;
+const MAX_CAPABILITY_CHARS: usize = 100;
 /// Characters of the greeting that the facts keep.
-const BANNER: usize = 200;
+const MAX_BANNER_CHARS: usize = 200;
 
 /// How far a session goes.
 #[derive(Debug)]
-pub struct Goal {
+pub struct OpeningOptions {
     /// Whether a server that offers no TLS fails.
     pub require_tls: bool,
     /// Who logs in; `None` leaves the mailbox closed.
-    pub login: Option<Login>,
+    pub login: Option<LoginOptions>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum OpeningState {
     Banner,
-    Asked,
-    Offers,
+    CapaSent,
+    Capabilities,
     Stls,
     Login,
     Stat,
@@ -36,29 +36,29 @@ enum State {
 /// the login when there is none; QUIT is up to the caller.
 #[derive(Debug)]
 pub struct Opening {
-    goal: Goal,
-    state: State,
+    goal: OpeningOptions,
+    state: OpeningState,
     secure: bool,
-    offers: Vec<String>,
+    capabilities: Vec<String>,
     /// The timestamp of the greeting that APOP needs, with its angle brackets.
     timestamp: Option<String>,
     login: Option<LoginStep>,
-    waits: bool,
+    retry_later: bool,
     facts: MailFacts,
 }
 
 impl Opening {
     /// One that reads the greeting next. `secure` says whether TLS stands already.
     #[must_use]
-    pub fn new(goal: Goal, secure: bool) -> Self {
+    pub fn new(goal: OpeningOptions, secure: bool) -> Self {
         Self {
             goal,
-            state: State::Banner,
+            state: OpeningState::Banner,
             secure,
-            offers: Vec::new(),
+            capabilities: Vec::new(),
             timestamp: None,
             login: None,
-            waits: false,
+            retry_later: false,
             facts: MailFacts::default(),
         }
     }
@@ -66,155 +66,157 @@ impl Opening {
     /// What was learned so far.
     #[must_use]
     pub fn facts(&self) -> MailFacts {
-        let kept = |offer: &String| offer.chars().take(KEPT_CHARS).collect();
-        let mail_offers = self.offers.iter().take(KEPT).map(kept).collect();
+        let kept = |offer: &String| offer.chars().take(MAX_CAPABILITY_CHARS).collect();
+        let mail_offers = self.capabilities.iter().take(MAX_KEPT_CAPABILITIES).map(kept).collect();
         MailFacts { mail_offers, ..self.facts.clone() }
     }
 
     /// Whether the login failed because the mailbox is locked or the server asks to come again later: a
     /// matter of waiting (RFC 2449 8.1, RFC 3206 4).
     #[must_use]
-    pub fn wants_patience(&self) -> bool {
-        self.waits
+    pub fn should_retry_later(&self) -> bool {
+        self.retry_later
     }
 
     /// Seconds between logins that the server asks for (RFC 2449 6.5).
     #[must_use]
     pub fn login_delay(&self) -> Option<u64> {
-        self.offer("LOGIN-DELAY").and_then(|rest| rest.split_whitespace().next()?.parse().ok())
+        self.capability("LOGIN-DELAY").and_then(|rest| rest.split_whitespace().next()?.parse().ok())
     }
 
     /// What stands behind the capability called `name`; `None` when it is not offered.
-    fn offer(&self, name: &str) -> Option<&str> {
-        self.offers.iter().find_map(|offer| {
+    fn capability(&self, name: &str) -> Option<&str> {
+        self.capabilities.iter().find_map(|offer| {
             let (word, rest) = offer.split_once(' ').unwrap_or((offer, ""));
             word.eq_ignore_ascii_case(name).then_some(rest)
         })
     }
 
-    fn greeted(&mut self, line: &str) -> Result<Act, Failure> {
-        self.facts.mail_banner = replace_control_chars(&line.chars().take(BANNER).collect::<String>());
-        match Reply::of(line) {
-            Some(Reply::Good(text)) => {
+    fn on_greeting(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
+        self.facts.mail_banner =
+            replace_control_chars(&line.chars().take(MAX_BANNER_CHARS).collect::<String>());
+        match Reply::parse(line) {
+            Some(Reply::Ok(text)) => {
                 self.timestamp = timestamp(text);
-                Ok(self.ask())
+                Ok(self.send_capa())
             }
-            _ => Err(unexpected(Phase::Banner, "", line)),
+            _ => Err(unexpected_reply(Phase::Banner, "", line)),
         }
     }
 
-    fn ask(&mut self) -> Act {
-        self.offers.clear();
-        self.state = State::Asked;
-        Act::Say(Line::plain("CAPA"))
+    fn send_capa(&mut self) -> ProtocolAction {
+        self.capabilities.clear();
+        self.state = OpeningState::CapaSent;
+        ProtocolAction::SendLine(OutgoingLine::new("CAPA"))
     }
 
     /// Servers without CAPA are older than 1998; they go on, and offer nothing.
-    fn asked(&mut self, line: &str) -> Result<Act, Failure> {
-        match Reply::of(line) {
-            Some(Reply::Good(_)) => {
-                self.state = State::Offers;
-                Ok(Act::Listen)
+    fn on_capa_reply(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
+        match Reply::parse(line) {
+            Some(Reply::Ok(_)) => {
+                self.state = OpeningState::Capabilities;
+                Ok(ProtocolAction::ReadLine)
             }
-            Some(Reply::Bad(_)) => self.offered(),
-            _ => Err(unexpected(Phase::Capability, "CAPA", line)),
+            Some(Reply::Err(_)) => self.on_capabilities_complete(),
+            _ => Err(unexpected_reply(Phase::Capability, "CAPA", line)),
         }
     }
 
-    fn offer_came(&mut self, line: &str) -> Result<Act, Failure> {
+    fn on_capability(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
         if line == "." {
-            return self.offered();
+            return self.on_capabilities_complete();
         }
-        if self.offers.len() == OFFERS {
-            let detail = format!("its answer to CAPA has more than {OFFERS} lines");
+        if self.capabilities.len() == MAX_CAPABILITIES {
+            let detail = format!("its answer to CAPA has more than {MAX_CAPABILITIES} lines");
             return Err(Failure::new(Phase::Capability, FailureKind::ResponseTooLarge, detail));
         }
-        self.offers.push(replace_control_chars(line.strip_prefix('.').unwrap_or(line)));
-        Ok(Act::Listen)
+        self.capabilities.push(replace_control_chars(line.strip_prefix('.').unwrap_or(line)));
+        Ok(ProtocolAction::ReadLine)
     }
 
-    fn offered(&mut self) -> Result<Act, Failure> {
-        if !self.secure && self.offer("STLS").is_some() {
-            self.state = State::Stls;
-            return Ok(Act::Say(Line::plain("STLS")));
+    fn on_capabilities_complete(&mut self) -> Result<ProtocolAction, Failure> {
+        if !self.secure && self.capability("STLS").is_some() {
+            self.state = OpeningState::Stls;
+            return Ok(ProtocolAction::SendLine(OutgoingLine::new("STLS")));
         }
         if !self.secure && self.goal.require_tls {
             let detail =
-                if self.offers.is_empty() { "it tells no capabilities" } else { "it offers no STLS" };
+                if self.capabilities.is_empty() { "it tells no capabilities" } else { "it offers no STLS" };
             return Err(Failure::new(Phase::Capability, FailureKind::TlsNotOffered, detail));
         }
         self.log_in()
     }
 
-    fn log_in(&mut self) -> Result<Act, Failure> {
-        let Some(login) = &self.goal.login else { return Ok(Act::Done) };
-        let (step, act) = login.begin(self.secure, self.timestamp.as_deref(), self.offer("SASL"))?;
+    fn log_in(&mut self) -> Result<ProtocolAction, Failure> {
+        let Some(login) = &self.goal.login else { return Ok(ProtocolAction::Done) };
+        let (step, act) = login.start(self.secure, self.timestamp.as_deref(), self.capability("SASL"))?;
         self.facts.mail_auth = Some(step.label().to_owned());
-        self.facts.password_in_clear = !self.secure && step.shows_password();
+        self.facts.password_in_clear = !self.secure && step.exposes_password();
         self.login = Some(step);
-        self.state = State::Login;
+        self.state = OpeningState::Login;
         Ok(act)
     }
 
-    fn logging_in(&mut self, line: &str) -> Result<Act, Failure> {
-        let Some(step) = self.login.as_mut() else { return Err(lost()) };
-        match step.hear(line) {
+    fn on_login_line(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
+        let Some(step) = self.login.as_mut() else { return Err(missing_login_failure()) };
+        match step.on_line(line) {
             Ok(Some(act)) => Ok(act),
             Ok(None) => {
-                self.state = State::Stat;
-                Ok(Act::Say(Line::plain("STAT")))
+                self.state = OpeningState::Stat;
+                Ok(ProtocolAction::SendLine(OutgoingLine::new("STAT")))
             }
             Err(failure) => {
-                let bad = match Reply::of(line) {
-                    Some(Reply::Bad(text)) => text,
+                let bad = match Reply::parse(line) {
+                    Some(Reply::Err(text)) => text,
                     _ => "",
                 };
-                self.waits = failure.kind == FailureKind::MailboxLocked || super::reply::asks_to_wait(bad);
+                self.retry_later =
+                    failure.kind == FailureKind::MailboxLocked || super::reply::is_temporary(bad);
                 Err(failure)
             }
         }
     }
 
-    fn counted(&mut self, line: &str) -> Result<Act, Failure> {
-        let counts = match Reply::of(line) {
-            Some(Reply::Good(text)) => two_numbers(text),
+    fn on_stat_reply(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
+        let counts = match Reply::parse(line) {
+            Some(Reply::Ok(text)) => parse_stat(text),
             _ => None,
         };
-        let (messages, bytes) = counts.ok_or_else(|| unexpected(Phase::Select, "STAT", line))?;
+        let (messages, bytes) = counts.ok_or_else(|| unexpected_reply(Phase::Select, "STAT", line))?;
         (self.facts.mailbox_messages, self.facts.mailbox_bytes) = (Some(messages), Some(bytes));
-        Ok(Act::Done)
+        Ok(ProtocolAction::Done)
     }
 }
 
-impl Core for Opening {
+impl LineProtocol for Opening {
     fn phase(&self) -> Phase {
         match self.state {
-            State::Banner => Phase::Banner,
-            State::Asked | State::Offers => Phase::Capability,
-            State::Stls => Phase::Starttls,
-            State::Login => Phase::Auth,
-            State::Stat => Phase::Select,
+            OpeningState::Banner => Phase::Banner,
+            OpeningState::CapaSent | OpeningState::Capabilities => Phase::Capability,
+            OpeningState::Stls => Phase::Starttls,
+            OpeningState::Login => Phase::Auth,
+            OpeningState::Stat => Phase::Select,
         }
     }
 
-    fn hear(&mut self, line: &str) -> Result<Act, Failure> {
+    fn on_line(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
         match self.state {
-            State::Banner => self.greeted(line),
-            State::Asked => self.asked(line),
-            State::Offers => self.offer_came(line),
-            State::Stls => match Reply::of(line) {
-                Some(Reply::Good(_)) => Ok(Act::Secure),
-                _ => Err(unexpected(Phase::Starttls, "STLS", line)),
+            OpeningState::Banner => self.on_greeting(line),
+            OpeningState::CapaSent => self.on_capa_reply(line),
+            OpeningState::Capabilities => self.on_capability(line),
+            OpeningState::Stls => match Reply::parse(line) {
+                Some(Reply::Ok(_)) => Ok(ProtocolAction::StartTls),
+                _ => Err(unexpected_reply(Phase::Starttls, "STLS", line)),
             },
-            State::Login => self.logging_in(line),
-            State::Stat => self.counted(line),
+            OpeningState::Login => self.on_login_line(line),
+            OpeningState::Stat => self.on_stat_reply(line),
         }
     }
 
     /// What was offered before may have been forged on the way, so it is asked for again (RFC 2595 4).
-    fn secured(&mut self) -> Act {
+    fn on_tls_established(&mut self) -> ProtocolAction {
         self.secure = true;
-        self.ask()
+        self.send_capa()
     }
 }
 
@@ -228,12 +230,12 @@ fn timestamp(text: &str) -> Option<String> {
 }
 
 /// The two numbers at the start of `text`, as STAT answers them; what follows is for nobody.
-fn two_numbers(text: &str) -> Option<(u64, u64)> {
+fn parse_stat(text: &str) -> Option<(u64, u64)> {
     let mut words = text.split_whitespace().map(str::parse);
     Some((words.next()?.ok()?, words.next()?.ok()?))
 }
 
-fn lost() -> Failure {
+fn missing_login_failure() -> Failure {
     Failure::new(Phase::Auth, FailureKind::Internal, "the login has no step")
 }
 

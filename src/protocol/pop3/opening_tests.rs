@@ -2,29 +2,29 @@
 
 use super::super::super::auth::{Credentials, Mechanism};
 use super::*;
-use crate::protocol::script::play;
+use crate::protocol::script::run_dialogue;
 
-fn login(mechanism: Option<Mechanism>) -> Login {
+fn login(mechanism: Option<Mechanism>) -> LoginOptions {
     let credentials = Credentials { user: "tim".to_owned(), password: "tanstaaf".to_owned() };
-    Login { credentials, mechanism }
+    LoginOptions { credentials, mechanism }
 }
 
-fn opening(secure: bool, login: impl Into<Option<Login>>) -> Opening {
-    Opening::new(Goal { require_tls: false, login: login.into() }, secure)
+fn opening(secure: bool, login: impl Into<Option<LoginOptions>>) -> Opening {
+    Opening::new(OpeningOptions { require_tls: false, login: login.into() }, secure)
 }
 
-fn strict(login: Login) -> Opening {
-    Opening::new(Goal { require_tls: true, login: Some(login) }, false)
+fn strict(login: LoginOptions) -> Opening {
+    Opening::new(OpeningOptions { require_tls: true, login: Some(login) }, false)
 }
 
 fn done(core: &mut Opening, script: &str) -> MailFacts {
-    assert_eq!(play(core, &format!("{script}\n* done")), None);
+    assert_eq!(run_dialogue(core, &format!("{script}\n* done")), None);
     core.facts()
 }
 
 /// Phase, status and text of what fails at the end of `script`.
 fn fails(core: &mut Opening, script: &str) -> (Phase, u16, String) {
-    let failure = play(core, script).unwrap();
+    let failure = run_dialogue(core, script).unwrap();
     assert_eq!(failure.phase, core.phase(), "the phase that failed is not the one that was timed");
     (failure.phase, failure.status().0, failure.detail)
 }
@@ -87,7 +87,7 @@ fn without_tls_the_password_is_hidden_where_the_greeting_lets_it() {
     let apop = done(
         &mut opening(
             false,
-            Some(Login {
+            Some(LoginOptions {
                 credentials: Credentials { user: "mrose".to_owned(), password: "tanstaaf".to_owned() },
                 mechanism: None,
             }),
@@ -168,7 +168,7 @@ fn a_login_by_name_goes_through_auth() {
     let sealed = done(
         &mut opening(
             false,
-            Some(Login {
+            Some(LoginOptions {
                 credentials: Credentials { user: "tim".to_owned(), password: "tanstaaftanstaaf".to_owned() },
                 mechanism: Some(Mechanism::CramMd5),
             }),
@@ -206,7 +206,7 @@ fn what_is_no_greeting_is_told() {
         assert_eq!(fails(&mut core, &format!("< {line}")), (Phase::Banner, 3, said.to_owned()));
         assert_eq!(core.facts().mail_banner, line);
     }
-    let failure = play(&mut opening(false, None), &format!("< {}", "x".repeat(5000))).unwrap();
+    let failure = run_dialogue(&mut opening(false, None), &format!("< {}", "x".repeat(5000))).unwrap();
     assert!(failure.detail.len() < 250, "{failure}");
 }
 
@@ -241,7 +241,7 @@ fn a_refused_login_is_told_from_a_locked_mailbox_and_from_a_server_in_trouble() 
         let told = format!("it answered PASS with `{answer}`");
         let (phase, found, detail) = fails(&mut core, &script);
         assert_eq!((phase, found, detail), (Phase::Auth, status, told), "{answer}");
-        assert_eq!(core.wants_patience(), waits, "{answer}");
+        assert_eq!(core.should_retry_later(), waits, "{answer}");
         let facts = core.facts();
         assert_eq!((facts.mail_auth.as_deref(), facts.mailbox_messages), (Some("user"), None));
     }
@@ -255,7 +255,7 @@ fn a_mechanism_that_is_not_offered_is_not_tried() {
     let script = "< +OK\n> CAPA\n< +OK\n< SASL PLAIN\n< .";
     let told = "it does not offer CRAM-MD5; it offers `PLAIN`".to_owned();
     let mut core = opening(true, login(Some(Mechanism::CramMd5)));
-    let failure = play(&mut core, script).unwrap();
+    let failure = run_dialogue(&mut core, script).unwrap();
     assert_eq!((failure.phase, failure.status().0, failure.detail), (Phase::Auth, 3, told));
 }
 
@@ -264,8 +264,9 @@ fn what_would_say_commands_of_its_own_is_not_said() {
     for (user, password) in [("tim\r\nDELE 1", "x"), ("tim", "x\nDELE 1"), ("tim", "x\0")] {
         let credentials = Credentials { user: user.to_owned(), password: password.to_owned() };
         for greeting in ["+OK", "+OK <a@b>"] {
-            let login = Some(Login { credentials: credentials.clone(), mechanism: None });
-            let failure = play(&mut opening(false, login), &format!("< {greeting}\n> CAPA\n< -ERR")).unwrap();
+            let login = Some(LoginOptions { credentials: credentials.clone(), mechanism: None });
+            let failure =
+                run_dialogue(&mut opening(false, login), &format!("< {greeting}\n> CAPA\n< -ERR")).unwrap();
             assert_eq!((failure.status().0, failure.phase), (95, Phase::Auth));
         }
     }
@@ -294,7 +295,7 @@ fn offers_without_end_are_given_up_and_few_are_kept() {
     let told = (Phase::Capability, 3, "its answer to CAPA has more than 200 lines".to_owned());
     assert_eq!(fails(&mut opening(true, None), &many(201)), told);
     let facts = done(&mut opening(true, None), &format!("{}< .", many(200)));
-    assert_eq!(facts.mail_offers.len(), KEPT);
+    assert_eq!(facts.mail_offers.len(), MAX_KEPT_CAPABILITIES);
 }
 
 #[test]
@@ -322,7 +323,7 @@ fn each_answer_counts_for_its_phase() {
         }
         let script: Vec<&str> = session[..=at].iter().map(|(line, _)| *line).collect();
         let mut core = opening(false, login(None));
-        assert_eq!(play(&mut core, &script.join("\n")), None);
+        assert_eq!(run_dialogue(&mut core, &script.join("\n")), None);
         assert_eq!(core.phase(), *phase, "{line}");
     }
 }

@@ -3,44 +3,44 @@
 use crate::domain::{Failure, FailureKind, Phase};
 
 /// Characters of a line that a failure repeats.
-const REPEATED: usize = 200;
+const MAX_QUOTED_CHARS: usize = 200;
 
 /// What a status line says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reply<'a> {
     /// `+OK`, with the text after it.
-    Good(&'a str),
+    Ok(&'a str),
     /// `-ERR`, with the text after it.
-    Bad(&'a str),
+    Err(&'a str),
     /// `+ `: the server wants more of a SASL exchange (RFC 5034 4).
-    More(&'a str),
+    Continue(&'a str),
 }
 
 impl<'a> Reply<'a> {
     /// What `line` is; `None` when it is no status line. RFC 1939 wants capitals, servers are less strict.
-    pub(super) fn of(line: &'a str) -> Option<Self> {
+    pub(super) fn parse(line: &'a str) -> Option<Self> {
         let (word, text) = line.split_once([' ', '\t']).unwrap_or((line, ""));
         let text = text.trim();
         if word.eq_ignore_ascii_case("+OK") {
-            Some(Self::Good(text))
+            Some(Self::Ok(text))
         } else if word.eq_ignore_ascii_case("-ERR") {
-            Some(Self::Bad(text))
+            Some(Self::Err(text))
         } else {
-            (word == "+").then_some(Self::More(text))
+            (word == "+").then_some(Self::Continue(text))
         }
     }
 }
 
 /// The response code in front of the text of a refusal, such as `IN-USE`.
-fn code(text: &str) -> Option<&str> {
+fn response_code(text: &str) -> Option<&str> {
     text.strip_prefix('[')?.split_once(']').map(|(code, _)| code)
 }
 
 /// Why a login was refused that ended with `-ERR` and `text`. A locked mailbox is no refused login, nor is
 /// a server that cannot log anybody in.
-pub(super) fn refused_login(command: &str, text: &str) -> Failure {
-    let said = said(command, &format!("-ERR {text}"));
-    let code = code(text).map(str::to_ascii_uppercase);
+pub(super) fn login_failure(command: &str, text: &str) -> Failure {
+    let said = quote_reply(command, &format!("-ERR {text}"));
+    let code = response_code(text).map(str::to_ascii_uppercase);
     let kind = match code.as_deref() {
         Some("IN-USE") => FailureKind::MailboxLocked,
         Some("LOGIN-DELAY" | "SYS" | "SYS/TEMP" | "SYS/PERM") => FailureKind::DialogueUnexpected,
@@ -51,8 +51,9 @@ pub(super) fn refused_login(command: &str, text: &str) -> Failure {
 }
 
 /// Whether the server asks to come again later: RFC 2449 8.1.1, RFC 3206 4.
-pub(super) fn asks_to_wait(text: &str) -> bool {
-    code(text).is_some_and(|code| ["LOGIN-DELAY", "SYS/TEMP"].iter().any(|c| c.eq_ignore_ascii_case(code)))
+pub(super) fn is_temporary(text: &str) -> bool {
+    response_code(text)
+        .is_some_and(|code| ["LOGIN-DELAY", "SYS/TEMP"].iter().any(|c| c.eq_ignore_ascii_case(code)))
 }
 
 /// Servers without response codes say it in the words of RFC 1939 7, such as `maildrop already locked`. An
@@ -64,8 +65,8 @@ fn is_lock(text: &str) -> bool {
 }
 
 /// What the server said, for a failure.
-pub(super) fn said(command: &str, line: &str) -> String {
-    let start: String = line.trim_end().chars().take(REPEATED).collect();
+pub(super) fn quote_reply(command: &str, line: &str) -> String {
+    let start: String = line.trim_end().chars().take(MAX_QUOTED_CHARS).collect();
     let rest = if start.len() < line.trim_end().len() { " …" } else { "" };
     if command.is_empty() {
         format!("it said `{start}{rest}`")
@@ -75,8 +76,8 @@ pub(super) fn said(command: &str, line: &str) -> String {
 }
 
 /// The failure of a server that refused `command`, or said something that is no answer to it.
-pub(super) fn unexpected(phase: Phase, command: &str, line: &str) -> Failure {
-    Failure::new(phase, FailureKind::DialogueUnexpected, said(command, line))
+pub(super) fn unexpected_reply(phase: Phase, command: &str, line: &str) -> Failure {
+    Failure::new(phase, FailureKind::DialogueUnexpected, quote_reply(command, line))
 }
 
 #[cfg(test)]
@@ -86,13 +87,13 @@ mod tests {
     #[test]
     fn status_lines_are_known_by_their_first_word_alone() {
         for (line, reply) in [
-            ("+OK", Some(Reply::Good(""))),
-            ("+OK 2 320", Some(Reply::Good("2 320"))),
-            ("+ok lower case", Some(Reply::Good("lower case"))),
-            ("+OK\ttab", Some(Reply::Good("tab"))),
-            ("-ERR [AUTH] no", Some(Reply::Bad("[AUTH] no"))),
-            ("+ UEFzcw==", Some(Reply::More("UEFzcw=="))),
-            ("+", Some(Reply::More(""))),
+            ("+OK", Some(Reply::Ok(""))),
+            ("+OK 2 320", Some(Reply::Ok("2 320"))),
+            ("+ok lower case", Some(Reply::Ok("lower case"))),
+            ("+OK\ttab", Some(Reply::Ok("tab"))),
+            ("-ERR [AUTH] no", Some(Reply::Err("[AUTH] no"))),
+            ("+ UEFzcw==", Some(Reply::Continue("UEFzcw=="))),
+            ("+", Some(Reply::Continue(""))),
             ("+OKAY", None),
             ("OK", None),
             ("", None),
@@ -100,7 +101,7 @@ mod tests {
             ("* OK IMAP4rev1", None),
             ("220 smtp", None),
         ] {
-            assert_eq!(Reply::of(line), reply, "{line}");
+            assert_eq!(Reply::parse(line), reply, "{line}");
         }
     }
 
@@ -124,9 +125,9 @@ mod tests {
             ("[X-OTHER] no", LoginRefused),
             ("[never closed", LoginRefused),
         ] {
-            assert_eq!(refused_login("PASS", text).kind, kind, "{text}");
+            assert_eq!(login_failure("PASS", text).kind, kind, "{text}");
         }
-        assert!(asks_to_wait("[sys/temp] later") && asks_to_wait("[LOGIN-DELAY]"));
-        assert!(!asks_to_wait("[SYS/PERM] never") && !asks_to_wait("later"));
+        assert!(is_temporary("[sys/temp] later") && is_temporary("[LOGIN-DELAY]"));
+        assert!(!is_temporary("[SYS/PERM] never") && !is_temporary("later"));
     }
 }

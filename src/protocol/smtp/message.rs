@@ -1,10 +1,10 @@
 //! A message on its way out: the envelope, and the text as DATA carries it.
 
-use crate::protocol::session::Line;
+use crate::protocol::session::OutgoingLine;
 
 /// A message to be handed over.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
+pub struct OutgoingMessage {
     /// Address of the sender, for MAIL.
     pub from: String,
     /// Address of the recipient, for RCPT.
@@ -13,7 +13,7 @@ pub struct Message {
     pub text: String,
 }
 
-impl Message {
+impl OutgoingMessage {
     /// Bytes as RFC 1870 3 counts them: with CR LF at each line's end, without stuffed dots.
     #[must_use]
     pub fn size(&self) -> usize {
@@ -22,7 +22,7 @@ impl Message {
 
     /// The text as DATA carries it (RFC 5321 4.5.2): CR LF at each line's end, a dot more before each line
     /// that begins with one, and the dot that ends it. The session adds the last CR LF.
-    pub(super) fn data(&self) -> Line {
+    pub(super) fn to_data(&self) -> OutgoingLine {
         let mut data = String::with_capacity(self.text.len() + 64);
         for line in self.text.lines() {
             if line.starts_with('.') {
@@ -32,7 +32,7 @@ impl Message {
             data.push_str("\r\n");
         }
         data.push('.');
-        Line::block(format!("(a message of {} bytes)", self.size()), data)
+        OutgoingLine::multiline(format!("(a message of {} bytes)", self.size()), data)
     }
 }
 
@@ -40,20 +40,20 @@ impl Message {
 mod tests {
     use super::*;
 
-    fn message(text: &str) -> Message {
-        Message { from: "a@b.test".to_owned(), to: "c@d.test".to_owned(), text: text.to_owned() }
+    fn message(text: &str) -> OutgoingMessage {
+        OutgoingMessage { from: "a@b.test".to_owned(), to: "c@d.test".to_owned(), text: text.to_owned() }
     }
 
     #[test]
     fn dots_are_stuffed_and_line_ends_are_made_the_same() {
         let message = message("Subject: x\r\n\n.\n..\r\n.a\r\nlast");
-        assert_eq!(message.data().text(), "Subject: x\r\n\r\n..\r\n...\r\n..a\r\nlast\r\n.");
+        assert_eq!(message.to_data().text(), "Subject: x\r\n\r\n..\r\n...\r\n..a\r\nlast\r\n.");
         assert_eq!(message.size(), 12 + 2 + 3 + 4 + 4 + 6);
-        assert_eq!(message.data().shown(), "(a message of 31 bytes)");
+        assert_eq!(message.to_data().redacted(), "(a message of 31 bytes)");
     }
 
     #[test]
     fn an_empty_message_is_one_dot() {
-        assert_eq!(message("").data().text(), ".");
+        assert_eq!(message("").to_data().text(), ".");
     }
 }

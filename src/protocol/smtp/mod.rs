@@ -4,6 +4,6 @@ mod message;
 mod reply;
 mod session;
 
-pub use message::Message;
-pub use reply::{Replies, Reply};
-pub use session::{Smtp, Wish};
+pub use message::OutgoingMessage;
+pub use reply::{Reply, ReplyParser};
+pub use session::{SmtpOptions, SmtpSession};

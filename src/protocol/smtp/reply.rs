@@ -1,7 +1,7 @@
 //! Replies of an SMTP server (RFC 5321 4.2): lines that begin with the same three digits.
 
 /// Lines of one reply. Those to EHLO are the longest; none of the real ones has thirty.
-const LINES: usize = 100;
+const MAX_REPLY_LINES: usize = 100;
 
 /// A whole reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Reply {
 impl Reply {
     /// Whether the server did what it was asked for.
     #[must_use]
-    pub fn is_good(&self) -> bool {
+    pub fn is_success(&self) -> bool {
         self.code / 100 == 2
     }
 }
@@ -30,20 +30,20 @@ impl std::fmt::Display for Reply {
 
 /// Lines of a reply that has not ended.
 #[derive(Debug, Default)]
-pub struct Replies {
+pub struct ReplyParser {
     code: Option<u16>,
     texts: Vec<String>,
 }
 
-impl Replies {
+impl ReplyParser {
     /// Takes the next line, without its CR LF. `None`: the reply goes on. An error says what is wrong.
-    pub fn take(&mut self, line: &str) -> Result<Option<Reply>, String> {
-        let (code, more, text) = split(line).ok_or_else(|| format!("`{line}` is no SMTP reply"))?;
+    pub fn push_line(&mut self, line: &str) -> Result<Option<Reply>, String> {
+        let (code, more, text) = parse_line(line).ok_or_else(|| format!("`{line}` is no SMTP reply"))?;
         if let Some(first) = self.code.filter(|first| *first != code) {
             return Err(format!("its answer begins with {first} and goes on with `{line}`"));
         }
-        if self.texts.len() == LINES {
-            return Err(format!("its answer has more than {LINES} lines"));
+        if self.texts.len() == MAX_REPLY_LINES {
+            return Err(format!("its answer has more than {MAX_REPLY_LINES} lines"));
         }
         self.code = Some(code);
         self.texts.push(text.to_owned());
@@ -56,7 +56,7 @@ impl Replies {
 }
 
 /// Code, whether more lines follow, text. A bare code is a whole line (RFC 5321 4.2.1).
-fn split(line: &str) -> Option<(u16, bool, &str)> {
+fn parse_line(line: &str) -> Option<(u16, bool, &str)> {
     let code = line.get(..3).filter(|code| code.bytes().all(|byte| byte.is_ascii_digit()))?;
     let code = code.parse().ok().filter(|code| (200..600).contains(code))?;
     match line.as_bytes().get(3) {
@@ -73,10 +73,10 @@ mod tests {
 
     /// The reply that `lines` make; `Ok(None)` when it does not end.
     fn reply(lines: &[&str]) -> Result<Option<String>, String> {
-        let mut replies = Replies::default();
+        let mut replies = ReplyParser::default();
         let mut last = None;
         for line in lines {
-            last = replies.take(line)?;
+            last = replies.push_line(line)?;
         }
         Ok(last.map(|reply| reply.to_string()))
     }

@@ -1,14 +1,14 @@
 //! An SMTP session without a socket.
 
-use super::message::Message;
-use super::reply::{Replies, Reply};
+use super::message::OutgoingMessage;
+use super::reply::{Reply, ReplyParser};
 use crate::domain::{Failure, FailureKind, MailFacts, Phase};
-use crate::protocol::auth::{Credentials, Exchange, Mechanism, choose};
-use crate::protocol::session::{Act, Core, Line};
+use crate::protocol::auth::{Credentials, Mechanism, SaslExchange, choose_mechanism};
+use crate::protocol::session::{LineProtocol, OutgoingLine, ProtocolAction};
 
 /// What a session is for.
 #[derive(Clone, Debug)]
-pub struct Wish {
+pub struct SmtpOptions {
     /// How this host calls itself in EHLO: a name, or an address as `[192.0.2.1]`.
     pub hello: String,
     /// Whether TLS stands before the greeting.
@@ -17,20 +17,20 @@ pub struct Wish {
     pub require_tls: bool,
     /// Who logs in; nobody without.
     pub credentials: Option<Credentials>,
-    /// How; `None` leaves the choice to [`choose`].
+    /// How; `None` leaves the choice to [`choose_mechanism`].
     pub mechanism: Option<Mechanism>,
     /// What is handed over.
-    pub message: Option<Message>,
+    pub message: Option<OutgoingMessage>,
 }
 
 /// One session, from the greeting to QUIT.
 #[derive(Debug)]
-pub struct Smtp {
-    wish: Wish,
-    step: Step,
+pub struct SmtpSession {
+    wish: SmtpOptions,
+    step: SmtpState,
     secure: bool,
-    replies: Replies,
-    login: Option<Exchange>,
+    replies: ReplyParser,
+    login: Option<SaslExchange>,
     /// Whether a message is handed over without a login when there is none to be had.
     login_is_optional: bool,
     /// Why the login was refused that was not needed so far.
@@ -38,7 +38,7 @@ pub struct Smtp {
     /// The greeting, its first line.
     pub banner: String,
     /// What the server offers: the lines of its last answer to EHLO but the first.
-    pub offers: Vec<String>,
+    pub capabilities: Vec<String>,
     /// How the login was done, once it was begun.
     pub mechanism: Option<Mechanism>,
     /// Whether the password went out without TLS, so that a listener could read it.
@@ -49,7 +49,7 @@ pub struct Smtp {
 
 /// Which answer is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum SmtpState {
     Greeting,
     Ehlo,
     Helo,
@@ -62,52 +62,53 @@ enum Step {
     Quit,
 }
 
-impl Core for Smtp {
+impl LineProtocol for SmtpSession {
     fn phase(&self) -> Phase {
         match self.step {
-            Step::Greeting => Phase::Banner,
-            Step::Ehlo | Step::Helo => Phase::Ehlo,
-            Step::Starttls => Phase::Starttls,
-            Step::Auth => Phase::Auth,
-            Step::Mail | Step::Rcpt | Step::Data | Step::End => Phase::Deliver,
-            Step::Quit => Phase::Quit,
+            SmtpState::Greeting => Phase::Banner,
+            SmtpState::Ehlo | SmtpState::Helo => Phase::Ehlo,
+            SmtpState::Starttls => Phase::Starttls,
+            SmtpState::Auth => Phase::Auth,
+            SmtpState::Mail | SmtpState::Rcpt | SmtpState::Data | SmtpState::End => Phase::Deliver,
+            SmtpState::Quit => Phase::Quit,
         }
     }
 
-    fn hear(&mut self, line: &str) -> Result<Act, Failure> {
+    fn on_line(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
         // It did what it was asked for; how it says farewell changes nothing.
-        if self.step == Step::Quit {
-            return Ok(Act::Done);
+        if self.step == SmtpState::Quit {
+            return Ok(ProtocolAction::Done);
         }
-        let reply = self.replies.take(line).map_err(|why| self.failed(FailureKind::ResponseInvalid, why))?;
+        let reply =
+            self.replies.push_line(line).map_err(|why| self.failure(FailureKind::ResponseInvalid, why))?;
         match reply {
-            None => Ok(Act::Listen),
-            Some(reply) => self.answered(reply),
+            None => Ok(ProtocolAction::ReadLine),
+            Some(reply) => self.on_reply(reply),
         }
     }
 
-    fn secured(&mut self) -> Act {
+    fn on_tls_established(&mut self) -> ProtocolAction {
         self.secure = true;
         // RFC 3207 4.2: what it offered before counts no more.
-        self.offers.clear();
+        self.capabilities.clear();
         self.ehlo()
     }
 }
 
-impl Smtp {
+impl SmtpSession {
     /// A session that waits for its greeting.
     #[must_use]
-    pub fn new(wish: Wish) -> Self {
+    pub fn new(wish: SmtpOptions) -> Self {
         Self {
             secure: wish.implicit_tls,
             wish,
-            step: Step::Greeting,
-            replies: Replies::default(),
+            step: SmtpState::Greeting,
+            replies: ReplyParser::default(),
             login: None,
             login_is_optional: false,
             refused_login: None,
             banner: String::new(),
-            offers: Vec::new(),
+            capabilities: Vec::new(),
             mechanism: None,
             password_in_clear: false,
             delivered: false,
@@ -122,9 +123,9 @@ impl Smtp {
         self
     }
 
-    fn answered(&mut self, reply: Reply) -> Result<Act, Failure> {
+    fn on_reply(&mut self, reply: Reply) -> Result<ProtocolAction, Failure> {
         match self.step {
-            Step::Greeting => {
+            SmtpState::Greeting => {
                 self.banner = reply.texts.first().cloned().unwrap_or_default();
                 if reply.code != 220 {
                     return Err(self.unexpected(format!("it greets with `{reply}`")));
@@ -132,42 +133,46 @@ impl Smtp {
                 Ok(self.ehlo())
             }
             // Those that do not know EHLO say so with 500 or 502; some say 501, 503, 504 or 550.
-            Step::Ehlo if reply.code / 100 == 5 => {
+            SmtpState::Ehlo if reply.code / 100 == 5 => {
                 let line = format!("HELO {}", self.wish.hello);
-                Ok(self.ask(Step::Helo, line))
+                Ok(self.send_command(SmtpState::Helo, line))
             }
-            Step::Ehlo | Step::Helo => {
-                self.good(&reply)?;
-                self.offers = reply.texts.into_iter().skip(1).collect();
-                self.introduced()
+            SmtpState::Ehlo | SmtpState::Helo => {
+                self.expect_success(&reply)?;
+                self.capabilities = reply.texts.into_iter().skip(1).collect();
+                self.on_capabilities()
             }
-            Step::Starttls => {
-                self.good(&reply)?;
-                Ok(Act::Secure)
+            SmtpState::Starttls => {
+                self.expect_success(&reply)?;
+                Ok(ProtocolAction::StartTls)
             }
-            Step::Auth => self.authenticated(&reply),
-            Step::Mail => {
-                self.good(&reply)?;
+            SmtpState::Auth => self.on_auth_reply(&reply),
+            SmtpState::Mail => {
+                self.expect_success(&reply)?;
                 let line = self.wish.message.as_ref().map(|message| format!("RCPT TO:<{}>", message.to));
-                Ok(self.ask(Step::Rcpt, line.unwrap_or_default()))
+                Ok(self.send_command(SmtpState::Rcpt, line.unwrap_or_default()))
             }
-            Step::Rcpt => {
-                self.good(&reply)?;
-                Ok(self.ask(Step::Data, "DATA"))
+            SmtpState::Rcpt => {
+                self.expect_success(&reply)?;
+                Ok(self.send_command(SmtpState::Data, "DATA"))
             }
-            Step::Data => {
+            SmtpState::Data => {
                 if reply.code != 354 {
-                    return Err(self.refused(&reply));
+                    return Err(self.refusal_failure(&reply));
                 }
-                self.step = Step::End;
-                Ok(self.wish.message.as_ref().map_or(Act::Done, |message| Act::Say(message.data())))
+                self.step = SmtpState::End;
+                Ok(self
+                    .wish
+                    .message
+                    .as_ref()
+                    .map_or(ProtocolAction::Done, |message| ProtocolAction::SendLine(message.to_data())))
             }
-            Step::End => {
-                self.good(&reply)?;
+            SmtpState::End => {
+                self.expect_success(&reply)?;
                 self.delivered = true;
-                Ok(self.ask(Step::Quit, "QUIT"))
+                Ok(self.send_command(SmtpState::Quit, "QUIT"))
             }
-            Step::Quit => Ok(Act::Done),
+            SmtpState::Quit => Ok(ProtocolAction::Done),
         }
     }
 
@@ -176,60 +181,62 @@ impl Smtp {
     pub fn facts(self) -> MailFacts {
         MailFacts {
             mail_banner: self.banner,
-            mail_offers: self.offers,
+            mail_offers: self.capabilities,
             mail_auth: self.mechanism.map(|mechanism| mechanism.label().to_owned()),
             password_in_clear: self.password_in_clear,
             ..MailFacts::default()
         }
     }
 
-    fn ehlo(&mut self) -> Act {
+    fn ehlo(&mut self) -> ProtocolAction {
         let line = format!("EHLO {}", self.wish.hello);
-        self.ask(Step::Ehlo, line)
+        self.send_command(SmtpState::Ehlo, line)
     }
 
     /// Once the server has said what it offers: TLS, then the login, then what the session is for.
-    fn introduced(&mut self) -> Result<Act, Failure> {
+    fn on_capabilities(&mut self) -> Result<ProtocolAction, Failure> {
         if !self.secure {
-            if self.offers("STARTTLS").is_some() {
-                return Ok(self.ask(Step::Starttls, "STARTTLS"));
+            if self.capability("STARTTLS").is_some() {
+                return Ok(self.send_command(SmtpState::Starttls, "STARTTLS"));
             }
             if self.wish.require_tls {
-                return Err(self.failed(FailureKind::TlsNotOffered, "it offers no STARTTLS"));
+                return Err(self.failure(FailureKind::TlsNotOffered, "it offers no STARTTLS"));
             }
         }
         let Some(credentials) = self.wish.credentials.clone() else { return self.deliver() };
-        let offered = self.offers("AUTH").unwrap_or_default().to_owned();
-        let mechanism = match choose(self.wish.mechanism, offered.split_whitespace(), self.secure) {
+        let offered = self.capability("AUTH").unwrap_or_default().to_owned();
+        let mechanism = match choose_mechanism(self.wish.mechanism, offered.split_whitespace(), self.secure) {
             Ok(mechanism) => mechanism,
             Err(_) if self.login_is_optional => return self.deliver(),
             Err(failure) => return Err(failure),
         };
         self.mechanism = Some(mechanism);
-        self.password_in_clear = !self.secure && mechanism.shows_password();
-        let mut login = Exchange::new(mechanism, credentials);
-        let line = login.begin("AUTH", true);
+        self.password_in_clear = !self.secure && mechanism.exposes_password();
+        let mut login = SaslExchange::new(mechanism, credentials);
+        let line = login.initial_line("AUTH", true);
         self.login = Some(login);
-        self.step = Step::Auth;
-        Ok(Act::Say(line))
+        self.step = SmtpState::Auth;
+        Ok(ProtocolAction::SendLine(line))
     }
 
     /// What the server says behind `keyword` in its answer to EHLO. `AUTH=LOGIN` is how it was written
     /// before RFC 2554, and some still say it.
-    fn offers(&self, keyword: &str) -> Option<&str> {
-        self.offers.iter().find_map(|line| {
+    fn capability(&self, keyword: &str) -> Option<&str> {
+        self.capabilities.iter().find_map(|line| {
             let (word, rest) = line.split_at_checked(keyword.len())?;
             let ends = rest.is_empty() || rest.starts_with([' ', '=']);
             (word.eq_ignore_ascii_case(keyword) && ends).then(|| rest.trim_start_matches([' ', '=']))
         })
     }
 
-    fn authenticated(&mut self, reply: &Reply) -> Result<Act, Failure> {
+    fn on_auth_reply(&mut self, reply: &Reply) -> Result<ProtocolAction, Failure> {
         match reply.code {
             334 => {
                 let challenge = reply.texts.first().cloned().unwrap_or_default();
                 let login = self.login.as_mut();
-                login.map_or(Ok(Act::Done), |login| login.answer(&challenge).map(Act::Say))
+                login.map_or(Ok(ProtocolAction::Done), |login| {
+                    login.respond(&challenge).map(ProtocolAction::SendLine)
+                })
             }
             code if code / 100 == 2 => {
                 self.login = None;
@@ -240,23 +247,23 @@ impl Smtp {
                 let user = self.wish.credentials.as_ref().map_or("", |credentials| &credentials.user);
                 let how = self.mechanism.map_or("", Mechanism::name);
                 let detail = format!("`{user}` by {how}: `{reply}`");
-                let failure = self.failed(FailureKind::LoginRefused, detail);
+                let failure = self.failure(FailureKind::LoginRefused, detail);
                 if self.login_is_optional {
                     self.refused_login = Some(failure);
                     return self.deliver();
                 }
                 Err(failure)
             }
-            _ => Err(self.refused(reply)),
+            _ => Err(self.refusal_failure(reply)),
         }
     }
 
-    fn deliver(&mut self) -> Result<Act, Failure> {
-        let Some(message) = &self.wish.message else { return Ok(self.ask(Step::Quit, "QUIT")) };
+    fn deliver(&mut self) -> Result<ProtocolAction, Failure> {
+        let Some(message) = &self.wish.message else { return Ok(self.send_command(SmtpState::Quit, "QUIT")) };
         let size = message.size();
         let mut line = format!("MAIL FROM:<{}>", message.from);
-        self.step = Step::Mail;
-        if let Some(most) = self.offers("SIZE") {
+        self.step = SmtpState::Mail;
+        if let Some(most) = self.capability("SIZE") {
             // Nothing, or 0, is no limit (RFC 1870 3).
             if most.trim().parse::<usize>().is_ok_and(|most| most > 0 && most < size) {
                 let detail = format!("it takes {most} bytes at most, the message has {size}");
@@ -264,36 +271,36 @@ impl Smtp {
             }
             line = format!("{line} SIZE={size}");
         }
-        Ok(self.ask(Step::Mail, line))
+        Ok(self.send_command(SmtpState::Mail, line))
     }
 
-    fn ask(&mut self, step: Step, line: impl Into<String>) -> Act {
+    fn send_command(&mut self, step: SmtpState, line: impl Into<String>) -> ProtocolAction {
         self.step = step;
-        Act::Say(Line::plain(line))
+        ProtocolAction::SendLine(OutgoingLine::new(line))
     }
 
-    fn good(&self, reply: &Reply) -> Result<(), Failure> {
-        if reply.is_good() { Ok(()) } else { Err(self.refused(reply)) }
+    fn expect_success(&self, reply: &Reply) -> Result<(), Failure> {
+        if reply.is_success() { Ok(()) } else { Err(self.refusal_failure(reply)) }
     }
 
     /// The server said no to what was asked last.
-    fn refused(&self, reply: &Reply) -> Failure {
+    fn refusal_failure(&self, reply: &Reply) -> Failure {
         let message = self.wish.message.as_ref();
-        let to = |of: fn(&Message) -> &str| message.map_or("", of);
+        let to = |of: fn(&OutgoingMessage) -> &str| message.map_or("", of);
         let asked = match self.step {
-            Step::Greeting | Step::Quit => "the connection".to_owned(),
-            Step::Ehlo => "`EHLO`".to_owned(),
-            Step::Helo => "`HELO`".to_owned(),
-            Step::Starttls => "`STARTTLS`, which it offers,".to_owned(),
-            Step::Auth => format!("`AUTH {}`", self.mechanism.map_or("", Mechanism::name)),
-            Step::Mail => format!("`MAIL FROM:<{}>`", to(|message| &message.from)),
-            Step::Rcpt => format!("`RCPT TO:<{}>`", to(|message| &message.to)),
-            Step::Data => "`DATA`".to_owned(),
-            Step::End => "the message".to_owned(),
+            SmtpState::Greeting | SmtpState::Quit => "the connection".to_owned(),
+            SmtpState::Ehlo => "`EHLO`".to_owned(),
+            SmtpState::Helo => "`HELO`".to_owned(),
+            SmtpState::Starttls => "`STARTTLS`, which it offers,".to_owned(),
+            SmtpState::Auth => format!("`AUTH {}`", self.mechanism.map_or("", Mechanism::name)),
+            SmtpState::Mail => format!("`MAIL FROM:<{}>`", to(|message| &message.from)),
+            SmtpState::Rcpt => format!("`RCPT TO:<{}>`", to(|message| &message.to)),
+            SmtpState::Data => "`DATA`".to_owned(),
+            SmtpState::End => "the message".to_owned(),
         };
         let detail = format!("it answers {asked} with `{reply}`");
         match &self.refused_login {
-            Some(login) if matches!(self.step, Step::Mail | Step::Rcpt) => {
+            Some(login) if matches!(self.step, SmtpState::Mail | SmtpState::Rcpt) => {
                 let detail = format!("{}; without a login, {detail}", login.detail);
                 Failure { detail, ..login.clone() }
             }
@@ -302,10 +309,10 @@ impl Smtp {
     }
 
     fn unexpected(&self, detail: String) -> Failure {
-        self.failed(FailureKind::DialogueUnexpected, detail)
+        self.failure(FailureKind::DialogueUnexpected, detail)
     }
 
-    fn failed(&self, kind: FailureKind, detail: impl Into<String>) -> Failure {
+    fn failure(&self, kind: FailureKind, detail: impl Into<String>) -> Failure {
         Failure::new(self.phase(), kind, detail)
     }
 }

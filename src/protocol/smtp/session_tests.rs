@@ -1,10 +1,10 @@
 //! Sessions of SMTP, line by line.
 
 use super::*;
-use crate::protocol::script::play;
+use crate::protocol::script::run_dialogue;
 
-fn wish() -> Wish {
-    Wish {
+fn wish() -> SmtpOptions {
+    SmtpOptions {
         hello: "[192.0.2.1]".to_owned(),
         implicit_tls: false,
         require_tls: false,
@@ -14,31 +14,31 @@ fn wish() -> Wish {
     }
 }
 
-fn login() -> Wish {
+fn login() -> SmtpOptions {
     let credentials = Credentials { user: "tim".to_owned(), password: "s3cret".to_owned() };
-    Wish { credentials: Some(credentials), ..wish() }
+    SmtpOptions { credentials: Some(credentials), ..wish() }
 }
 
-fn delivery() -> Wish {
-    let message = Message {
+fn delivery() -> SmtpOptions {
+    let message = OutgoingMessage {
         from: "a@b.test".to_owned(),
         to: "c@d.test".to_owned(),
         text: "Subject: x\n\n.hi\n".to_owned(),
     };
-    Wish { message: Some(message), ..wish() }
+    SmtpOptions { message: Some(message), ..wish() }
 }
 
 /// The session of a script that ends well.
-fn passes(wish: Wish, script: &str) -> Smtp {
-    let mut core = Smtp::new(wish);
-    assert_eq!(play(&mut core, script), None);
+fn passes(wish: SmtpOptions, script: &str) -> SmtpSession {
+    let mut core = SmtpSession::new(wish);
+    assert_eq!(run_dialogue(&mut core, script), None);
     core
 }
 
 /// How a session fails, as `phase status: text`.
-fn fails(wish: Wish, script: &str) -> String {
-    let mut core = Smtp::new(wish);
-    let failure = play(&mut core, script).expect("it does not fail");
+fn fails(wish: SmtpOptions, script: &str) -> String {
+    let mut core = SmtpSession::new(wish);
+    let failure = run_dialogue(&mut core, script).expect("it does not fail");
     format!("{} {}: {}", failure.phase.name(), failure.status().0, failure.detail)
 }
 
@@ -57,7 +57,7 @@ fn a_plain_session_says_hello_and_leaves() {
          * done",
     );
     assert_eq!(core.banner, "mx.test ESMTP");
-    assert_eq!(core.offers, ["SIZE 1000", "HELP"]);
+    assert_eq!(core.capabilities, ["SIZE 1000", "HELP"]);
     assert_eq!((core.mechanism, core.password_in_clear), (None, false));
 }
 
@@ -67,7 +67,7 @@ fn an_old_server_gets_helo() {
         let script = format!(
             "< 220 mx\n> EHLO [192.0.2.1]\n< {code} what?\n> HELO [192.0.2.1]\n< 250 mx\n> QUIT\n< 221\n* done"
         );
-        assert!(passes(wish(), &script).offers.is_empty());
+        assert!(passes(wish(), &script).capabilities.is_empty());
     }
     let said = fails(wish(), "< 220 mx\n> EHLO [192.0.2.1]\n< 500 what?\n> HELO [192.0.2.1]\n< 550 go");
     assert_eq!(said, "ehlo 3: it answers `HELO` with `550 go`");
@@ -96,18 +96,18 @@ fn tls_is_taken_where_it_is_offered_and_what_was_offered_before_is_forgotten() {
          < 500 what?
          * done",
     );
-    assert_eq!(core.offers, ["AUTH PLAIN LOGIN"]);
+    assert_eq!(core.capabilities, ["AUTH PLAIN LOGIN"]);
     assert_eq!((core.mechanism, core.password_in_clear), (Some(Mechanism::Plain), false));
 }
 
 #[test]
 fn a_server_without_tls_fails_only_where_tls_is_required() {
     let hello = "< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 STARTTLSX";
-    let required = Wish { require_tls: true, ..wish() };
+    let required = SmtpOptions { require_tls: true, ..wish() };
     assert_eq!(fails(required.clone(), hello), "ehlo 5: it offers no STARTTLS");
     passes(wish(), &format!("{hello}\n> QUIT\n< 221\n* done"));
     // Implicit TLS is TLS.
-    let implicit = Wish { implicit_tls: true, ..required };
+    let implicit = SmtpOptions { implicit_tls: true, ..required };
     passes(implicit, &format!("{hello}\n> QUIT\n< 221\n* done"));
 }
 
@@ -135,7 +135,7 @@ fn logins_go_turn_by_turn() {
         + end;
     let core = passes(login(), &script);
     assert_eq!((core.mechanism, core.password_in_clear), (Some(Mechanism::CramMd5), false));
-    let token = Wish { mechanism: Some(Mechanism::Xoauth2), ..login() };
+    let token = SmtpOptions { mechanism: Some(Mechanism::Xoauth2), ..login() };
     let script = hello("AUTH XOAUTH2 PLAIN")
         + "> AUTH XOAUTH2 dXNlcj10aW0BYXV0aD1CZWFyZXIgczNjcmV0AQE=\n< 334 eyJzdGF0dXMiOiI0MDEifQ==\n>\n< 535 no";
     assert_eq!(fails(token, &script), "auth 5: `tim` by XOAUTH2: `535 no`");
@@ -162,7 +162,7 @@ fn logins_that_fail_say_who_and_how() {
         said,
         "auth 3: it does not offer a login that Vigie knows; it offers no login at all without TLS"
     );
-    let named = Wish { mechanism: Some(Mechanism::CramMd5), ..login() };
+    let named = SmtpOptions { mechanism: Some(Mechanism::CramMd5), ..login() };
     let said = fails(named, "< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 AUTH PLAIN LOGIN");
     assert_eq!(said, "auth 3: it does not offer CRAM-MD5; it offers `PLAIN LOGIN`");
 }
@@ -179,10 +179,10 @@ fn a_message_is_handed_over() {
     );
     assert!(!core.delivered);
     let mut core = core;
-    let Ok(Act::Say(data)) = core.hear("354 go") else { panic!("no data") };
+    let Ok(ProtocolAction::SendLine(data)) = core.on_line("354 go") else { panic!("no data") };
     assert_eq!(data.text(), "Subject: x\r\n\r\n..hi\r\n.");
     assert_eq!(core.phase(), Phase::Deliver);
-    assert_eq!(play(&mut core, "< 250 queued\n> QUIT\n< garbage\n* done"), None);
+    assert_eq!(run_dialogue(&mut core, "< 250 queued\n> QUIT\n< garbage\n* done"), None);
     assert!(core.delivered);
 }
 
@@ -200,8 +200,8 @@ fn a_message_can_be_refused_at_every_step() {
         }
         let mut core =
             passes(delivery(), &format!("{OFFERED}{mail}< 250\n> RCPT TO:<c@d.test>\n< 250\n> DATA"));
-        assert!(matches!(core.hear("354 go"), Ok(Act::Say(_))));
-        let failure = core.hear(&format!("{code} no")).unwrap_err();
+        assert!(matches!(core.on_line("354 go"), Ok(ProtocolAction::SendLine(_))));
+        let failure = core.on_line(&format!("{code} no")).unwrap_err();
         assert_eq!(failure.detail, format!("it answers the message with `{code} no`"));
         assert!(!core.delivered);
     }

@@ -18,7 +18,7 @@ use crate::syntax::source::Node;
 /// stays.
 ///
 /// # Errors
-/// [`ServiceError::NotFound`], [`ServiceError::Forbidden`] for a file's monitor, [`ServiceError::PreconditionFailed`] when it is not
+/// [`ServiceError::NotFound`], [`ServiceError::Forbidden`] for a file's monitor, [`ServiceError::Stale`] when it is not
 /// the version of `if_match`, [`ServiceError::Invalid`] with every fault of `body`, and as the store's.
 pub async fn patch(
     context: &MonitorContext,

@@ -10,7 +10,7 @@ use super::error::StoreFuture;
 use super::monitors::{NewMonitor, StoredMonitor};
 use super::records::NewRecord;
 
-/// One change. Those that name an expected revision fail with [`StoreError::PreconditionFailed`](crate::domain::StoreError::Stale) when the newest
+/// One change. Those that name an expected revision fail with [`StoreError::Stale`](crate::domain::StoreError::Stale) when the newest
 /// version is another one, or is gone.
 #[derive(Clone, Debug)]
 pub enum ConfigChange {

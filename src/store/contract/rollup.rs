@@ -20,7 +20,7 @@ pub struct Rollup {
     pub location_id: LocationId,
     /// Start of the hour or day.
     pub start: Timestamp,
-    /// Runs by outcome, in the order of [`ChangeOutcome::ALL_ROWS`](crate::domain::Outcome::ALL).
+    /// Runs by outcome, in the order of [`ChangeOutcome::ALL`](crate::domain::Outcome::ALL).
     pub runs: [u64; 6],
     /// Mean duration of ok and warning runs in microseconds; `None` without one.
     pub mean_us: Option<u64>,

@@ -1,7 +1,7 @@
 //! Any bytes as the answer to a question, under its id: no panic, and only what repeats it is its answer.
 
 use hickory_proto::rr::{Name, RecordType};
-use vigie::protocol::dns::{Heard, Question, rcode_name};
+use vigie::protocol::dns::{ReplyMatch, DnsQuery, rcode_name};
 
 const KINDS: [RecordType; 8] = [
     RecordType::A,
@@ -18,21 +18,21 @@ pub fn run(data: &[u8]) {
     let Some((&choice, bytes)) = data.split_first() else { return };
     let mut bytes = bytes.to_vec();
     let kind = KINDS[usize::from(choice) % KINDS.len()];
-    let question = Question::new(Name::from_ascii("a.b.").expect("it is a name"), kind);
+    let question = DnsQuery::new(Name::from_ascii("a.b.").expect("it is a name"), kind);
     // The id is random; without it everything would be a stray.
     let ours = choice < 0xf0 && bytes.len() > 2;
     if ours {
         bytes[..2].copy_from_slice(&question.id().to_be_bytes());
         bytes[2] |= 0x80;
     }
-    match question.hear(&bytes) {
-        Heard::Answer(answer) => {
+    match question.match_reply(&bytes) {
+        ReplyMatch::Response(answer) => {
             assert!(bytes[..2] == question.id().to_be_bytes());
-            assert!(answer.texts(10).len() <= 10);
+            assert!(answer.record_texts(10).len() <= 10);
             assert!(answer.values(kind).len() <= answer.records.len());
-            let _ = (answer.answers(kind), rcode_name(answer.rcode));
+            let _ = (answer.has_answer(kind), rcode_name(answer.rcode));
         }
-        Heard::Malformed(what) => assert!(!what.is_empty()),
-        Heard::Stray(why) => assert!(!why.to_string().is_empty()),
+        ReplyMatch::Malformed(what) => assert!(!what.is_empty()),
+        ReplyMatch::Mismatch(why) => assert!(!why.to_string().is_empty()),
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::{self, AsyncRead, AsyncWrite, ReadBuf};
 use vigie::domain::{FailureKind, Phases};
 use vigie::net::Deadline;
-use vigie::protocol::http::{Keep, Protocol, open};
+use vigie::protocol::http::{BodyRetention, HttpProtocol, send_request};
 
 /// Bytes of a body that are taken.
 const LIMIT: u64 = 64 * 1024;
@@ -54,11 +54,11 @@ thread_local! {
 
 pub fn run(data: &[u8]) {
     let Some((&choice, left)) = data.split_first() else { return };
-    let protocol = if choice & 1 == 0 { Protocol::Http1 } else { Protocol::Http2 };
-    let keep = if choice & 2 == 0 { Keep::Bytes } else { Keep::Nothing };
+    let protocol = if choice & 1 == 0 { HttpProtocol::Http1 } else { HttpProtocol::Http2 };
+    let keep = if choice & 2 == 0 { BodyRetention::All } else { BodyRetention::Discard };
     let method = if choice & 4 == 0 { "GET" } else { "HEAD" };
     let piece = if choice & 8 == 0 { usize::MAX / 2 } else { usize::from(choice >> 4) + 1 };
-    let uri = if protocol == Protocol::Http1 { "/" } else { "http://a.test/" };
+    let uri = if protocol == HttpProtocol::Http1 { "/" } else { "http://a.test/" };
     let request = http::Request::builder().method(method).uri(uri).header("host", "a.test");
     let request = request.body(http_body_util::Full::default()).expect("it is a request");
     RUNTIME.with(|runtime| {
@@ -67,11 +67,11 @@ pub fn run(data: &[u8]) {
             let deadline = Deadline::within(Duration::from_secs(20));
             let mut phases = Phases::default();
             let peer = Peer { left: left.to_vec(), at: 0, piece };
-            let failure = match open(peer, protocol, request, deadline, &mut phases).await {
+            let failure = match send_request(peer, protocol, request, deadline, &mut phases).await {
                 Ok((_, body)) => {
                     let content = body.read(keep, LIMIT, deadline, &mut phases).await;
                     assert!(content.bytes.len() as u64 <= LIMIT + 16 * 1024);
-                    assert!(keep == Keep::Bytes || content.bytes.is_empty());
+                    assert!(keep == BodyRetention::All || content.bytes.is_empty());
                     assert!(content.failure.is_some() || content.body_bytes <= LIMIT);
                     content.failure
                 }

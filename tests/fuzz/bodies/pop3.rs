@@ -3,7 +3,7 @@
 
 use crate::play::{PASSWORD, Rules, USER, play};
 use vigie::protocol::auth::{Credentials, Mechanism};
-use vigie::protocol::pop3::{Goal, Login, Opening, Piece, Reading};
+use vigie::protocol::pop3::{OpeningOptions, LoginOptions, Opening, DataLine, HeaderScanner};
 
 /// The first byte says what the session is for.
 pub fn run(data: &[u8]) {
@@ -11,18 +11,18 @@ pub fn run(data: &[u8]) {
     let is_set = |bit: u8| choice & (1 << bit) != 0;
     let [require_tls, secure, logs_in] = [0, 1, 2].map(is_set);
     let mechanisms = ["auto", "plain", "login", "cram-md5", "xoauth2"];
-    let login = Login {
+    let login = LoginOptions {
         credentials: Credentials { user: USER.to_owned(), password: PASSWORD.to_owned() },
-        mechanism: Mechanism::of_field(mechanisms[usize::from(choice >> 4) % mechanisms.len()]),
+        mechanism: Mechanism::from_field(mechanisms[usize::from(choice >> 4) % mechanisms.len()]),
     };
-    let mut core = Opening::new(Goal { require_tls, login: logs_in.then_some(login) }, secure);
+    let mut core = Opening::new(OpeningOptions { require_tls, login: logs_in.then_some(login) }, secure);
     play(&mut core, bytes, &Rules { secure, may_show: !require_tls, lines: 202 });
     assert!(core.facts().mail_offers.len() <= 50);
 
-    let mut reading = Reading::new("X-Token");
+    let mut reading = HeaderScanner::new("X-Token");
     for line in bytes.split(|&byte| byte == b'\n') {
-        let Piece::Line(line) = Piece::of(line) else { break };
-        reading.take(line);
+        let DataLine::Content(line) = DataLine::parse(line) else { break };
+        reading.push_line(line);
     }
-    assert!(reading.only_value().is_none_or(|value| value.len() <= 512));
+    assert!(reading.single_value().is_none_or(|value| value.len() <= 512));
 }

@@ -2,7 +2,7 @@
 
 use crate::play::{PASSWORD, Rules, USER, play};
 use vigie::protocol::auth::{Credentials, Mechanism};
-use vigie::protocol::smtp::{Message, Smtp, Wish};
+use vigie::protocol::smtp::{OutgoingMessage, SmtpSession, SmtpOptions};
 
 /// The first byte says what the session is for.
 pub fn run(data: &[u8]) {
@@ -10,14 +10,14 @@ pub fn run(data: &[u8]) {
     let is_set = |bit: u8| choice & (1 << bit) != 0;
     let [require_tls, implicit_tls, logs_in, sends] = [0, 1, 2, 3].map(is_set);
     let mechanisms = ["auto", "plain", "login", "cram-md5", "xoauth2"];
-    let mechanism = Mechanism::of_field(mechanisms[usize::from(choice >> 4) % mechanisms.len()]);
+    let mechanism = Mechanism::from_field(mechanisms[usize::from(choice >> 4) % mechanisms.len()]);
     let credentials = Credentials { user: USER.to_owned(), password: PASSWORD.to_owned() };
-    let message = Message {
+    let message = OutgoingMessage {
         from: "a@a.test".to_owned(),
         to: "b@b.test".to_owned(),
         text: "Subject: x\n\n.a line\n".to_owned(),
     };
-    let mut core = Smtp::new(Wish {
+    let mut core = SmtpSession::new(SmtpOptions {
         hello: "localhost".to_owned(),
         implicit_tls,
         require_tls,

@@ -1,13 +1,13 @@
 //! The message that goes round (RFC 5322).
 
 use crate::domain::Timestamp;
-use crate::protocol::smtp::Message;
+use crate::protocol::smtp::OutgoingMessage;
 
 use super::token::TOKEN_HEADER;
 
 /// A message from and to `email` that carries `token`; with its Message-ID, without angle brackets.
 /// `Auto-Submitted` (RFC 3834 5) keeps it from being answered by those who are on holiday.
-pub(super) fn compose(email: &str, token: &str, now: Timestamp) -> (Message, String) {
+pub(super) fn compose(email: &str, token: &str, now: Timestamp) -> (OutgoingMessage, String) {
     let domain = email.rsplit_once('@').map_or("localhost", |(_, domain)| domain);
     let id = format!("{token}@{domain}");
     let date = date(now);
@@ -25,7 +25,7 @@ pub(super) fn compose(email: &str, token: &str, now: Timestamp) -> (Message, Str
          Vigie sent this message to see whether mail arrives here, and deletes it once it\r\n\
          has. One that was left behind may be deleted by hand.\r\n"
     );
-    (Message { from: email.to_owned(), to: email.to_owned(), text }, id)
+    (OutgoingMessage { from: email.to_owned(), to: email.to_owned(), text }, id)
 }
 
 /// RFC 5322 3.3, in UTC.
@@ -37,7 +37,7 @@ fn date(now: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::pop3::Reading;
+    use crate::protocol::pop3::HeaderScanner;
 
     #[test]
     fn the_message_is_as_rfc_5322_wants_it_and_carries_its_token() {
@@ -55,9 +55,9 @@ mod tests {
         assert!(text.contains("\r\nAuto-Submitted: auto-generated\r\n"), "{text}");
         let longest = text.lines().map(str::len).max().unwrap();
         assert!(longest < 200, "RFC 5322 2.1.1 allows 998: {longest}");
-        let mut reading = Reading::new(TOKEN_HEADER);
-        text.lines().for_each(|line| reading.take(line.as_bytes()));
-        assert_eq!(reading.only_value().as_deref(), Some(token.as_str()));
+        let mut reading = HeaderScanner::new(TOKEN_HEADER);
+        text.lines().for_each(|line| reading.push_line(line.as_bytes()));
+        assert_eq!(reading.single_value().as_deref(), Some(token.as_str()));
         let mut names: Vec<&str> = (text.split("\r\n\r\n").next().unwrap().lines())
             .filter(|line| !line.starts_with(' '))
             .map(|line| line.split_once(':').unwrap().0)

@@ -20,7 +20,7 @@ use crate::probe::mail::pop::PORTS as POP_PORTS;
 use crate::probe::settings::ProbeSettings;
 use crate::probe::target::parse_service;
 use crate::probe::unusable::InvalidProbe;
-use crate::protocol::Session;
+use crate::protocol::LineSession;
 use crate::protocol::auth::Credentials;
 use crate::schema::table::mail::{POP_SCHEMES, SMTP_SCHEMES};
 use crate::schema::typed::mail::RoundTripSettings;
@@ -92,7 +92,7 @@ impl RoundTripProbe {
         let token = self.tokens.issue(now);
         let (message, message_id) = message::compose(&self.email, &token, now);
         let facts = RoundTripFacts { message_id, ..RoundTripFacts::default() };
-        let mut session = Session::new(cx.net, cx.deadline);
+        let mut session = LineSession::new(cx.net, cx.deadline);
         let mut mail = MailFacts::default();
         let hello = self.hello.as_deref();
         let sent = send::send(&self.smtp, hello, &mut session, message, cx.clock, &mut mail).await;

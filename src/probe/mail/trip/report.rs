@@ -9,7 +9,7 @@ use super::send::AcceptedMessage;
 use super::visit::MailboxPoll;
 use crate::domain::{Capture, Failure, FailureKind, MailFacts, Observation, Phase, Phases, RoundTripFacts};
 use crate::probe::mail::account::{MailAccount, redact_facts};
-use crate::protocol::Session;
+use crate::protocol::LineSession;
 
 /// What is known of a trip since the message was taken.
 pub(super) struct RoundTripState {
@@ -27,14 +27,14 @@ impl RoundTripState {
         started: Instant,
         facts: RoundTripFacts,
         taken: &AcceptedMessage,
-        session: &Session<'_>,
+        session: &LineSession<'_>,
         mail: &MailFacts,
     ) -> Self {
         Self {
             facts: RoundTripFacts { trip_send_us: to_micros(taken.at - started), ..facts },
             started,
             phases: session.trace.phases,
-            transcript: session.transcript.capture(),
+            transcript: session.transcript.to_capture(),
             password_in_clear: mail.password_in_clear,
         }
     }

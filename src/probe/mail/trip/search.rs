@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::token::{Owner, TOKEN_HEADER, TokenSigner};
 use crate::domain::{Failure, FailureKind, Phase, Timestamp};
-use crate::protocol::pop3::{Ending, Listed, Mailbox, Reading};
+use crate::protocol::pop3::{HeaderScanner, Mailbox, MessageEntry, ReadOutcome};
 
 /// How many messages are looked at, the newest first (behaviour.md 4).
 pub(super) const MAX_MESSAGES: usize = 200;
@@ -24,7 +24,7 @@ pub(super) struct MessageSearch<'a> {
     own: &'a str,
     now: Timestamp,
     /// Messages of others, by number and unique-id. At most [`MAX_MESSAGES`].
-    others: HashSet<Listed>,
+    others: HashSet<MessageEntry>,
     /// Whether the server has refused TOP.
     without_top: bool,
     /// Whether the own message alone is looked for, since another one broke the session off.
@@ -35,9 +35,9 @@ pub(super) struct MessageSearch<'a> {
 #[derive(Debug, Default)]
 pub(super) struct SearchOutcome {
     /// The message of this check, and where it stands among those that were looked at.
-    pub(super) own: Option<(usize, Listed)>,
+    pub(super) own: Option<(usize, MessageEntry)>,
     /// Those of earlier checks, older than a day.
-    pub(super) stale: Vec<Listed>,
+    pub(super) stale: Vec<MessageEntry>,
     /// Whether some are left that have not been looked at.
     pub(super) more: bool,
     /// Whether a message is still on its way that was too long, so that nothing can be asked any more.
@@ -51,7 +51,7 @@ impl<'a> MessageSearch<'a> {
     }
 
     /// Forgets those that are in `listed` no more.
-    pub(super) fn retain_listed(&mut self, listed: &[Listed]) {
+    pub(super) fn retain_listed(&mut self, listed: &[MessageEntry]) {
         self.others.retain(|message| listed.contains(message));
     }
 
@@ -59,7 +59,7 @@ impl<'a> MessageSearch<'a> {
     pub(super) async fn run(
         &mut self,
         mailbox: &mut Mailbox<'_, '_>,
-        listed: &[Listed],
+        listed: &[MessageEntry],
         until: Option<Instant>,
     ) -> Result<SearchOutcome, Failure> {
         let mut looked = SearchOutcome::default();
@@ -72,7 +72,7 @@ impl<'a> MessageSearch<'a> {
                 looked.more = true;
                 return Ok(looked);
             }
-            let mut reading = Reading::new(TOKEN_HEADER);
+            let mut reading = HeaderScanner::new(TOKEN_HEADER);
             let ending = self.read_head(mailbox, message, &mut reading).await?;
             spent += reading.bytes();
             match self.owner(ending, &reading) {
@@ -83,7 +83,7 @@ impl<'a> MessageSearch<'a> {
                 Owner::Stale => looked.stale.push(message.clone()),
                 Owner::Other => self.mark_seen(message),
             }
-            if ending == Ending::TooLong {
+            if ending == ReadOutcome::TooLong {
                 (looked.more, looked.broken) = (true, true);
                 return Ok(looked);
             }
@@ -95,31 +95,31 @@ impl<'a> MessageSearch<'a> {
     pub(super) async fn fetch_own(
         &self,
         mailbox: &mut Mailbox<'_, '_>,
-        message: &Listed,
+        message: &MessageEntry,
     ) -> Result<(), Failure> {
-        let mut reading = Reading::new(TOKEN_HEADER);
+        let mut reading = HeaderScanner::new(TOKEN_HEADER);
         let fail = |kind, detail: &str| Err(Failure::new(Phase::Fetch, kind, detail));
         match mailbox.retrieve(message.number, &mut reading, MAX_MESSAGE_BYTES).await? {
-            Ending::Refused => {
+            ReadOutcome::Refused => {
                 fail(FailureKind::DialogueUnexpected, "it lists the message, but refuses RETR")
             }
-            Ending::TooLong => {
+            ReadOutcome::TooLong => {
                 fail(FailureKind::ResponseTooLarge, "the message came back with more than 1 MiB")
             }
-            Ending::Whole if self.owner(Ending::Whole, &reading) == Owner::Own => Ok(()),
-            Ending::Whole => {
+            ReadOutcome::Complete if self.owner(ReadOutcome::Complete, &reading) == Owner::Own => Ok(()),
+            ReadOutcome::Complete => {
                 fail(FailureKind::ResponseInvalid, "RETR gives another message than TOP; nothing was deleted")
             }
         }
     }
 
-    fn owner(&self, ending: Ending, reading: &Reading) -> Owner {
-        let value = reading.only_value().filter(|_| ending == Ending::Whole);
+    fn owner(&self, ending: ReadOutcome, reading: &HeaderScanner) -> Owner {
+        let value = reading.single_value().filter(|_| ending == ReadOutcome::Complete);
         value.map_or(Owner::Other, |value| self.tokens.classify(&value, self.own, self.now))
     }
 
     /// Numbers alone say nothing in the next session.
-    fn mark_seen(&mut self, message: &Listed) {
+    fn mark_seen(&mut self, message: &MessageEntry) {
         if !message.uid.is_empty() {
             self.others.insert(message.clone());
         }
@@ -129,12 +129,12 @@ impl<'a> MessageSearch<'a> {
     async fn read_head(
         &mut self,
         mailbox: &mut Mailbox<'_, '_>,
-        message: &Listed,
-        reading: &mut Reading,
-    ) -> Result<Ending, Failure> {
+        message: &MessageEntry,
+        reading: &mut HeaderScanner,
+    ) -> Result<ReadOutcome, Failure> {
         if !self.without_top {
             let ending = mailbox.top(message.number, reading, MAX_HEAD_BYTES).await?;
-            if ending != Ending::Refused {
+            if ending != ReadOutcome::Refused {
                 return Ok(ending);
             }
             self.without_top = true;
@@ -143,7 +143,7 @@ impl<'a> MessageSearch<'a> {
             Some(size) if size <= MAX_MESSAGE_BYTES as u64 => {
                 mailbox.retrieve(message.number, reading, MAX_MESSAGE_BYTES).await
             }
-            _ => Ok(Ending::Refused),
+            _ => Ok(ReadOutcome::Refused),
         }
     }
 }

@@ -8,8 +8,8 @@ use super::super::smtp::ehlo_name;
 use crate::clock::Clock;
 use crate::domain::{Failure, MailFacts, Phase, Timestamp};
 use crate::probe::mail::account::MailAccount;
-use crate::protocol::smtp::{Message, Smtp, Wish};
-use crate::protocol::{Act, Core, Session};
+use crate::protocol::smtp::{OutgoingMessage, SmtpOptions, SmtpSession};
+use crate::protocol::{LineProtocol, LineSession, ProtocolAction};
 
 /// How long the answer to QUIT is waited for: the message is taken by then.
 const QUIT_TIMEOUT: Duration = Duration::from_secs(1);
@@ -29,13 +29,13 @@ pub(super) struct AcceptedMessage {
 pub(super) async fn send(
     account: &MailAccount,
     named: Option<&str>,
-    session: &mut Session<'_>,
-    message: Message,
+    session: &mut LineSession<'_>,
+    message: OutgoingMessage,
     clock: &dyn Clock,
     facts: &mut MailFacts,
 ) -> Result<AcceptedMessage, Failure> {
     account.connect(session).await?;
-    let mut core = Smtp::new(Wish {
+    let mut core = SmtpSession::new(SmtpOptions {
         hello: ehlo_name(named, session),
         implicit_tls: account.service.implicit_tls,
         require_tls: account.require_tls,
@@ -49,31 +49,31 @@ pub(super) async fn send(
     outcome
 }
 
-/// As [`Session::run`], but the message counts as taken when the server says so, not when it says farewell.
+/// As [`LineSession::run`], but the message counts as taken when the server says so, not when it says farewell.
 async fn deliver(
     account: &MailAccount,
-    session: &mut Session<'_>,
-    core: &mut Smtp,
+    session: &mut LineSession<'_>,
+    core: &mut SmtpSession,
     clock: &dyn Clock,
 ) -> Result<AcceptedMessage, Failure> {
     loop {
-        let (line, act) = session.turn(core, account.host(), &account.options).await?;
+        let (line, act) = session.step(core, account.host(), &account.options).await?;
         if core.delivered {
-            let reply = crate::domain::replace_control_chars(&session.transcript.masked(&line));
+            let reply = crate::domain::replace_control_chars(&session.transcript.redact(&line));
             let taken = AcceptedMessage { at: Instant::now(), accepted_at: clock.now(), reply };
             let phases = session.trace.phases;
-            if let Act::Say(quit) = act
-                && session.say(&quit).await.is_ok()
+            if let ProtocolAction::SendLine(quit) = act
+                && session.send(&quit).await.is_ok()
             {
-                let _ = timeout(QUIT_TIMEOUT, session.hear(Phase::Quit)).await;
+                let _ = timeout(QUIT_TIMEOUT, session.read_line(Phase::Quit)).await;
             }
             // The message is on its way meanwhile: that time is told as its transit.
             session.trace.phases = phases;
             return Ok(taken);
         }
-        if let Act::Say(line) = act {
+        if let ProtocolAction::SendLine(line) = act {
             // It is known by the answer that does not come.
-            session.say(&line).await.map_err(|failure| Failure { phase: core.phase(), ..failure })?;
+            session.send(&line).await.map_err(|failure| Failure { phase: core.phase(), ..failure })?;
         }
     }
 }

@@ -9,8 +9,8 @@ use super::search::{MAX_MESSAGES, MessageSearch, SearchOutcome};
 use crate::domain::{Failure, FailureKind, MailFacts};
 use crate::probe::contract::ProbeContext;
 use crate::probe::mail::account::MailAccount;
-use crate::protocol::Session;
-use crate::protocol::pop3::{Listed, Mailbox, Opening};
+use crate::protocol::LineSession;
+use crate::protocol::pop3::{Mailbox, MessageEntry, Opening};
 
 /// Bytes that one session may read: a list of a million unique-ids, and heads.
 const MAX_SESSION_BYTES: usize = 128 * 1024 * 1024;
@@ -21,7 +21,7 @@ const QUIT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A visit, and what is known of it.
 pub(super) struct MailboxPoll<'a> {
-    pub(super) session: Session<'a>,
+    pub(super) session: LineSession<'a>,
     opening: Option<Opening>,
     /// Forgotten messages that were deleted.
     pub(super) deleted_stale: u32,
@@ -43,8 +43,8 @@ pub(super) enum PollOutcome {
 impl<'a> MailboxPoll<'a> {
     /// One that has not begun.
     pub(super) fn new(cx: ProbeContext<'a>) -> Self {
-        let mut session = Session::new(cx.net, cx.deadline);
-        session.may_hear(MAX_SESSION_BYTES);
+        let mut session = LineSession::new(cx.net, cx.deadline);
+        session.set_read_limit(MAX_SESSION_BYTES);
         Self { session, opening: None, deleted_stale: 0 }
     }
 
@@ -67,7 +67,7 @@ impl<'a> MailboxPoll<'a> {
     pub(super) async fn run(&mut self, account: &MailAccount, search: &mut MessageSearch<'_>) -> PollOutcome {
         let way = self.opening.insert(build_opening(account));
         let outcome = open_mailbox(account, &mut self.session, way).await;
-        let patient = way.wants_patience();
+        let patient = way.should_retry_later();
         let end = match outcome {
             Err(_) if patient => PollOutcome::Locked,
             Err(failure) => PollOutcome::Failed(failure),
@@ -86,7 +86,7 @@ impl<'a> MailboxPoll<'a> {
     async fn poll(&mut self, search: &mut MessageSearch<'_>) -> Result<PollOutcome, Failure> {
         let count = self.facts().mailbox_messages.unwrap_or_default();
         let mut mailbox = Mailbox::new(&mut self.session);
-        let listed = mailbox.newest(count, MAX_MESSAGES).await?;
+        let listed = mailbox.newest_messages(count, MAX_MESSAGES).await?;
         search.retain_listed(&listed);
         let SearchOutcome { own, stale: forgotten, more, broken } =
             search.run(&mut mailbox, &listed, None).await?;
@@ -128,14 +128,14 @@ impl<'a> MailboxPoll<'a> {
 async fn fetch_and_delete(
     search: &MessageSearch<'_>,
     mailbox: &mut Mailbox<'_, '_>,
-    message: &Listed,
+    message: &MessageEntry,
 ) -> Result<(), Failure> {
     search.fetch_own(mailbox, message).await?;
     mailbox.delete(message.number).await
 }
 
 /// Marks `forgotten` as deleted, as far as the server lets it; how many.
-async fn delete_stale(mailbox: &mut Mailbox<'_, '_>, forgotten: &[Listed]) -> Result<u32, Failure> {
+async fn delete_stale(mailbox: &mut Mailbox<'_, '_>, forgotten: &[MessageEntry]) -> Result<u32, Failure> {
     let mut swept = 0;
     for message in forgotten {
         match mailbox.delete(message.number).await {

@@ -8,7 +8,7 @@ use crate::net::{AddressFamily, Endpoint, TlsOptions};
 
 /// How the connections of a check are made.
 #[derive(Clone, Debug)]
-pub struct Way {
+pub struct ConnectOptions {
     /// Families to try.
     pub family: AddressFamily,
     /// Address of a host whose name is not to be resolved.
@@ -19,7 +19,7 @@ pub struct Way {
     pub tls: TlsOptions,
 }
 
-impl Way {
+impl ConnectOptions {
     /// Where to connect to for `url`.
     #[must_use]
     pub fn endpoint(&self, url: &Url) -> Endpoint {

@@ -4,16 +4,16 @@ use std::fmt::Write;
 
 use super::record::version_name;
 use crate::domain::Capture;
-use crate::protocol::http::exchange::Head;
+use crate::protocol::http::exchange::ResponseHead;
 use crate::redaction::names::is_sensitive_header;
 use crate::syntax::MASK;
 
 /// Bytes of a body that are kept, decoded.
-pub const BODY_BYTES: usize = 64 * 1024;
+pub const MAX_CAPTURED_BODY: usize = 64 * 1024;
 
 /// The status line and the header fields; values that let somebody in are masked.
 #[must_use]
-pub fn head(head: &Head) -> Capture {
+pub fn head_capture(head: &ResponseHead) -> Capture {
     let mut text = format!("{} {}", version_name(head.version), head.status.as_u16());
     if let Some(reason) = &head.reason {
         let _ = write!(text, " {reason}");
@@ -21,13 +21,13 @@ pub fn head(head: &Head) -> Capture {
     text.push_str("\r\n");
     let values = head.headers.iter().map(|(name, value)| (name, String::from_utf8_lossy(value.as_bytes())));
     let values: Vec<_> = values.collect();
-    text.push_str(&fields(values.iter().map(|(name, value)| (name.as_str(), &**value))));
+    text.push_str(&header_lines(values.iter().map(|(name, value)| (name.as_str(), &**value))));
     Capture::new("response-head.txt", "text/plain; charset=utf-8", text.as_bytes())
 }
 
 /// Header fields, a line each; values that let somebody in are masked.
 #[must_use]
-pub fn fields<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+pub fn header_lines<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let mut text = String::new();
     for (name, value) in fields {
         let _ = write!(text, "{name}: {}\r\n", if is_sensitive_header(name) { MASK } else { value });
@@ -37,8 +37,8 @@ pub fn fields<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> Strin
 
 /// The beginning of a body of this media type; `None` of an empty one.
 #[must_use]
-pub fn body(bytes: &[u8], content_type: Option<&str>) -> Option<Capture> {
-    let bytes = bytes.get(..BODY_BYTES).unwrap_or(bytes);
+pub fn body_capture(bytes: &[u8], content_type: Option<&str>) -> Option<Capture> {
+    let bytes = bytes.get(..MAX_CAPTURED_BODY).unwrap_or(bytes);
     if bytes.is_empty() {
         return None;
     }
@@ -80,7 +80,8 @@ mod tests {
         }
         let status = http::StatusCode::SERVICE_UNAVAILABLE;
         let reason = Some("Busy".to_owned());
-        let capture = head(&Head { status, version: http::Version::HTTP_11, reason, headers });
+        let capture =
+            head_capture(&ResponseHead { status, version: http::Version::HTTP_11, reason, headers });
         let text = String::from_utf8_lossy(capture.content.as_deref().unwrap_or_default()).into_owned();
         assert_eq!(
             text,
@@ -91,7 +92,8 @@ mod tests {
 
     #[test]
     fn bodies_are_named_by_their_type_and_cut() {
-        let kind = |content_type| body(b"x", content_type).map(|capture| (capture.name, capture.mimetype));
+        let kind =
+            |content_type| body_capture(b"x", content_type).map(|capture| (capture.name, capture.mimetype));
         let is = |name: &str, mimetype: &str| Some((name.to_owned(), mimetype.to_owned()));
         assert_eq!(kind(None), is("response-body.txt", "text/plain"));
         let html = Some("Text/HTML; Charset=\"ISO-8859-1\"");
@@ -99,7 +101,10 @@ mod tests {
         assert_eq!(kind(Some("application/problem+json")), is("response-body.json", "application/json"));
         assert_eq!(kind(Some("image/png")), is("response-body.txt", "text/plain"));
         assert_eq!(kind(Some("text/html; charset=a\r\nb")), is("response-body.html", "text/html"));
-        assert_eq!(body(&[], None), None);
-        assert_eq!(body(&vec![b'x'; BODY_BYTES + 9], None).map(|c| c.bytes), Some(BODY_BYTES as u64));
+        assert_eq!(body_capture(&[], None), None);
+        assert_eq!(
+            body_capture(&vec![b'x'; MAX_CAPTURED_BODY + 9], None).map(|c| c.bytes),
+            Some(MAX_CAPTURED_BODY as u64)
+        );
     }
 }

@@ -10,14 +10,14 @@ use url::{Host, Url};
 
 /// The cookies of one attempt.
 #[derive(Debug, Default)]
-pub struct Jar(Option<Box<CookieStore>>);
+pub struct CookieJar(Option<Box<CookieStore>>);
 
-impl Jar {
+impl CookieJar {
     /// Keeps the cookies of an answer from `url`.
-    pub fn keep(&mut self, url: &Url, headers: &HeaderMap) {
+    pub fn store(&mut self, url: &Url, headers: &HeaderMap) {
         for text in headers.get_all(SET_COOKIE).iter().filter_map(|value| value.to_str().ok()) {
             let Ok(mut cookie) = RawCookie::parse(text.to_owned()) else { continue };
-            if is_fine(&mut cookie, url) {
+            if is_acceptable(&mut cookie, url) {
                 // One that does not fit to its origin is ignored.
                 let _ = self.0.get_or_insert_default().insert_raw(&cookie, url);
             }
@@ -27,7 +27,7 @@ impl Jar {
     /// The value of `Cookie` for a request for `url`; `None` when there is nothing to say. Those of longer paths
     /// come first (RFC 6265 5.4).
     #[must_use]
-    pub fn header(&self, url: &Url) -> Option<HeaderValue> {
+    pub fn cookie_header(&self, url: &Url) -> Option<HeaderValue> {
         let mut cookies = self.0.as_ref()?.matches(url);
         cookies.sort_by_key(|cookie| Reverse(cookie.path.len()));
         let pairs: Vec<String> =
@@ -37,7 +37,7 @@ impl Jar {
 }
 
 /// Whether nobody listens on the way to `url`. Loopback counts, as in the store and in browsers.
-fn is_secure(url: &Url) -> bool {
+fn is_trustworthy_origin(url: &Url) -> bool {
     let is_near = match url.host() {
         Some(Host::Domain(name)) => name == "localhost",
         Some(Host::Ipv4(address)) => address.is_loopback(),
@@ -49,13 +49,13 @@ fn is_secure(url: &Url) -> bool {
 
 /// Whether a cookie that came from `url` may be kept. One for a whole public suffix becomes one for the host when
 /// that is the suffix itself (RFC 6265 5.3, step 5).
-fn is_fine(cookie: &mut RawCookie<'static>, url: &Url) -> bool {
+fn is_acceptable(cookie: &mut RawCookie<'static>, url: &Url) -> bool {
     let wants_secure = cookie.secure().unwrap_or(false);
     let begins = |prefix: &str| {
         cookie.name().get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
     };
     let (secure_prefix, host_prefix) = (begins("__Secure-"), begins("__Host-"));
-    if (wants_secure && !is_secure(url)) || ((secure_prefix || host_prefix) && !wants_secure) {
+    if (wants_secure && !is_trustworthy_origin(url)) || ((secure_prefix || host_prefix) && !wants_secure) {
         return false;
     }
     if host_prefix && (cookie.domain().is_some() || cookie.path() != Some("/")) {
@@ -87,9 +87,9 @@ mod tests {
         for cookie in cookies {
             headers.append(SET_COOKIE, HeaderValue::from_str(cookie).unwrap());
         }
-        let mut jar = Jar::default();
-        jar.keep(&Url::parse(from).unwrap(), &headers);
-        let value = jar.header(&Url::parse(to).unwrap());
+        let mut jar = CookieJar::default();
+        jar.store(&Url::parse(from).unwrap(), &headers);
+        let value = jar.cookie_header(&Url::parse(to).unwrap());
         value.map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default()
     }
 

@@ -8,7 +8,7 @@ use http::{HeaderMap, Method, Request, Uri, Version};
 use http_body_util::Full;
 use url::{Position, Url};
 
-use super::redirect::shown;
+use super::redirect::display_url;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::syntax::words::WordSet;
 
@@ -16,7 +16,7 @@ use crate::syntax::words::WordSet;
 /// `Authorization`, `Cookie`, `X-Api-Key`, `X-Auth-Token` and their like are told by the words in them, among them
 /// all of [`is_telling`](crate::redaction::names::is_telling).
 #[must_use]
-pub fn is_secret(name: &HeaderName) -> bool {
+pub fn is_secret_header(name: &HeaderName) -> bool {
     static WORDS: WordSet<9> = WordSet::new([
         "auth",
         "cookie",
@@ -32,7 +32,7 @@ pub fn is_secret(name: &HeaderName) -> bool {
 }
 
 /// What the message of an exchange is made of.
-pub(super) struct MessageParts<'m> {
+pub(super) struct RequestParts<'m> {
     /// Where it goes; redirects change it.
     pub(super) url: &'m Url,
     pub(super) method: &'m Method,
@@ -49,10 +49,10 @@ pub(super) struct MessageParts<'m> {
 ///
 /// # Errors
 /// Ours, when the URL is longer than a request line may be.
-pub(super) fn message(parts: MessageParts<'_>) -> Result<Request<Full<Bytes>>, Failure> {
-    let MessageParts { url, version, .. } = parts;
+pub(super) fn build_request(parts: RequestParts<'_>) -> Result<Request<Full<Bytes>>, Failure> {
+    let RequestParts { url, version, .. } = parts;
     let mut message = Request::new(Full::default());
-    *message.uri_mut() = uri(url, version)?;
+    *message.uri_mut() = request_target(url, version)?;
     *message.version_mut() = version;
     let headers = message.headers_mut();
     headers.clone_from(parts.headers);
@@ -62,11 +62,12 @@ pub(super) fn message(parts: MessageParts<'_>) -> Result<Request<Full<Bytes>>, F
         headers.remove(CONNECTION);
     } else {
         let host = &url[Position::BeforeHost..Position::AfterPort];
-        headers.insert(HOST, HeaderValue::from_str(host).map_err(|_| unaskable(url))?);
+        headers.insert(HOST, HeaderValue::from_str(host).map_err(|_| invalid_url_failure(url))?);
     }
     if !is_same_origin(url, parts.origin) {
         // What the monitor says of itself is meant for its own server.
-        let secrets: Vec<HeaderName> = headers.keys().filter(|name| is_secret(name)).cloned().collect();
+        let secrets: Vec<HeaderName> =
+            headers.keys().filter(|name| is_secret_header(name)).cloned().collect();
         for secret in secrets {
             headers.remove(secret);
         }
@@ -99,15 +100,15 @@ pub fn is_same_origin(one: &Url, other: &Url) -> bool {
 }
 
 /// The target of the request line (RFC 9112 3.2.1), or of the pseudo fields in HTTP/2.
-fn uri(url: &Url, version: Version) -> Result<Uri, Failure> {
+fn request_target(url: &Url, version: Version) -> Result<Uri, Failure> {
     let part = match version {
         Version::HTTP_2 | Version::HTTP_3 => &url[..Position::AfterQuery],
         _ => &url[Position::BeforePath..Position::AfterQuery],
     };
-    part.parse().map_err(|_| unaskable(url))
+    part.parse().map_err(|_| invalid_url_failure(url))
 }
 
-fn unaskable(url: &Url) -> Failure {
-    let detail = format!("`{}` cannot be put into a request", shown(url));
+fn invalid_url_failure(url: &Url) -> Failure {
+    let detail = format!("`{}` cannot be put into a request", display_url(url));
     Failure::new(Phase::Prepare, FailureKind::Internal, detail)
 }

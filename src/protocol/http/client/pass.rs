@@ -6,30 +6,30 @@ use http::Method;
 use http::header::HeaderValue;
 use url::Url;
 
-use super::journey::Journey;
-use super::login::{Login, Session};
+use super::journey::RequestChain;
+use super::login::{AuthScheme, HttpCredentials};
 
 /// A login that was asked for once, for further requests to the same origin.
 #[derive(Debug)]
-pub struct Pass {
-    login: Arc<Login>,
-    session: Session,
+pub struct AuthState {
+    login: Arc<HttpCredentials>,
+    session: AuthScheme,
 }
 
-impl Pass {
+impl AuthState {
     /// The value of `Authorization` for a request of `method` for `url`; `None` for other origins.
     pub fn authorization(&mut self, method: &Method, url: &Url) -> Option<HeaderValue> {
-        if !self.login.is_for(url) {
+        if !self.login.applies_to(url) {
             return None;
         }
         self.login.authorization(&mut self.session, method, url, &[])
     }
 }
 
-impl Journey<'_> {
+impl RequestChain<'_> {
     /// Takes what the login came to, when the server asked for one.
-    pub fn take_pass(&mut self) -> Option<Pass> {
-        let login = Arc::clone(self.request.login.as_ref()?);
-        Some(Pass { login, session: self.session.take()? })
+    pub fn take_auth_state(&mut self) -> Option<AuthState> {
+        let login = Arc::clone(self.request.credentials.as_ref()?);
+        Some(AuthState { login, session: self.session.take()? })
     }
 }

@@ -3,17 +3,17 @@
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Version};
 
-use super::journey::Journey;
-use super::kept_headers::told;
-use super::request::Request;
+use super::journey::RequestChain;
+use super::kept_headers::to_header_list;
+use super::request::RequestSpec;
 use crate::domain::{Excerpt, Failure, HttpExchange, from_utf8_lossy, replace_control_chars};
-use crate::protocol::http::exchange::Head;
+use crate::protocol::http::exchange::ResponseHead;
 
 /// What came of an exchange, for its record.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Kept<'k> {
+pub struct ExchangeRecord<'k> {
     /// The head of the answer, when there was one.
-    pub head: Option<&'k Head>,
+    pub head: Option<&'k ResponseHead>,
     /// The beginning of the decoded body.
     pub body: &'k [u8],
     /// Bytes of the body over the wire.
@@ -23,15 +23,15 @@ pub struct Kept<'k> {
     /// What went wrong with the exchange.
     pub failure: Option<&'k Failure>,
     /// Bytes of either body that are told; 0 leaves both out.
-    pub most: usize,
+    pub max_body_bytes: usize,
 }
 
-impl Journey<'_> {
+impl RequestChain<'_> {
     /// The exchange under way, as a result tells it.
     #[must_use]
-    pub fn record(&mut self, kept: &Kept<'_>) -> HttpExchange {
+    pub fn record(&mut self, kept: &ExchangeRecord<'_>) -> HttpExchange {
         let mut exchange = HttpExchange {
-            started_us: u64::try_from(self.began.as_micros()).unwrap_or(u64::MAX),
+            started_us: u64::try_from(self.started_after.as_micros()).unwrap_or(u64::MAX),
             method: self.method.as_str().to_owned(),
             url: self.url.as_str().to_owned(),
             address: self.trace.address,
@@ -42,40 +42,45 @@ impl Journey<'_> {
             ..HttpExchange::default()
         };
         // It could be made before; if it could not, that is the failure.
-        let sent = self.sent.take().or_else(|| self.message().ok().map(|message| told(message.headers())));
+        let sent = self
+            .sent
+            .take()
+            .or_else(|| self.build_request().ok().map(|message| to_header_list(message.headers())));
         if let Some(sent) = sent {
             exchange.request_headers = sent;
-            let Request { body, headers, .. } = self.request;
-            let body = body.as_ref().filter(|body| self.has_body() && kept.most > 0 && !body.is_empty());
-            exchange.request_body = body.map(|body| excerpt(body, body.len() as u64, headers, kept.most));
+            let RequestSpec { body, headers, .. } = self.request;
+            let body =
+                body.as_ref().filter(|body| self.has_body() && kept.max_body_bytes > 0 && !body.is_empty());
+            exchange.request_body =
+                body.map(|body| body_excerpt(body, body.len() as u64, headers, kept.max_body_bytes));
         }
         if let Some(head) = kept.head {
             exchange.http_status = head.status.as_u16();
             version_name(head.version).clone_into(&mut exchange.http_version);
-            exchange.http_reason = head.reason.as_deref().map(short);
-            exchange.response_headers = told(&head.headers);
-            let body = Some(kept.body).filter(|body| kept.most > 0 && !body.is_empty());
+            exchange.http_reason = head.reason.as_deref().map(truncate_for_result);
+            exchange.response_headers = to_header_list(&head.headers);
+            let body = Some(kept.body).filter(|body| kept.max_body_bytes > 0 && !body.is_empty());
             exchange.response_body =
-                body.map(|body| excerpt(body, kept.body_bytes, &head.headers, kept.most));
+                body.map(|body| body_excerpt(body, kept.body_bytes, &head.headers, kept.max_body_bytes));
         }
         exchange
     }
 }
 
-fn excerpt(body: &[u8], bytes: u64, headers: &HeaderMap, most: usize) -> Excerpt {
+fn body_excerpt(body: &[u8], bytes: u64, headers: &HeaderMap, most: usize) -> Excerpt {
     let text = from_utf8_lossy(body.get(..most).unwrap_or(body)).into_owned();
-    Excerpt { mimetype: of_media_type(headers).map(short).unwrap_or_default(), text, bytes }
+    Excerpt { mimetype: content_type(headers).map(truncate_for_result).unwrap_or_default(), text, bytes }
 }
 
 /// The declared type of a body, with its charset.
 #[must_use]
-pub fn of_media_type(headers: &HeaderMap) -> Option<&str> {
+pub fn content_type(headers: &HeaderMap) -> Option<&str> {
     headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok())
 }
 
 /// What a peer wrote, in a length that a result can bear.
 #[must_use]
-pub fn short(text: &str) -> String {
+pub fn truncate_for_result(text: &str) -> String {
     match text.char_indices().nth(120) {
         Some((end, _)) => replace_control_chars(&text[..end]),
         None => replace_control_chars(text),

@@ -7,11 +7,11 @@ use url::Url;
 use crate::domain::{Failure, FailureKind, Phase, truncate};
 
 /// Redirects that are followed at most (behaviour.md 4).
-pub const MOST: usize = 10;
+pub const MAX_REDIRECTS: usize = 10;
 /// Bytes of a URL that can be put into a request.
-const LONGEST: usize = 65_000;
+const MAX_URL_BYTES: usize = 65_000;
 /// Characters of a URL that a message shows.
-const SHOWN: usize = 200;
+const MAX_SHOWN_CHARS: usize = 200;
 
 /// Whether `status` asks to go elsewhere; the other 3xx do not name one place.
 #[must_use]
@@ -23,9 +23,9 @@ pub fn is_redirect(status: StatusCode) -> bool {
 ///
 /// # Errors
 /// [`FailureKind::RedirectInvalid`] without a usable `Location`.
-pub fn target(from: &Url, status: StatusCode, headers: &HeaderMap) -> Result<Url, Failure> {
+pub fn redirect_target(from: &Url, status: StatusCode, headers: &HeaderMap) -> Result<Url, Failure> {
     let invalid = |words: String| {
-        let detail = format!("{} from `{}` {words}", status.as_u16(), shown(from));
+        let detail = format!("{} from `{}` {words}", status.as_u16(), display_url(from));
         Failure::new(Phase::Validate, FailureKind::RedirectInvalid, detail)
     };
     let location = headers.get(LOCATION).ok_or_else(|| invalid("has no `Location`".to_owned()))?;
@@ -39,14 +39,14 @@ pub fn target(from: &Url, status: StatusCode, headers: &HeaderMap) -> Result<Url
     let _ = to.set_username("");
     let _ = to.set_password(None);
     to.set_fragment(None);
-    if to.as_str().len() > LONGEST {
-        return Err(invalid(format!("leads to a URL of more than {LONGEST} bytes")));
+    if to.as_str().len() > MAX_URL_BYTES {
+        return Err(invalid(format!("leads to a URL of more than {MAX_URL_BYTES} bytes")));
     }
     Ok(to)
 }
 
 /// The method to go on with. 303 asks for GET; after 301 and 302 a POST becomes GET, as browsers do.
-pub(super) fn method(status: StatusCode, method: &Method) -> Method {
+pub(super) fn redirect_method(status: StatusCode, method: &Method) -> Method {
     match status.as_u16() {
         303 if method != Method::HEAD => Method::GET,
         301 | 302 if method == Method::POST => Method::GET,
@@ -56,11 +56,11 @@ pub(super) fn method(status: StatusCode, method: &Method) -> Method {
 
 /// A URL for messages: without credentials and not longer than a line.
 #[must_use]
-pub fn shown(url: &Url) -> String {
+pub fn display_url(url: &Url) -> String {
     let mut url = url.clone();
     let _ = url.set_username("");
     let _ = url.set_password(None);
-    truncate(url.as_str(), SHOWN)
+    truncate(url.as_str(), MAX_SHOWN_CHARS)
 }
 
 #[cfg(test)]
@@ -73,7 +73,9 @@ mod tests {
             headers.insert(LOCATION, location.parse().unwrap());
         }
         let from = Url::parse(from).unwrap();
-        target(&from, StatusCode::FOUND, &headers).map(String::from).map_err(|failure| failure.detail)
+        redirect_target(&from, StatusCode::FOUND, &headers)
+            .map(String::from)
+            .map_err(|failure| failure.detail)
     }
 
     #[test]
@@ -123,7 +125,7 @@ mod tests {
             (303, Method::HEAD, Method::HEAD),
             (303, Method::GET, Method::GET),
         ] {
-            assert_eq!(method(StatusCode::from_u16(status).unwrap(), &before), after, "{status}");
+            assert_eq!(redirect_method(StatusCode::from_u16(status).unwrap(), &before), after, "{status}");
         }
     }
 }

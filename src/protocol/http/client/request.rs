@@ -7,13 +7,13 @@ use http::{HeaderMap, Method, Version};
 use tokio::time::Instant;
 use url::Url;
 
-use super::connect_options::Way;
+use super::connect_options::ConnectOptions;
 use crate::net::{Deadline, Net};
-use crate::protocol::http::client::login::Login;
+use crate::protocol::http::client::login::HttpCredentials;
 
 /// What is asked for.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct RequestSpec {
     /// An `http` or `https` URL with a host, without credentials and fragment.
     pub url: Url,
     /// The method.
@@ -27,24 +27,24 @@ pub struct Request {
     /// What is sent; `None` for a request without a body.
     pub body: Option<Bytes>,
     /// Who asks.
-    pub login: Option<Arc<Login>>,
+    pub credentials: Option<Arc<HttpCredentials>>,
     /// Whether the login is sent before the server asks for it (Basic).
-    pub preemptive: bool,
+    pub preemptive_auth: bool,
     /// Whether redirects are followed.
-    pub follows: bool,
+    pub follow_redirects: bool,
 }
 
 /// What the requests of one attempt have in common.
 #[derive(Clone, Copy, Debug)]
-pub struct Client<'a> {
+pub struct RequestContext<'a> {
     /// The network of this location.
     pub net: &'a Net,
     /// How connections are made.
-    pub way: &'a Way,
+    pub connect_options: &'a ConnectOptions,
     /// When the attempt has to be over.
     pub deadline: Deadline,
     /// When it began.
     pub started: Instant,
     /// Whether every exchange is recorded; others can be too, at a higher price.
-    pub records: bool,
+    pub record_exchanges: bool,
 }

@@ -5,6 +5,6 @@ mod client;
 mod stream;
 mod told;
 
-pub(super) use body::QuicBody;
-pub(super) use client::Line;
-pub use client::open_quic;
+pub(super) use body::Http3Body;
+pub(super) use client::Http3Connection;
+pub use client::send_http3_request;

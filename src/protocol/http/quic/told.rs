@@ -5,28 +5,28 @@ use quinn::ConnectionError;
 
 use crate::domain::{Failure, FailureKind, Phase, replace_control_chars};
 use crate::net::{QuicMeter, quic_closed};
-use crate::protocol::http::limits::{HEAD_BYTES, HEAD_FIELDS};
+use crate::protocol::http::limits::{MAX_HEAD_BYTES, MAX_HEADER_FIELDS};
 
 /// More came than the gauge lets in.
-pub(super) fn flooded(phase: Phase) -> Failure {
+pub(super) fn too_large_failure(phase: Phase) -> Failure {
     Failure::new(phase, FailureKind::ResponseTooLarge, "more came than an answer may have")
 }
 
 /// Tells what went wrong with an exchange.
 #[derive(Clone)]
-pub(super) struct Told {
+pub(super) struct FailureContext {
     pub(super) connection: quinn::Connection,
     pub(super) gauge: QuicMeter,
 }
 
-impl Told {
+impl FailureContext {
     /// Of an exchange.
-    pub(super) fn of_stream(&self, phase: Phase, error: &StreamError) -> Failure {
+    pub(super) fn stream_failure(&self, phase: Phase, error: &StreamError) -> Failure {
         let failure = |kind, detail: String| Failure::new(phase, kind, detail);
         match error {
             StreamError::HeaderTooBig { .. } => failure(
                 FailureKind::ResponseTooLarge,
-                format!("the head has more than {HEAD_BYTES} bytes or {HEAD_FIELDS} fields"),
+                format!("the head has more than {MAX_HEAD_BYTES} bytes or {MAX_HEADER_FIELDS} fields"),
             ),
             StreamError::RemoteTerminate { code, .. } => {
                 let kind = match phase {
@@ -38,12 +38,12 @@ impl Told {
             StreamError::RemoteClosing { .. } => {
                 failure(FailureKind::NoResponse, "the server takes no requests on the connection".to_owned())
             }
-            other => self.of_connection(phase, &other.to_string()),
+            other => self.closed_failure(phase, &other.to_string()),
         }
     }
 
     /// What it means that the connection ended, or that its peer broke the rules of HTTP/3, as `words` say.
-    pub(super) fn of_connection(&self, phase: Phase, words: &str) -> Failure {
+    pub(super) fn closed_failure(&self, phase: Phase, words: &str) -> Failure {
         let failure = |kind, detail: &str| Failure::new(phase, kind, detail);
         match self.connection.close_reason() {
             None | Some(ConnectionError::LocallyClosed) => {

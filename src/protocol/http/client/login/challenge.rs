@@ -24,7 +24,7 @@ impl Challenge {
     }
 
     /// The scheme with its algorithm, for messages.
-    pub(super) fn name(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match self.text("algorithm") {
             Some(algorithm) => {
                 format!("{} {}", self.scheme, algorithm.chars().take(20).collect::<String>().escape_debug())
@@ -35,11 +35,11 @@ impl Challenge {
 }
 
 /// All challenges of an answer, in their order.
-pub(super) fn listed(headers: &HeaderMap) -> Vec<Challenge> {
+pub(super) fn parse_challenges(headers: &HeaderMap) -> Vec<Challenge> {
     let mut challenges: Vec<Challenge> = Vec::new();
     for value in headers.get_all(WWW_AUTHENTICATE) {
         let before = challenges.len();
-        for part in outside_of_quotes(value.as_bytes()) {
+        for part in split_unquoted_commas(value.as_bytes()) {
             let part = part.trim_ascii();
             let end = part.iter().position(|&byte| !is_token(byte)).unwrap_or(part.len());
             let (word, rest) = part.split_at(end);
@@ -50,10 +50,10 @@ pub(super) fn listed(headers: &HeaderMap) -> Vec<Challenge> {
             }
             let parameter = if rest.starts_with(b"=") {
                 // A parameter; it belongs to the challenge before it in the same field.
-                parameter(part)
+                parse_parameter(part)
             } else {
                 challenges.push(Challenge { scheme: word.to_ascii_lowercase(), parameters: Vec::new() });
-                parameter(rest)
+                parse_parameter(rest)
             };
             if let (Some(last), Some(parameter)) = (challenges[before..].last_mut(), parameter) {
                 last.parameters.push(parameter);
@@ -64,7 +64,7 @@ pub(super) fn listed(headers: &HeaderMap) -> Vec<Challenge> {
 }
 
 /// `name = value` or `name = "value"`; `None` for anything else, such as the base64 of other schemes.
-fn parameter(text: &[u8]) -> Option<(String, Vec<u8>)> {
+fn parse_parameter(text: &[u8]) -> Option<(String, Vec<u8>)> {
     let at = text.iter().position(|&byte| byte == b'=')?;
     let (name, value) = (text[..at].trim_ascii(), text[at + 1..].trim_ascii());
     if name.is_empty() || !name.iter().all(|&byte| is_token(byte)) {
@@ -89,7 +89,7 @@ fn is_token(byte: u8) -> bool {
 }
 
 /// Splits at commas that do not stand in a quoted string.
-fn outside_of_quotes(text: &[u8]) -> Vec<&[u8]> {
+fn split_unquoted_commas(text: &[u8]) -> Vec<&[u8]> {
     let mut parts = Vec::new();
     let (mut start, mut quoted, mut escaped) = (0, false, false);
     for (at, &byte) in text.iter().enumerate() {
@@ -118,7 +118,7 @@ mod tests {
     fn read(value: &[u8]) -> Vec<Challenge> {
         let mut headers = HeaderMap::new();
         headers.insert(WWW_AUTHENTICATE, HeaderValue::from_bytes(value).unwrap());
-        listed(&headers)
+        parse_challenges(&headers)
     }
 
     #[test]
@@ -164,7 +164,7 @@ mod tests {
             let mut headers = HeaderMap::new();
             if let Ok(value) = HeaderValue::from_bytes(&bytes) {
                 headers.insert(WWW_AUTHENTICATE, value);
-                let _ = listed(&headers);
+                let _ = parse_challenges(&headers);
             }
         }
     }

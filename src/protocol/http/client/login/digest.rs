@@ -8,7 +8,7 @@ use crate::domain::to_hex;
 
 /// The request that an answer is for.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct DigestRequest<'a> {
     /// Its method.
     pub(super) method: &'a str,
     /// What stands in the request line.
@@ -19,7 +19,7 @@ pub(super) struct Asked<'a> {
 
 /// A challenge that is answered, and how often it was so far. Holds no secret.
 #[derive(Debug)]
-pub(in crate::protocol::http::client) struct Digest {
+pub(in crate::protocol::http::client) struct DigestAuth {
     realm: Vec<u8>,
     nonce: Vec<u8>,
     opaque: Option<Vec<u8>>,
@@ -28,7 +28,7 @@ pub(in crate::protocol::http::client) struct Digest {
     /// As the server wrote it; not repeated when it wrote none.
     algorithm: Option<String>,
     /// What the answer protects; `None` in the older form.
-    quality: Option<Quality>,
+    qop: Option<Qop>,
     /// Whether the server wants the user's name hashed (RFC 7616 3.4.4).
     hashes_user: bool,
     is_stale: bool,
@@ -45,14 +45,14 @@ enum Hash {
 
 /// `qop`: what stands behind the hash of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Quality {
+enum Qop {
     /// Method and target.
     Auth,
     /// The body of the request too.
     AuthInt,
 }
 
-impl Quality {
+impl Qop {
     const fn name(self) -> &'static str {
         match self {
             Self::Auth => "auth",
@@ -61,7 +61,7 @@ impl Quality {
     }
 
     /// The best that a server offers, in a comma list: `auth` before `auth-int`, which few servers get right.
-    fn of(offered: &str) -> Option<Self> {
+    fn best_offered(offered: &str) -> Option<Self> {
         let offers =
             |wanted: Self| offered.split(',').any(|one| one.trim().eq_ignore_ascii_case(wanted.name()));
         [Self::Auth, Self::AuthInt].into_iter().find(|&wanted| offers(wanted))
@@ -70,7 +70,7 @@ impl Quality {
 
 impl Hash {
     /// The hash of `parts`, joined by colons, in hexadecimal.
-    fn of(self, parts: &[&[u8]]) -> Vec<u8> {
+    fn hex_digest(self, parts: &[&[u8]]) -> Vec<u8> {
         let text = parts.join(&b':');
         match self {
             Self::Md5 => hex(&Md5::digest(&text)),
@@ -80,10 +80,10 @@ impl Hash {
     }
 }
 
-impl Digest {
+impl DigestAuth {
     /// The answer to `challenge`; `None` when it is no Digest, or one with an algorithm or quality that is
     /// not spoken here.
-    pub(super) fn of(challenge: &Challenge) -> Option<Self> {
+    pub(super) fn from_challenge(challenge: &Challenge) -> Option<Self> {
         if challenge.scheme != "digest" {
             return None;
         }
@@ -98,7 +98,7 @@ impl Digest {
             _ => return None,
         };
         let qop = challenge.text("qop");
-        let quality = qop.as_deref().and_then(Quality::of);
+        let quality = qop.as_deref().and_then(Qop::best_offered);
         // The hash of a session needs the client's nonce, which is sent together with a quality only.
         if quality.is_none() && (qop.is_some() || is_session) {
             return None;
@@ -113,7 +113,7 @@ impl Digest {
             hash,
             is_session,
             algorithm,
-            quality,
+            qop: quality,
             hashes_user: is_true("userhash"),
             is_stale: is_true("stale"),
             cnonce: String::from_utf8_lossy(&hex(&random)).into_owned(),
@@ -122,34 +122,46 @@ impl Digest {
     }
 
     /// Whether `new`, which came in a 401 to an answer of this one, asks for another answer.
-    pub(super) fn gives_way_to(&self, new: &Self) -> bool {
+    pub(super) fn is_superseded_by(&self, new: &Self) -> bool {
         new.is_stale || new.realm != self.realm
     }
 
     /// The value of `Authorization` for the request `asked`.
-    pub(super) fn answer(&mut self, user: &[u8], password: &[u8], asked: Asked<'_>) -> Vec<u8> {
+    pub(super) fn authorization(
+        &mut self,
+        user: &[u8],
+        password: &[u8],
+        asked: DigestRequest<'_>,
+    ) -> Vec<u8> {
         self.count += 1;
         let count = format!("{:08x}", self.count);
         let (nonce, cnonce) = (self.nonce.as_slice(), self.cnonce.as_bytes());
-        let mut secret = self.hash.of(&[user, &self.realm, password]);
+        let mut secret = self.hash.hex_digest(&[user, &self.realm, password]);
         if self.is_session {
-            secret = self.hash.of(&[&secret, nonce, cnonce]);
+            secret = self.hash.hex_digest(&[&secret, nonce, cnonce]);
         }
         let mut request = vec![asked.method.as_bytes(), asked.target.as_bytes()];
-        let body = self.hash.of(&[asked.body]);
-        request.extend((self.quality == Some(Quality::AuthInt)).then_some(body.as_slice()));
-        let request = self.hash.of(&request);
-        let response = match self.quality.map(Quality::name) {
-            Some(quality) => {
-                self.hash.of(&[&secret, nonce, count.as_bytes(), cnonce, quality.as_bytes(), &request])
-            }
-            None => self.hash.of(&[&secret, nonce, &request]),
+        let body = self.hash.hex_digest(&[asked.body]);
+        request.extend((self.qop == Some(Qop::AuthInt)).then_some(body.as_slice()));
+        let request = self.hash.hex_digest(&request);
+        let response = match self.qop.map(Qop::name) {
+            Some(quality) => self.hash.hex_digest(&[
+                &secret,
+                nonce,
+                count.as_bytes(),
+                cnonce,
+                quality.as_bytes(),
+                &request,
+            ]),
+            None => self.hash.hex_digest(&[&secret, nonce, &request]),
         };
         let mut value = b"Digest ".to_vec();
         if self.hashes_user {
-            value.extend([b"username=".as_slice(), &quoted(&self.hash.of(&[user, &self.realm]))].concat());
+            value.extend(
+                [b"username=".as_slice(), &quoted(&self.hash.hex_digest(&[user, &self.realm]))].concat(),
+            );
         } else {
-            value.extend(user_name(user));
+            value.extend(username_parameter(user));
         }
         for (name, text) in [
             ("realm", Some(self.realm.as_slice())),
@@ -166,7 +178,7 @@ impl Digest {
         if let Some(algorithm) = &self.algorithm {
             value.extend_from_slice(format!(", algorithm={algorithm}").as_bytes());
         }
-        if let Some(quality) = self.quality.map(Quality::name) {
+        if let Some(quality) = self.qop.map(Qop::name) {
             let parts = format!(", qop={quality}, nc={count}, cnonce=\"{}\"", self.cnonce);
             value.extend_from_slice(parts.as_bytes());
         }
@@ -178,7 +190,7 @@ impl Digest {
 }
 
 /// The user name; one with characters beyond ASCII in the form of RFC 8187 (RFC 7616 3.4 `username*`).
-fn user_name(user: &[u8]) -> Vec<u8> {
+fn username_parameter(user: &[u8]) -> Vec<u8> {
     if user.iter().all(|byte| (b' '..=b'~').contains(byte)) {
         return [b"username=".as_slice(), &quoted(user)].concat();
     }
@@ -207,20 +219,20 @@ mod tests {
     use http::header::WWW_AUTHENTICATE;
     use http::{HeaderMap, HeaderValue};
 
-    use super::super::challenge::listed;
+    use super::super::challenge::parse_challenges;
     use super::*;
 
-    fn digest_of(value: &str) -> Option<Digest> {
+    fn digest_of(value: &str) -> Option<DigestAuth> {
         let mut headers = HeaderMap::new();
         headers.insert(WWW_AUTHENTICATE, HeaderValue::from_str(value).unwrap());
-        listed(&headers).iter().find_map(Digest::of)
+        parse_challenges(&headers).iter().find_map(DigestAuth::from_challenge)
     }
 
     fn answer(value: &str, cnonce: &str, user: &str, password: &str) -> String {
         let mut digest = digest_of(value).unwrap();
         cnonce.clone_into(&mut digest.cnonce);
-        let asked = Asked { method: "GET", target: "/dir/index.html", body: b"" };
-        let answer = digest.answer(user.as_bytes(), password.as_bytes(), asked);
+        let asked = DigestRequest { method: "GET", target: "/dir/index.html", body: b"" };
+        let answer = digest.authorization(user.as_bytes(), password.as_bytes(), asked);
         String::from_utf8(answer).unwrap()
     }
 
@@ -257,20 +269,20 @@ mod tests {
     fn the_requests_of_a_session_are_counted() {
         let mut digest = digest_of("Digest realm=\"r\", nonce=\"n\", qop=auth, algorithm=MD5-sess").unwrap();
         "c".clone_into(&mut digest.cnonce);
-        let asked = Asked { method: "GET", target: "/a", body: b"" };
+        let asked = DigestRequest { method: "GET", target: "/a", body: b"" };
         // H(H(H(u:r:p):n:c):n:nc:c:auth:H(GET:/a)), by Python's hashlib.
         for (count, response) in [
             ("00000001", "6f2dd4cd680a63aec6047f68dc8ba023"),
             ("00000002", "020bf6ebf036ff316453a4168320d453"),
         ] {
-            let answer = String::from_utf8(digest.answer(b"u", b"p", asked)).unwrap();
+            let answer = String::from_utf8(digest.authorization(b"u", b"p", asked)).unwrap();
             assert!(answer.contains(&format!("nc={count}")), "{answer}");
             assert!(answer.contains(response), "{answer}");
         }
         let mut digest =
             digest_of("Digest realm=\"r\", nonce=\"n\", qop=auth, algorithm=SHA-256-sess").unwrap();
         "c".clone_into(&mut digest.cnonce);
-        let answer = String::from_utf8(digest.answer(b"u", b"p", asked)).unwrap();
+        let answer = String::from_utf8(digest.authorization(b"u", b"p", asked)).unwrap();
         assert!(
             answer.contains("858ded4bdc539ee7d5b3a904d108f516e55475cdbe70e97c30ec77fe3a762575"),
             "{answer}"
@@ -285,8 +297,8 @@ mod tests {
              opaque=\"HRPCssKJSGjCrkzDg8OhwpzCiGPChXYjwrI2QmXDnsOS\", charset=UTF-8, userhash=true";
         let mut digest = digest_of(challenge).unwrap();
         "NTg6RKcb9boFIAS3KrFK9BGeh+iDa/sm6jUMp2wds69v".clone_into(&mut digest.cnonce);
-        let asked = Asked { method: "GET", target: "/doe.json", body: b"" };
-        let answer = digest.answer("Jäsøn Doe".as_bytes(), b"Secret, or not?", asked);
+        let asked = DigestRequest { method: "GET", target: "/doe.json", body: b"" };
+        let answer = digest.authorization("Jäsøn Doe".as_bytes(), b"Secret, or not?", asked);
         let answer = String::from_utf8(answer).unwrap();
         for part in [
             "Digest username=\"793263caabb707a56211940d90411ea4a575adeccb7e360aeb624ed06ece9b0b\", realm=",
@@ -310,14 +322,14 @@ mod tests {
         ] {
             let mut digest = digest_of(&format!("{realm}, algorithm={algorithm}, qop=\"{qop}\"")).unwrap();
             "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ".clone_into(&mut digest.cnonce);
-            let asked = Asked { method: "POST", target: "/dir/index.html", body: b"a=b" };
-            let answer = digest.answer(b"Mufasa", b"Circle of Life", asked);
+            let asked = DigestRequest { method: "POST", target: "/dir/index.html", body: b"a=b" };
+            let answer = digest.authorization(b"Mufasa", b"Circle of Life", asked);
             let answer = String::from_utf8(answer).unwrap();
             assert!(answer.contains(response), "{answer}");
             assert!(answer.contains(", qop=auth-int, nc=00000001, "), "{answer}");
         }
         let both = digest_of(&format!("{realm}, qop=\"auth-int, auth\"")).unwrap();
-        assert_eq!(both.quality, Some(Quality::Auth));
+        assert_eq!(both.qop, Some(Qop::Auth));
     }
 
     #[test]

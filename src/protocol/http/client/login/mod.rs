@@ -4,5 +4,5 @@ mod challenge;
 mod digest;
 mod session;
 
-pub use session::Login;
-pub(super) use session::Session;
+pub(super) use session::AuthScheme;
+pub use session::HttpCredentials;

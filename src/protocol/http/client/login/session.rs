@@ -8,11 +8,11 @@ use url::{Origin, Position, Url};
 
 use super::challenge;
 use super::challenge::Challenge;
-use super::digest::{Asked, Digest};
+use super::digest::{DigestAuth, DigestRequest};
 use crate::domain::{Failure, FailureKind, Phase};
 
 /// User name and password, for one origin alone.
-pub struct Login {
+pub struct HttpCredentials {
     user: Vec<u8>,
     password: Vec<u8>,
     origin: Origin,
@@ -20,31 +20,31 @@ pub struct Login {
 
 /// What the server's challenge was answered with; kept for the further requests of the journey.
 #[derive(Debug)]
-pub(in crate::protocol::http::client) enum Session {
+pub(in crate::protocol::http::client) enum AuthScheme {
     Basic,
-    Digest(Digest),
+    Digest(DigestAuth),
 }
 
-impl std::fmt::Debug for Login {
+impl std::fmt::Debug for HttpCredentials {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Login").finish_non_exhaustive()
     }
 }
 
-impl Login {
+impl HttpCredentials {
     /// The login of `user` at the origin of `url`. Without a user name that of the URL; `None` when that has none
     /// either.
     #[must_use]
-    pub fn of(user: &str, password: &str, url: &Url) -> Option<Self> {
+    pub fn from_user_or_url(user: &str, password: &str, url: &Url) -> Option<Self> {
         let (user, password) = match user {
-            "" => (unescaped(url.username()), unescaped(url.password().unwrap_or_default())),
+            "" => (percent_decode(url.username()), percent_decode(url.password().unwrap_or_default())),
             user => (user.as_bytes().to_vec(), password.as_bytes().to_vec()),
         };
         (!user.is_empty()).then(|| Self { user, password, origin: url.origin() })
     }
 
     /// Whether `url` belongs to the server that the login is for.
-    pub(in crate::protocol::http::client) fn is_for(&self, url: &Url) -> bool {
+    pub(in crate::protocol::http::client) fn applies_to(&self, url: &Url) -> bool {
         self.origin == url.origin()
     }
 
@@ -52,20 +52,22 @@ impl Login {
     /// header can hold.
     pub(in crate::protocol::http::client) fn authorization(
         &self,
-        session: &mut Session,
+        session: &mut AuthScheme,
         method: &Method,
         url: &Url,
         body: &[u8],
     ) -> Option<HeaderValue> {
         let target = &url[Position::BeforePath..Position::AfterQuery];
         let value = match session {
-            Session::Basic => {
+            AuthScheme::Basic => {
                 let pair = [self.user.as_slice(), b":", &self.password].concat();
                 format!("Basic {}", STANDARD.encode(pair)).into_bytes()
             }
-            Session::Digest(digest) => {
-                digest.answer(&self.user, &self.password, Asked { method: method.as_str(), target, body })
-            }
+            AuthScheme::Digest(digest) => digest.authorization(
+                &self.user,
+                &self.password,
+                DigestRequest { method: method.as_str(), target, body },
+            ),
         };
         let mut value = HeaderValue::from_bytes(&value).ok()?;
         value.set_sensitive(true);
@@ -73,22 +75,22 @@ impl Login {
     }
 }
 
-impl Session {
+impl AuthScheme {
     /// How to answer the challenges of a 401: with the first Digest that can be spoken, else with Basic,
     /// which hands out the password.
     ///
     /// # Errors
     /// [`FailureKind::Unsupported`] when the server accepts no scheme that this build speaks.
-    pub(in crate::protocol::http::client) fn answering(headers: &HeaderMap) -> Result<Self, Failure> {
-        let offered = challenge::listed(headers);
-        if let Some(digest) = offered.iter().find_map(Digest::of) {
+    pub(in crate::protocol::http::client) fn from_challenges(headers: &HeaderMap) -> Result<Self, Failure> {
+        let offered = challenge::parse_challenges(headers);
+        if let Some(digest) = offered.iter().find_map(DigestAuth::from_challenge) {
             return Ok(Self::Digest(digest));
         }
         // A 401 without a challenge breaks RFC 9110 15.5.2, but what it means is plain.
         if offered.is_empty() || offered.iter().any(|challenge| challenge.scheme == "basic") {
             return Ok(Self::Basic);
         }
-        let names: Vec<String> = offered.iter().map(Challenge::name).collect();
+        let names: Vec<String> = offered.iter().map(Challenge::describe).collect();
         let detail = format!(
             "the server asks for a `{}` login, this build answers `basic` and `digest` with MD5, SHA-256 or SHA-512-256",
             names.join("` or `")
@@ -98,14 +100,16 @@ impl Session {
 
     /// Whether the 401 with these `headers` asks for another answer instead of refusing this one: the nonce
     /// is too old, or another realm begins here (RFC 7616 3.3 `stale`, RFC 9110 11.5).
-    pub(in crate::protocol::http::client) fn is_outdated(&self, headers: &HeaderMap) -> bool {
+    pub(in crate::protocol::http::client) fn is_stale(&self, headers: &HeaderMap) -> bool {
         let Self::Digest(own) = self else { return false };
-        let news = |challenge: &Challenge| Digest::of(challenge).is_some_and(|new| own.gives_way_to(&new));
-        challenge::listed(headers).iter().any(news)
+        let news = |challenge: &Challenge| {
+            DigestAuth::from_challenge(challenge).is_some_and(|new| own.is_superseded_by(&new))
+        };
+        challenge::parse_challenges(headers).iter().any(news)
     }
 }
 
-fn unescaped(text: &str) -> Vec<u8> {
+fn percent_decode(text: &str) -> Vec<u8> {
     percent_encoding::percent_decode_str(text).collect()
 }
 
@@ -125,16 +129,16 @@ mod tests {
             ("%C3%A9", "é"),
             ("", ""),
         ] {
-            assert_eq!(unescaped(escaped), plain.as_bytes(), "{escaped}");
+            assert_eq!(percent_decode(escaped), plain.as_bytes(), "{escaped}");
         }
     }
 
     #[test]
     fn the_safest_scheme_that_can_be_spoken_is_taken() {
         let url = Url::parse("http://me:secret@a.test/").unwrap();
-        let login = Login {
-            user: unescaped(url.username()),
-            password: unescaped(url.password().unwrap()),
+        let login = HttpCredentials {
+            user: percent_decode(url.username()),
+            password: percent_decode(url.password().unwrap()),
             origin: url.origin(),
         };
         for (values, expected) in [
@@ -151,7 +155,7 @@ mod tests {
             for value in values {
                 headers.append(WWW_AUTHENTICATE, HeaderValue::from_static(value));
             }
-            let answer = Session::answering(&headers).map(|mut session| {
+            let answer = AuthScheme::from_challenges(&headers).map(|mut session| {
                 let value = login.authorization(&mut session, &Method::GET, &url, b"").unwrap();
                 value.to_str().unwrap().to_owned()
             });
