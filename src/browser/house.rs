@@ -17,7 +17,7 @@ use super::tls_rules::bridges;
 use super::wish::{BrowserKind, Wish};
 use super::{addon, binaries, chrome, fault, firefox, remote};
 use crate::domain::{BrowserFacts, Failure, FailureKind, Phase};
-use crate::forward_proxy::{BlockedHosts, Forward, ForwardRules, Peers};
+use crate::forward_proxy::{AllowedClients, BlockedHosts, ForwardProxy, ForwardProxyConfig};
 use crate::net::{Deadline, Net, TlsOptions};
 use crate::subprocess::bounded::BoundedConnector;
 use crate::subprocess::group::ProcessGroup;
@@ -125,17 +125,17 @@ impl House {
     /// # Errors
     /// [`FailureKind::NotConfigured`] (95) for a user that does not exist, and for a browser on another host that
     /// cannot reach the proxy.
-    pub fn rules(&self, wish: &Wish, blocked: BlockedHosts) -> Result<ForwardRules, Failure> {
-        let standard = ForwardRules::default();
+    pub fn rules(&self, wish: &Wish, blocked: BlockedHosts) -> Result<ForwardProxyConfig, Failure> {
+        let standard = ForwardProxyConfig::default();
         let (listen, peers) = match self.remote(wish.kind) {
-            None => (standard.listen, Peers::User(OsUser::lookup(self.config.user.as_deref())?.uid)),
+            None => (standard.listen, AllowedClients::User(OsUser::lookup(self.config.user.as_deref())?.uid)),
             Some(remote) => {
                 let listen = remote.forward_host.ok_or_else(|| {
                     let detail = "`browser.remote`: without `forward_host` a browser there would not be held to the \
                                   egress policy of this location";
                     launch(FailureKind::NotConfigured, detail)
                 })?;
-                (listen, Peers::Networks(remote.from.clone()))
+                (listen, AllowedClients::Networks(remote.from.clone()))
             }
         };
         let tls = bridges(wish).then(|| TlsOptions {
@@ -145,7 +145,15 @@ impl House {
             ..TlsOptions::default()
         });
         let (family, proxy, trace) = (wish.family, wish.proxy, wish.trace);
-        Ok(ForwardRules { listen, peers, family, proxy, blocked, tls, trace })
+        Ok(ForwardProxyConfig {
+            listen,
+            allowed_clients: peers,
+            family,
+            upstream_proxy_id: proxy,
+            blocked_hosts: blocked,
+            intercept_tls: tls,
+            trace,
+        })
     }
 
     /// Ends what an earlier process left behind, and removes its profiles; answers how many there were. Blocks.
@@ -170,7 +178,7 @@ impl House {
         &self,
         wish: &Wish,
         net: &Net,
-        forward: &Forward,
+        forward: &ForwardProxy,
         deadline: Deadline,
     ) -> Result<Opened, Failure> {
         let time = self.config.start.min(deadline.remaining());
@@ -196,7 +204,7 @@ impl House {
     async fn open_here(
         &self,
         wish: &Wish,
-        forward: &Forward,
+        forward: &ForwardProxy,
         deadline: Deadline,
     ) -> Result<(Client, Keeper, Option<SocketAddr>), Failure> {
         self.sweep_once().await;

@@ -10,7 +10,7 @@ use super::fault::launch;
 use super::wish::{BrowserKind, Wish};
 use super::{chrome, fault, firefox};
 use crate::domain::{Failure, FailureKind};
-use crate::forward_proxy::Forward;
+use crate::forward_proxy::ForwardProxy;
 use crate::net::{ConnectTrace, Deadline, Endpoint, Net};
 use crate::subprocess::bounded::BoundedConnector;
 
@@ -23,7 +23,7 @@ pub(super) async fn open(
     remote: &Remote,
     wish: &Wish,
     net: &Net,
-    forward: &Forward,
+    forward: &ForwardProxy,
     deadline: Deadline,
 ) -> Result<Client, Failure> {
     let host = remote.url.host_str().unwrap_or_default();

@@ -20,13 +20,13 @@ impl BlockedHosts {
     /// The first text that is no pattern.
     pub fn parse<S: AsRef<str>>(texts: &[S]) -> Result<Self, HostPatternError> {
         let texts = texts.iter().map(|text| text.as_ref().trim()).filter(|text| !text.is_empty());
-        texts.map(pattern).collect::<Result<_, _>>().map(Self)
+        texts.map(parse_pattern).collect::<Result<_, _>>().map(Self)
     }
 
     /// The pattern that `host` falls under.
     #[must_use]
-    pub fn rule_for(&self, host: &str) -> Option<&str> {
-        let host = bare(host);
+    pub fn matching_pattern(&self, host: &str) -> Option<&str> {
+        let host = normalize_host(host);
         let holds = |pattern: &&String| match pattern.strip_prefix('*') {
             Some(suffix) => host.len() > suffix.len() && host.ends_with(suffix),
             None => host == **pattern,
@@ -45,7 +45,7 @@ impl FromStr for BlockedHosts {
     }
 }
 
-fn pattern(text: &str) -> Result<String, HostPatternError> {
+fn parse_pattern(text: &str) -> Result<String, HostPatternError> {
     if let Ok(address) = text.parse::<Ipv6Addr>() {
         return Ok(address.to_string());
     }
@@ -60,11 +60,11 @@ fn pattern(text: &str) -> Result<String, HostPatternError> {
         Err(_) => return Err(HostPatternError(text.to_owned())),
     };
     let prefix = if text.starts_with("*.") { "*." } else { "" };
-    Ok(format!("{prefix}{}", bare(&ascii)))
+    Ok(format!("{prefix}{}", normalize_host(&ascii)))
 }
 
 /// `host` in lower case, without brackets and the dot of the root.
-pub(super) fn bare(host: &str) -> String {
+pub(super) fn normalize_host(host: &str) -> String {
     let host = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
     host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
 }
@@ -92,7 +92,7 @@ mod tests {
             ("[2001:db8::7]", Some("2001:db8::7")),
             ("www.xn--bcher-kva.example", Some("*.xn--bcher-kva.example")),
         ] {
-            assert_eq!(blocked.rule_for(host), rule, "{host}");
+            assert_eq!(blocked.matching_pattern(host), rule, "{host}");
         }
     }
 

@@ -12,33 +12,33 @@ use tokio::io::{AsyncReadExt, copy_bidirectional};
 use tokio::net::TcpStream;
 use tokio_rustls::LazyConfigAcceptor;
 
-use super::prefixed::Prefixed;
-use super::relay::{self, Side};
-use super::tracing::Tracing;
+use super::prefixed::PrefixedStream;
+use super::relay::{self, RelayStream};
+use super::tracing::TraceContext;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{ConnectTrace, Deadline, Net, TlsOptions};
 
 /// The first byte of a TLS connection: the type of a handshake record (RFC 8446 5.1).
-const HANDSHAKE: u8 = 22;
+const TLS_HANDSHAKE_RECORD: u8 = 22;
 /// Application protocols of web pages.
 const HTTP2: &[&[u8]] = &[b"h2", b"http/1.1"];
 const HTTP1: &[&[u8]] = &[b"http/1.1"];
 
 /// How TLS is bridged, with the key that this check shows to its browser.
-pub(super) struct Bridge {
+pub(super) struct TlsInterceptor {
     options: TlsOptions,
     key: rcgen::KeyPair,
 }
 
-impl std::fmt::Debug for Bridge {
+impl std::fmt::Debug for TlsInterceptor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Bridge").field("options", &self.options).finish_non_exhaustive()
     }
 }
 
-impl Bridge {
+impl TlsInterceptor {
     pub(super) fn new(options: TlsOptions) -> Result<Self, Failure> {
-        let key = rcgen::KeyPair::generate().map_err(|error| internal(&error))?;
+        let key = rcgen::KeyPair::generate().map_err(|error| internal_failure(&error))?;
         Ok(Self { options, key })
     }
 
@@ -47,25 +47,25 @@ impl Bridge {
     ///
     /// # Errors
     /// Why the handshake with the target failed.
-    pub(super) async fn carry<S>(
+    pub(super) async fn relay<S>(
         &self,
         net: &Net,
         mut browser: S,
         mut target: TcpStream,
         host: &str,
-        tracing: Option<&Arc<Tracing>>,
+        tracing: Option<&Arc<TraceContext>>,
     ) -> Result<(), Failure>
     where
-        S: Side,
+        S: RelayStream,
     {
         let mut first = [0; 1];
         // Ends before its first byte: there is nothing to carry.
         let Ok(1) = browser.read(&mut first).await else { return Ok(()) };
-        let mut browser = Prefixed::new(Bytes::copy_from_slice(&first), browser);
-        if first[0] != HANDSHAKE {
+        let mut browser = PrefixedStream::new(Bytes::copy_from_slice(&first), browser);
+        if first[0] != TLS_HANDSHAKE_RECORD {
             match tracing {
                 // Browsers ask for a tunnel for `ws` too.
-                Some(tracing) => relay::http1(browser, target, tracing).await,
+                Some(tracing) => relay::relay_http1(browser, target, tracing).await,
                 None => drop(copy_bidirectional(&mut browser, &mut target).await),
             }
             return Ok(());
@@ -77,43 +77,44 @@ impl Bridge {
         let wants_http2 = offered.alpn().is_some_and(|mut names| names.any(|name| name == b"h2"));
         let alpn = if wants_http2 { HTTP2 } else { HTTP1 };
         let options = TlsOptions { alpn, ..self.options.clone() };
-        let deadline = Deadline::within(super::http1::PATIENCE);
+        let deadline = Deadline::within(super::http1::CONNECT_TIMEOUT);
         let mut trace = ConnectTrace::default();
         let mut target = net.handshake(target, host, &options, deadline, &mut trace).await?;
-        let config = self.server(host, target.alpn_protocol())?;
+        let config = self.server_config(host, target.alpn_protocol())?;
         let Ok(mut browser) = hello.into_stream(Arc::new(config)).await else { return Ok(()) };
         match tracing {
             Some(tracing) if target.alpn_protocol() == Some(b"h2") => {
-                relay::http2(browser, target, tracing).await;
+                relay::relay_http2(browser, target, tracing).await;
             }
-            Some(tracing) => relay::http1(browser, target, tracing).await,
+            Some(tracing) => relay::relay_http1(browser, target, tracing).await,
             None => drop(copy_bidirectional(&mut browser, &mut target).await),
         }
         Ok(())
     }
 
     /// What the browser is shown: a certificate for `host`, signed by itself.
-    fn server(&self, host: &str, alpn: Option<&[u8]>) -> Result<ServerConfig, Failure> {
-        let host = super::blocked::bare(host);
-        let mut parameters = rcgen::CertificateParams::new(vec![host]).map_err(|error| internal(&error))?;
+    fn server_config(&self, host: &str, alpn: Option<&[u8]>) -> Result<ServerConfig, Failure> {
+        let host = super::blocked::normalize_host(host);
+        let mut parameters =
+            rcgen::CertificateParams::new(vec![host]).map_err(|error| internal_failure(&error))?;
         // Firefox takes no two certificates of one number, and each of these names its own host.
         let mut serial = [0; 16];
-        ::aws_lc_rs::rand::fill(&mut serial).map_err(|_| internal(&"no random numbers"))?;
+        ::aws_lc_rs::rand::fill(&mut serial).map_err(|_| internal_failure(&"no random numbers"))?;
         serial[0] &= 0x7f;
         parameters.serial_number = Some(rcgen::SerialNumber::from_slice(&serial));
-        let shown = parameters.self_signed(&self.key).map_err(|error| internal(&error))?;
+        let shown = parameters.self_signed(&self.key).map_err(|error| internal_failure(&error))?;
         let chain = vec![CertificateDer::from(shown.der().to_vec())];
         let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(self.key.serialize_der()));
         let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
             .with_safe_default_protocol_versions()
             .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key))
-            .map_err(|error| internal(&error))?;
+            .map_err(|error| internal_failure(&error))?;
         config.alpn_protocols = alpn.into_iter().map(<[u8]>::to_vec).collect();
         Ok(config)
     }
 }
 
-fn internal(error: &dyn std::fmt::Display) -> Failure {
+fn internal_failure(error: &dyn std::fmt::Display) -> Failure {
     let detail = format!("TLS towards the browser cannot be set up: {error}");
     Failure::new(Phase::Prepare, FailureKind::Internal, detail)
 }

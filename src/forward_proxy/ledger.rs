@@ -4,16 +4,16 @@ use crate::sync::Mutex;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use super::blocked::bare;
+use super::blocked::normalize_host;
 use crate::domain::{Failure, Phases};
 use crate::net::ConnectTrace;
 
 /// Targets that are remembered at most; what comes later is forgotten at once.
-const TARGETS: usize = 1024;
+const MAX_TARGETS: usize = 1024;
 
 /// How a target was reached.
 #[derive(Clone, Debug, Default)]
-pub struct Way {
+pub struct TargetConnection {
     /// Time to resolve and connect.
     pub phases: Phases,
     /// The address that answered.
@@ -21,42 +21,42 @@ pub struct Way {
 }
 
 #[derive(Debug, Default)]
-struct Target {
+struct TargetEntry {
     failure: Option<Failure>,
-    way: Option<Way>,
+    way: Option<TargetConnection>,
 }
 
 /// Targets by host and port.
 #[derive(Debug, Default)]
-pub(super) struct Ledger(Mutex<BTreeMap<(String, u16), Target>>);
+pub(super) struct TargetLog(Mutex<BTreeMap<(String, u16), TargetEntry>>);
 
-impl Ledger {
-    pub(super) fn reached(&self, host: &str, port: u16, trace: &ConnectTrace) {
+impl TargetLog {
+    pub(super) fn record_connected(&self, host: &str, port: u16, trace: &ConnectTrace) {
         self.with(host, port, |target| {
             target.failure = None;
-            let way = || Way { phases: trace.phases, address: trace.address };
+            let way = || TargetConnection { phases: trace.phases, address: trace.address };
             target.way.get_or_insert_with(way);
         });
     }
 
-    pub(super) fn failed(&self, host: &str, port: u16, failure: &Failure) {
+    pub(super) fn record_failure(&self, host: &str, port: u16, failure: &Failure) {
         self.with(host, port, |target| target.failure = Some(failure.clone()));
     }
 
-    pub(super) fn failure_of(&self, host: &str, port: u16) -> Option<Failure> {
+    pub(super) fn last_failure(&self, host: &str, port: u16) -> Option<Failure> {
         let targets = self.0.lock();
-        targets.get(&(bare(host), port))?.failure.clone()
+        targets.get(&(normalize_host(host), port))?.failure.clone()
     }
 
-    pub(super) fn way_of(&self, host: &str, port: u16) -> Option<Way> {
+    pub(super) fn connection(&self, host: &str, port: u16) -> Option<TargetConnection> {
         let targets = self.0.lock();
-        targets.get(&(bare(host), port))?.way.clone()
+        targets.get(&(normalize_host(host), port))?.way.clone()
     }
 
-    fn with(&self, host: &str, port: u16, change: impl FnOnce(&mut Target)) {
-        let key = (bare(host), port);
+    fn with(&self, host: &str, port: u16, change: impl FnOnce(&mut TargetEntry)) {
+        let key = (normalize_host(host), port);
         let mut targets = self.0.lock();
-        if targets.len() < TARGETS || targets.contains_key(&key) {
+        if targets.len() < MAX_TARGETS || targets.contains_key(&key) {
             change(targets.entry(key).or_default());
         }
     }

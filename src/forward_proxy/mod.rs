@@ -3,7 +3,7 @@
 //! `CONNECT` (RFC 9110 9.3.6) and requests in absolute form (RFC 9112 3.2.2), each over
 //! [`Net::connect`](crate::net::Net::connect), so that resolver, egress policy, source address, families and proxies
 //! hold for a browser as for any other check.
-//! Nothing is spawned: all of it is polled by [`Forward::serve`] and ends with that future.
+//! Nothing is spawned: all of it is polled by [`ForwardProxy::serve`] and ends with that future.
 
 mod blocked;
 mod bridge;
@@ -21,8 +21,8 @@ mod upstream;
 mod visit;
 
 pub use blocked::{BlockedHosts, HostPatternError};
-pub use ledger::Way;
-pub use peer::Peers;
-pub use proxy::Forward;
-pub use rules::{ForwardRules, REFUSED};
+pub use ledger::TargetConnection;
+pub use peer::AllowedClients;
+pub use proxy::ForwardProxy;
+pub use rules::{ForwardProxyConfig, REFUSED_HEADER};
 pub use tracing::TraceId;

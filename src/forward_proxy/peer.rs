@@ -7,22 +7,22 @@ use crate::net::IpNetwork;
 
 /// Whose connections are served.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Peers {
+pub enum AllowedClients {
     /// Those of processes of this user on this host, as `/proc/self/net/tcp` tells.
     User(u32),
     /// Those from these networks: of the hosts that remote browsers run on.
     Networks(Vec<IpNetwork>),
 }
 
-impl Peers {
+impl AllowedClients {
     /// Processes of the user that this one runs as.
     #[must_use]
-    pub fn own() -> Self {
+    pub fn current_user() -> Self {
         Self::User(nix::unistd::geteuid().as_raw())
     }
 
     /// Whether the connection `from` there to `here` is served.
-    pub(super) async fn admits(&self, from: SocketAddr, here: SocketAddr) -> bool {
+    pub(super) async fn allows(&self, from: SocketAddr, here: SocketAddr) -> bool {
         match self {
             Self::Networks(allowed) => {
                 allowed.iter().any(|network| network.contains(from.ip().to_canonical()))
@@ -30,15 +30,15 @@ impl Peers {
             Self::User(wanted) => {
                 let table = if from.is_ipv4() { "/proc/self/net/tcp" } else { "/proc/self/net/tcp6" };
                 let table = tokio::fs::read_to_string(table).await.unwrap_or_default();
-                owner(&table, from, here) == Some(*wanted)
+                socket_owner(&table, from, here) == Some(*wanted)
             }
         }
     }
 }
 
 /// The user of the socket that is bound to `local` and connected to `remote`.
-fn owner(table: &str, local: SocketAddr, remote: SocketAddr) -> Option<u32> {
-    let (local, remote) = (coded(local), coded(remote));
+fn socket_owner(table: &str, local: SocketAddr, remote: SocketAddr) -> Option<u32> {
+    let (local, remote) = (proc_net_address(local), proc_net_address(remote));
     table.lines().find_map(|line| {
         let mut fields = line.split_ascii_whitespace().skip(1);
         let fits = fields.next() == Some(&local) && fields.next() == Some(&remote);
@@ -48,7 +48,7 @@ fn owner(table: &str, local: SocketAddr, remote: SocketAddr) -> Option<u32> {
 }
 
 /// An address as the kernel prints it: words in the byte order of the host, the port as a number.
-fn coded(address: SocketAddr) -> String {
+fn proc_net_address(address: SocketAddr) -> String {
     use std::fmt::Write as _;
     let octets = match address.ip() {
         IpAddr::V4(v4) => v4.octets().to_vec(),
@@ -77,12 +77,16 @@ mod tests {
             let here = listener.local_addr().unwrap();
             let stream = TcpStream::connect(here).unwrap();
             let from = stream.local_addr().unwrap();
-            assert!(Peers::own().admits(from, here).await, "{here}");
+            assert!(AllowedClients::current_user().allows(from, here).await, "{here}");
             let other = nix::unistd::geteuid().as_raw() + 1;
-            assert!(!Peers::User(other).admits(from, here).await, "{here}");
-            assert!(!Peers::own().admits(here, here).await, "nobody is connected there");
-            assert!(Peers::Networks(vec![IpNetwork::from_address(from.ip())]).admits(from, here).await);
-            assert!(!Peers::Networks(vec!["192.0.2.0/24".parse().unwrap()]).admits(from, here).await);
+            assert!(!AllowedClients::User(other).allows(from, here).await, "{here}");
+            assert!(!AllowedClients::current_user().allows(here, here).await, "nobody is connected there");
+            assert!(
+                AllowedClients::Networks(vec![IpNetwork::from_address(from.ip())]).allows(from, here).await
+            );
+            assert!(
+                !AllowedClients::Networks(vec!["192.0.2.0/24".parse().unwrap()]).allows(from, here).await
+            );
         }
     }
 }

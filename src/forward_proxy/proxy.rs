@@ -5,30 +5,30 @@ use std::sync::Arc;
 
 use tokio::net::TcpListener;
 
-use super::bridge::Bridge;
-use super::ledger::{Ledger, Way};
-use super::rules::ForwardRules;
-use super::tracing::Tracing;
+use super::bridge::TlsInterceptor;
+use super::ledger::{TargetConnection, TargetLog};
+use super::rules::ForwardProxyConfig;
+use super::tracing::TraceContext;
 use crate::domain::{Failure, FailureKind, Phase};
 
 /// A forward proxy of one check.
 #[derive(Debug)]
-pub struct Forward {
+pub struct ForwardProxy {
     pub(super) listener: TcpListener,
     pub(super) address: SocketAddr,
-    pub(super) rules: ForwardRules,
-    pub(super) ledger: Ledger,
-    pub(super) bridge: Option<Bridge>,
-    tracing: Option<Arc<Tracing>>,
+    pub(super) rules: ForwardProxyConfig,
+    pub(super) target_log: TargetLog,
+    pub(super) interceptor: Option<TlsInterceptor>,
+    tracing: Option<Arc<TraceContext>>,
 }
 
-impl Forward {
+impl ForwardProxy {
     /// Listens on a free port. Connections wait until [`Self::serve`] is polled.
     ///
     /// # Errors
     /// [`FailureKind::NoSocket`] when there is none, [`FailureKind::NotConfigured`] when the address is not of
     /// this host.
-    pub async fn bind(rules: ForwardRules) -> Result<Self, Failure> {
+    pub async fn bind(rules: ForwardProxyConfig) -> Result<Self, Failure> {
         let failed = |kind, why: &dyn std::fmt::Display| {
             let detail = format!("the forward proxy of the browser cannot listen on {}: {why}", rules.listen);
             Failure::new(Phase::Prepare, kind, detail)
@@ -38,22 +38,22 @@ impl Forward {
             _ => failed(FailureKind::NoSocket, &error),
         })?;
         let address = listener.local_addr().map_err(|error| failed(FailureKind::NoSocket, &error))?;
-        let bridge = rules.tls.clone().map(Bridge::new).transpose()?;
-        let tracing = rules.trace.map(|id| Arc::new(Tracing::new(id)));
-        Ok(Self { listener, address, rules, ledger: Ledger::default(), bridge, tracing })
+        let bridge = rules.intercept_tls.clone().map(TlsInterceptor::new).transpose()?;
+        let tracing = rules.trace.map(|id| Arc::new(TraceContext::new(id)));
+        Ok(Self { listener, address, rules, target_log: TargetLog::default(), interceptor: bridge, tracing })
     }
 
     /// Names the site whose requests carry the trace of the rules: a registrable domain, which stands for all hosts
     /// below it, or a host. The first one stays.
-    pub fn trace(&self, site: &str) {
+    pub fn set_trace_site(&self, site: &str) {
         if let Some(tracing) = &self.tracing {
-            tracing.name(site);
+            tracing.set_site(site);
         }
     }
 
     /// The trace, where requests to `host` carry it.
-    pub(super) fn tracing_of(&self, host: &str) -> Option<&Arc<Tracing>> {
-        self.tracing.as_ref().filter(|tracing| tracing.is_own(host))
+    pub(super) fn trace_context_for(&self, host: &str) -> Option<&Arc<TraceContext>> {
+        self.tracing.as_ref().filter(|tracing| tracing.covers(host))
     }
 
     /// Where it listens.
@@ -64,20 +64,21 @@ impl Forward {
 
     /// Why `host` on `port` could not be reached when it was last tried; `None` when it was, or never tried.
     #[must_use]
-    pub fn failure_of(&self, host: &str, port: u16) -> Option<Failure> {
-        self.ledger.failure_of(host, port)
+    pub fn last_failure(&self, host: &str, port: u16) -> Option<Failure> {
+        self.target_log.last_failure(host, port)
     }
 
     /// Whether the rules or the egress policy keep `host` on `port` from whoever asks for it.
     #[must_use]
-    pub fn refuses(&self, host: &str, port: u16) -> bool {
+    pub fn is_denied(&self, host: &str, port: u16) -> bool {
         let is_denied = |failure: Failure| failure.kind == FailureKind::EgressDenied;
-        self.rules.blocked.rule_for(host).is_some() || self.failure_of(host, port).is_some_and(is_denied)
+        self.rules.blocked_hosts.matching_pattern(host).is_some()
+            || self.last_failure(host, port).is_some_and(is_denied)
     }
 
     /// How `host` on `port` was reached the first time.
     #[must_use]
-    pub fn way_of(&self, host: &str, port: u16) -> Option<Way> {
-        self.ledger.way_of(host, port)
+    pub fn target_connection(&self, host: &str, port: u16) -> Option<TargetConnection> {
+        self.target_log.connection(host, port)
     }
 }

@@ -20,33 +20,37 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, copy_bidirectional};
 use tokio::sync::mpsc;
 
-use super::http1::{with_browser, with_target};
-use super::tracing::Tracing;
+use super::http1::{client_builder, server_builder};
+use super::tracing::TraceContext;
 
 /// Bytes of a head in HTTP/2.
-const LIST_BYTES: u32 = 64 * 1024;
+const MAX_HEADER_LIST_BYTES: u32 = 64 * 1024;
 /// Requests at once on one connection of HTTP/2.
-const STREAMS: u32 = 200;
+const MAX_CONCURRENT_STREAMS: u32 = 200;
 
 /// A connection to one side.
-pub(super) trait Side: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
+pub(super) trait RelayStream: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
 
-impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Side for S {}
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> RelayStream for S {}
 
 /// Both sides of a connection that has switched to another protocol.
-type Switched = (OnUpgrade, OnUpgrade);
+type UpgradePair = (OnUpgrade, OnUpgrade);
 
 /// HTTP/1.1, until one side ends it.
-pub(super) async fn http1(browser: impl Side, target: impl Side, tracing: &Arc<Tracing>) {
-    let connecting = with_target().handshake(TokioIo::new(target));
+pub(super) async fn relay_http1(
+    browser: impl RelayStream,
+    target: impl RelayStream,
+    tracing: &Arc<TraceContext>,
+) {
+    let connecting = client_builder().handshake(TokioIo::new(target));
     let Ok((sender, connection)) = connecting.await else { return };
     // One request at a time, as the browser sends them.
     let sender = Arc::new(tokio::sync::Mutex::new(sender));
     let (switches, switched) =
-        (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::<Option<Switched>>::default()));
+        (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::<Option<UpgradePair>>::default()));
     let service = service_fn(|mut request: Request<Incoming>| {
         let (sender, switched) = (Arc::clone(&sender), Arc::clone(&switched));
-        tracing.mark(request.headers_mut());
+        tracing.inject(request.headers_mut());
         let asks = request.headers().contains_key(header::UPGRADE);
         switches.fetch_or(asks, Ordering::Relaxed);
         let ours = asks.then(|| hyper::upgrade::on(&mut request));
@@ -62,7 +66,7 @@ pub(super) async fn http1(browser: impl Side, target: impl Side, tracing: &Arc<T
             Ok::<_, hyper::Error>(response)
         }
     });
-    let mut serving = pin!(with_browser().serve_connection(TokioIo::new(browser), service).with_upgrades());
+    let mut serving = pin!(server_builder().serve_connection(TokioIo::new(browser), service).with_upgrades());
     let mut connection = pin!(connection.with_upgrades());
     let mut open = true;
     loop {
@@ -91,22 +95,26 @@ pub(super) async fn http1(browser: impl Side, target: impl Side, tracing: &Arc<T
 }
 
 /// HTTP/2, until one side ends it.
-pub(super) async fn http2(browser: impl Side, target: impl Side, tracing: &Arc<Tracing>) {
+pub(super) async fn relay_http2(
+    browser: impl RelayStream,
+    target: impl RelayStream,
+    tracing: &Arc<TraceContext>,
+) {
     let (hand, mut handed) = mpsc::unbounded_channel();
-    let hand = Hand(hand);
+    let hand = TaskQueue(hand);
     let connecting = client::conn::http2::Builder::new(hand.clone())
-        .max_header_list_size(LIST_BYTES)
+        .max_header_list_size(MAX_HEADER_LIST_BYTES)
         .handshake(TokioIo::new(target));
     let Ok((sender, connection)) = connecting.await else { return };
     let service = service_fn(|mut request: Request<Incoming>| {
         let mut sender = sender.clone();
-        tracing.mark(request.headers_mut());
+        tracing.inject(request.headers_mut());
         async move { sender.send_request(request).await }
     });
     let mut serving = pin!(
         server::conn::http2::Builder::new(hand)
-            .max_header_list_size(LIST_BYTES)
-            .max_concurrent_streams(STREAMS)
+            .max_header_list_size(MAX_HEADER_LIST_BYTES)
+            .max_concurrent_streams(MAX_CONCURRENT_STREAMS)
             .auto_date_header(false)
             .serve_connection(TokioIo::new(browser), service)
     );
@@ -125,13 +133,13 @@ pub(super) async fn http2(browser: impl Side, target: impl Side, tracing: &Arc<T
     }
 }
 
-type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+type BoxedTask = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Hands over the tasks of a connection, a few for each of its streams, whose number is bounded.
 #[derive(Clone)]
-struct Hand(mpsc::UnboundedSender<Task>);
+struct TaskQueue(mpsc::UnboundedSender<BoxedTask>);
 
-impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Hand {
+impl<F: Future<Output = ()> + Send + 'static> Executor<F> for TaskQueue {
     fn execute(&self, task: F) {
         // The connection that it is of is gone with the receiver.
         let _ = self.0.send(Box::pin(task));

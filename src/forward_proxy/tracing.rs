@@ -7,13 +7,13 @@ use std::sync::OnceLock;
 use aws_lc_rs::rand;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use super::blocked::bare;
+use super::blocked::normalize_host;
 use crate::domain::to_hex;
 
 /// Carries version, trace, span and flags.
-const PARENT: HeaderName = HeaderName::from_static("traceparent");
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 /// Belongs to the parent that is replaced (W3C Trace Context 3.3).
-const STATE: HeaderName = HeaderName::from_static("tracestate");
+const TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
 
 /// The id of a trace; prints as 32 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct TraceId([u8; 16]);
 impl TraceId {
     /// One of these bits. An id of zeros is none (W3C Trace Context 3.2.2.3).
     #[must_use]
-    pub fn of(bits: u128) -> Self {
+    pub fn from_bits(bits: u128) -> Self {
         Self(bits.max(1).to_be_bytes())
     }
 }
@@ -35,25 +35,25 @@ impl fmt::Display for TraceId {
 
 /// The trace of one check, and the site that sees it.
 #[derive(Debug)]
-pub(super) struct Tracing {
+pub(super) struct TraceContext {
     id: TraceId,
     /// A registrable domain with all that is below it, or a host without one. Known once the first page is asked for.
     site: OnceLock<String>,
 }
 
-impl Tracing {
+impl TraceContext {
     pub(super) const fn new(id: TraceId) -> Self {
         Self { id, site: OnceLock::new() }
     }
 
     /// Names the site; the first one stays.
-    pub(super) fn name(&self, site: &str) {
-        self.site.get_or_init(|| bare(site));
+    pub(super) fn set_site(&self, site: &str) {
+        self.site.get_or_init(|| normalize_host(site));
     }
 
     /// Whether `host` is of the site.
-    pub(super) fn is_own(&self, host: &str) -> bool {
-        let host = bare(host);
+    pub(super) fn covers(&self, host: &str) -> bool {
+        let host = normalize_host(host);
         self.site.get().is_some_and(|site| {
             host.strip_suffix(site.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
         })
@@ -61,15 +61,15 @@ impl Tracing {
 
     /// Gives a request its place in the trace: a span of its own, sampled. What a script of the page wrote there is
     /// replaced, else the request would not be found under the id of the check.
-    pub(super) fn mark(&self, fields: &mut HeaderMap) {
+    pub(super) fn inject(&self, fields: &mut HeaderMap) {
         let mut span = [0; 8];
         // Without chance there is no span, and the request goes without.
         if rand::fill(&mut span).is_err() || span == [0; 8] {
             return;
         }
         if let Ok(value) = HeaderValue::from_str(&format!("00-{}-{}-01", self.id, to_hex(&span))) {
-            fields.insert(PARENT, value);
-            fields.remove(STATE);
+            fields.insert(TRACEPARENT, value);
+            fields.remove(TRACESTATE);
         }
     }
 }
@@ -80,10 +80,10 @@ mod tests {
 
     #[test]
     fn hosts_of_the_site_are_its_own_and_no_others() {
-        let tracing = Tracing::new(TraceId::of(7));
-        assert!(!tracing.is_own("shop.example"), "the site is not known yet");
-        tracing.name("Shop.example");
-        tracing.name("other.example");
+        let tracing = TraceContext::new(TraceId::from_bits(7));
+        assert!(!tracing.covers("shop.example"), "the site is not known yet");
+        tracing.set_site("Shop.example");
+        tracing.set_site("other.example");
         for (host, own) in [
             ("shop.example", true),
             ("WWW.shop.example.", true),
@@ -93,28 +93,28 @@ mod tests {
             ("other.example", false),
             ("example", false),
         ] {
-            assert_eq!(tracing.is_own(host), own, "{host}");
+            assert_eq!(tracing.covers(host), own, "{host}");
         }
-        let address = Tracing::new(TraceId::of(7));
-        address.name("[::1]");
-        assert!(address.is_own("[::1]") && !address.is_own("127.0.0.1"));
+        let address = TraceContext::new(TraceId::from_bits(7));
+        address.set_site("[::1]");
+        assert!(address.covers("[::1]") && !address.covers("127.0.0.1"));
     }
 
     #[test]
     fn a_request_gets_one_parent_with_a_span_of_its_own() {
-        let tracing = Tracing::new(TraceId::of(0xABC));
+        let tracing = TraceContext::new(TraceId::from_bits(0xABC));
         let mut fields = HeaderMap::new();
-        fields.append(PARENT, HeaderValue::from_static("00-1-2-00"));
-        fields.append(STATE, HeaderValue::from_static("a=b"));
-        tracing.mark(&mut fields);
-        let first = fields[PARENT].to_str().unwrap().to_owned();
+        fields.append(TRACEPARENT, HeaderValue::from_static("00-1-2-00"));
+        fields.append(TRACESTATE, HeaderValue::from_static("a=b"));
+        tracing.inject(&mut fields);
+        let first = fields[TRACEPARENT].to_str().unwrap().to_owned();
         assert!(
             first.starts_with("00-00000000000000000000000000000abc-") && first.ends_with("-01"),
             "{first}"
         );
-        assert_eq!((first.len(), fields.get_all(PARENT).iter().count(), fields.len()), (55, 1, 1));
-        tracing.mark(&mut fields);
-        assert_ne!(first, fields[PARENT].to_str().unwrap());
-        assert_eq!(TraceId::of(0).to_string(), "00000000000000000000000000000001");
+        assert_eq!((first.len(), fields.get_all(TRACEPARENT).iter().count(), fields.len()), (55, 1, 1));
+        tracing.inject(&mut fields);
+        assert_ne!(first, fields[TRACEPARENT].to_str().unwrap());
+        assert_eq!(TraceId::from_bits(0).to_string(), "00000000000000000000000000000001");
     }
 }

@@ -12,10 +12,10 @@ use hyper::client::conn::http1::SendRequest;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
-use super::http1::with_target;
+use super::http1::client_builder;
 
 /// A connection with what moves it on.
-pub(super) struct Upstream {
+pub(super) struct UpstreamConnection {
     pub(super) host: String,
     pub(super) port: u16,
     pub(super) sender: SendRequest<Incoming>,
@@ -23,9 +23,9 @@ pub(super) struct Upstream {
     connection: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
 }
 
-impl Upstream {
+impl UpstreamConnection {
     pub(super) async fn new(host: &str, port: u16, stream: TcpStream) -> hyper::Result<Self> {
-        let (sender, connection) = with_target().handshake(TokioIo::new(stream)).await?;
+        let (sender, connection) = client_builder().handshake(TokioIo::new(stream)).await?;
         // An error shows in the exchange that meets it.
         let connection = Box::pin(async move { drop(connection.with_upgrades().await) });
         Ok(Self { host: host.to_owned(), port, sender, connection: Some(connection) })
@@ -41,7 +41,7 @@ impl Upstream {
     }
 
     /// Waits for `work` and keeps the connection moving meanwhile.
-    pub(super) async fn drive<F: Future>(&mut self, work: F) -> F::Output {
+    pub(super) async fn drive_until<F: Future>(&mut self, work: F) -> F::Output {
         let mut work = std::pin::pin!(work);
         poll_fn(|cx| {
             self.poll(cx);
@@ -51,7 +51,7 @@ impl Upstream {
     }
 
     /// Whether it leads to this target and takes another request now.
-    pub(super) async fn serves(&mut self, host: &str, port: u16) -> bool {
+    pub(super) async fn can_serve(&mut self, host: &str, port: u16) -> bool {
         if self.host != host || self.port != port {
             return false;
         }
@@ -64,27 +64,31 @@ impl Upstream {
 }
 
 /// A body that moves its connection on, and leaves it for the next request when it has come to its end.
-pub(super) struct Coming {
+pub(super) struct UpstreamBody {
     body: Incoming,
-    upstream: Option<Upstream>,
-    idle: Arc<Mutex<Option<Upstream>>>,
+    upstream: Option<UpstreamConnection>,
+    idle: Arc<Mutex<Option<UpstreamConnection>>>,
 }
 
-impl Coming {
-    pub(super) fn new(body: Incoming, upstream: Upstream, idle: &Arc<Mutex<Option<Upstream>>>) -> Self {
+impl UpstreamBody {
+    pub(super) fn new(
+        body: Incoming,
+        upstream: UpstreamConnection,
+        idle: &Arc<Mutex<Option<UpstreamConnection>>>,
+    ) -> Self {
         let mut coming = Self { body, upstream: Some(upstream), idle: Arc::clone(idle) };
         if coming.body.is_end_stream() {
-            coming.leave();
+            coming.release();
         }
         coming
     }
 
-    fn leave(&mut self) {
+    fn release(&mut self) {
         *self.idle.lock() = self.upstream.take();
     }
 }
 
-impl Body for Coming {
+impl Body for UpstreamBody {
     type Data = Bytes;
     type Error = hyper::Error;
 
@@ -98,7 +102,7 @@ impl Body for Coming {
         let frame = Pin::new(&mut self.body).poll_frame(cx);
         let ended = matches!(frame, Poll::Ready(None)) || self.body.is_end_stream();
         if ended && self.upstream.is_some() {
-            self.leave();
+            self.release();
         }
         frame
     }

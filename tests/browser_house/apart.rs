@@ -101,7 +101,10 @@ async fn a_browser_at_an_end_point_elsewhere_goes_through_our_proxy() {
         world.beside(&forward, opened.client.goto(&site.url("/"))).await.unwrap();
         assert_eq!(opened.client.title().await.unwrap(), "Shop");
         let host = site.address.ip().to_string();
-        assert_eq!(forward.way_of(&host, site.address.port()).unwrap().address, Some(site.address));
+        assert_eq!(
+            forward.target_connection(&host, site.address.port()).unwrap().address,
+            Some(site.address)
+        );
         assert_eq!((world.processes(), world.profiles()), (Vec::new(), Vec::new()), "it is not ours");
         assert!(processes_of(end_point.folder.path()).len() > 1);
         opened.client.close().await.unwrap();

@@ -6,7 +6,9 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use vigie::domain::FailureKind;
-use vigie::forward_proxy::{BlockedHosts, Forward, ForwardRules, Peers, REFUSED, TraceId};
+use vigie::forward_proxy::{
+    AllowedClients, BlockedHosts, ForwardProxy, ForwardProxyConfig, REFUSED_HEADER, TraceId,
+};
 use vigie::net::{EgressPolicy, Net, NetConfig, Roots, TlsOptions, TrustConfig};
 
 use crate::browser_house::world::net;
@@ -32,7 +34,7 @@ async fn server(until: &'static str, says: &'static [u8]) -> (SocketAddr, tokio:
 }
 
 /// Sends `asks` to a forward proxy over `net`, and reads until `enough` or the end.
-async fn asked(forward: &Forward, net: &Net, asks: &[u8], enough: &str) -> String {
+async fn asked(forward: &ForwardProxy, net: &Net, asks: &[u8], enough: &str) -> String {
     let talk = async {
         let mut stream = TcpStream::connect(forward.address()).await.unwrap();
         stream.write_all(asks).await.unwrap();
@@ -52,8 +54,8 @@ async fn asked(forward: &Forward, net: &Net, asks: &[u8], enough: &str) -> Strin
     }
 }
 
-async fn forward() -> Forward {
-    Forward::bind(ForwardRules::default()).await.unwrap()
+async fn forward() -> ForwardProxy {
+    ForwardProxy::bind(ForwardProxyConfig::default()).await.unwrap()
 }
 
 #[tokio::test]
@@ -71,14 +73,14 @@ async fn a_request_in_absolute_form_reaches_its_target_in_origin_form() {
     let answer = asked(&forward, &net(), asks.as_bytes(), "hello").await;
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.ends_with("\r\n\r\nhello"), "{answer}");
     assert!(answer.contains("X-Own: 1\r\n") && !answer.contains("Keep-Alive"), "{answer}");
-    assert!(!answer.to_lowercase().contains(REFUSED), "{answer}");
+    assert!(!answer.to_lowercase().contains(REFUSED_HEADER), "{answer}");
     let seen = seen.await.unwrap();
     assert!(seen.starts_with("GET /a?b=c HTTP/1.1\r\n"), "{seen}");
     assert!(seen.contains(&format!("Host: {to}\r\n")) && seen.contains("X-Kept: 2\r\n"), "{seen}");
     for hop in ["Proxy-", "X-Hop", "TE:", "Connection", "Via", "elsewhere"] {
         assert!(!seen.contains(hop), "{hop} in {seen}");
     }
-    assert_eq!(forward.failure_of("127.0.0.1", to.port()), None);
+    assert_eq!(forward.last_failure("127.0.0.1", to.port()), None);
 }
 
 #[tokio::test]
@@ -128,7 +130,7 @@ async fn connect_and_upgrades_become_tunnels() {
     let answer = asked(&forward, &net(), asks.as_bytes(), "pong").await;
     assert!(answer.starts_with("HTTP/1.1 200 ") && answer.ends_with("\r\n\r\npong"), "{answer}");
     assert_eq!(seen.await.unwrap(), "ping");
-    assert_eq!(forward.way_of("127.0.0.1", to.port()).unwrap().address, Some(to));
+    assert_eq!(forward.target_connection("127.0.0.1", to.port()).unwrap().address, Some(to));
 
     let switch = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\npong";
     let (to, seen) = server("\r\n\r\n", switch).await;
@@ -150,7 +152,10 @@ async fn what_cannot_be_reached_is_refused_and_remembered() {
     let egress = EgressPolicy::parse(&[], &["10.0.0.0/8"]).unwrap();
     let net = Net::new(&NetConfig { trust, egress, ..NetConfig::default() }).unwrap();
     let blocked = BlockedHosts::parse(&["ads.example.com", "*.tracker.example"]).unwrap();
-    let forward = Forward::bind(ForwardRules { blocked, ..ForwardRules::default() }).await.unwrap();
+    let forward =
+        ForwardProxy::bind(ForwardProxyConfig { blocked_hosts: blocked, ..ForwardProxyConfig::default() })
+            .await
+            .unwrap();
     let own = forward.address();
     for (host, port, status, kind) in [
         ("10.1.2.3", 80, "403", FailureKind::EgressDenied),
@@ -166,15 +171,15 @@ async fn what_cannot_be_reached_is_refused_and_remembered() {
         ] {
             let answer = asked(&forward, &net, asks.as_bytes(), "\r\n\r\n").await;
             assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{asks}{answer}");
-            assert!(answer.contains(&format!("\r\n{REFUSED}: ")), "{asks}{answer}");
-            assert_eq!(forward.failure_of(host, port).unwrap().kind, kind, "{asks}{answer}");
+            assert!(answer.contains(&format!("\r\n{REFUSED_HEADER}: ")), "{asks}{answer}");
+            assert_eq!(forward.last_failure(host, port).unwrap().kind, kind, "{asks}{answer}");
         }
     }
     for (to, kind) in [(silent, FailureKind::NoResponse), (nonsense, FailureKind::ResponseInvalid)] {
         let asks = format!("GET http://{to}/ HTTP/1.1\r\nHost: {to}\r\nConnection: close\r\n\r\n");
         let answer = asked(&forward, &net, asks.as_bytes(), "\r\n\r\n").await;
         assert!(answer.starts_with("HTTP/1.1 502 "), "{answer}");
-        assert_eq!(forward.failure_of("127.0.0.1", to.port()).unwrap().kind, kind);
+        assert_eq!(forward.last_failure("127.0.0.1", to.port()).unwrap().kind, kind);
     }
 }
 
@@ -211,18 +216,21 @@ async fn a_client_that_is_slow_holds_nobody_else_up() {
 async fn others_on_this_host_are_not_served() {
     let (to, _seen) = server("\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await;
     let asks = format!("GET http://{to}/ HTTP/1.1\r\nHost: {to}\r\n\r\n");
-    let peers = Peers::User(4_000_000_000);
-    let forward = Forward::bind(ForwardRules { peers, ..ForwardRules::default() }).await.unwrap();
+    let peers = AllowedClients::User(4_000_000_000);
+    let forward =
+        ForwardProxy::bind(ForwardProxyConfig { allowed_clients: peers, ..ForwardProxyConfig::default() })
+            .await
+            .unwrap();
     assert_eq!(asked(&forward, &net(), asks.as_bytes(), "\r\n\r\n").await, "");
 }
 
-async fn tracing() -> Forward {
-    let rules = ForwardRules {
-        trace: Some(TraceId::of(0xFACE)),
-        tls: Some(TlsOptions::default()),
-        ..ForwardRules::default()
+async fn tracing() -> ForwardProxy {
+    let rules = ForwardProxyConfig {
+        trace: Some(TraceId::from_bits(0xFACE)),
+        intercept_tls: Some(TlsOptions::default()),
+        ..ForwardProxyConfig::default()
     };
-    Forward::bind(rules).await.unwrap()
+    ForwardProxy::bind(rules).await.unwrap()
 }
 
 #[tokio::test]
@@ -232,8 +240,8 @@ async fn requests_to_the_named_site_carry_the_trace_and_others_do_not() {
     for (site, own) in [(None, false), (Some("127.0.0.1"), true), (Some("localhost"), false)] {
         let forward = tracing().await;
         if let Some(site) = site {
-            forward.trace(site);
-            forward.trace("elsewhere.example");
+            forward.set_trace_site(site);
+            forward.set_trace_site("elsewhere.example");
         }
         let (to, seen) = server("\r\n\r\n", ok).await;
         let asks = format!("GET http://{to}/ HTTP/1.1\r\nHost: {to}\r\nTraceState: a=b\r\n\r\n");
@@ -251,7 +259,7 @@ async fn requests_to_the_named_site_carry_the_trace_and_others_do_not() {
 #[tokio::test]
 async fn a_tunnel_to_the_named_site_carries_the_trace_and_still_switches() {
     let forward = tracing().await;
-    forward.trace("127.0.0.1");
+    forward.set_trace_site("127.0.0.1");
     let switch = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\npong";
     let (to, seen) = server("\r\n\r\n", switch).await;
     let asks = format!(
@@ -288,7 +296,7 @@ async fn a_traced_tunnel_serves_several_requests() {
         seen
     });
     let forward = tracing().await;
-    forward.trace("127.0.0.1");
+    forward.set_trace_site("127.0.0.1");
     let ask = format!("GET / HTTP/1.1\r\nHost: {to}\r\n\r\n");
     let asks = format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n\r\n{ask}{ask}");
     let answer = asked(&forward, &net(), asks.as_bytes(), "two").await;

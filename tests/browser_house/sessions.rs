@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use vigie::domain::FailureKind;
-use vigie::forward_proxy::{BlockedHosts, Forward};
+use vigie::forward_proxy::{BlockedHosts, ForwardProxy};
 use vigie::net::{EgressPolicy, Net, NetConfig, Pem, Roots, TrustConfig};
 
 use crate::browser_house::world::{Site, World, browsers, wish};
@@ -41,7 +41,10 @@ async fn a_browser_fetches_through_its_forward_proxy_and_is_gone_afterwards() {
         assert!(!head.to_lowercase().contains("proxy"), "{head}");
         assert_eq!(opened.facts.user_agent, "Watcher/1");
         let host = site.address.ip().to_string();
-        assert_eq!(forward.way_of(&host, site.address.port()).unwrap().address, Some(site.address));
+        assert_eq!(
+            forward.target_connection(&host, site.address.port()).unwrap().address,
+            Some(site.address)
+        );
         assert!(!world.processes().is_empty());
         opened.client.close().await.unwrap();
         opened.keeper.close().await;
@@ -61,11 +64,11 @@ async fn what_a_page_asks_for_is_held_to_the_rules_and_the_cause_is_known() {
         world.net = Net::new(&NetConfig { trust, egress, ..NetConfig::default() }).unwrap();
         let wish = wish(kind);
         let blocked = BlockedHosts::parse(&["ads.example.com"]).unwrap();
-        let forward = Forward::bind(world.house.rules(&wish, blocked).unwrap()).await.unwrap();
+        let forward = ForwardProxy::bind(world.house.rules(&wish, blocked).unwrap()).await.unwrap();
         let opened = world.open(&wish, &forward).await.unwrap();
         world.beside(&forward, opened.client.goto(&site.url("/"))).await.unwrap();
-        assert_eq!(forward.failure_of("ads.example.com", 80).unwrap().kind, FailureKind::PageUnloadable);
-        assert_eq!(forward.failure_of("10.1.2.3", 80).unwrap().kind, FailureKind::EgressDenied);
+        assert_eq!(forward.last_failure("ads.example.com", 80).unwrap().kind, FailureKind::PageUnloadable);
+        assert_eq!(forward.last_failure("10.1.2.3", 80).unwrap().kind, FailureKind::EgressDenied);
         drop(opened);
         world.empty().await;
     })
@@ -104,7 +107,7 @@ async fn a_private_authority_and_a_client_certificate_are_shown_for_one_session(
                 })
                 .await;
             assert_eq!(seen == "Secret", title == "Secret", "{kind:?} {ca:?} {certificate:?}: {seen}");
-            let failure = forward.failure_of("localhost", at.port());
+            let failure = forward.last_failure("localhost", at.port());
             assert!(cause.is_none() || ca.is_some() || failure.is_some(), "{kind:?} {ca:?}: {failure:?}");
             drop(opened);
             world.empty().await;

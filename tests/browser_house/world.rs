@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::{OnceCell, SemaphorePermit};
 use vigie::browser::{BrowserKind, Guise, House, HouseConfig, Opened, Wish};
 use vigie::domain::Failure;
-use vigie::forward_proxy::{BlockedHosts, Forward};
+use vigie::forward_proxy::{BlockedHosts, ForwardProxy};
 use vigie::net::{AddressFamily, Deadline, Net, NetConfig, Roots, TrustConfig};
 
 use crate::support::lacking;
@@ -59,18 +59,18 @@ impl World {
         Self { house: House::new(config), folder, net: net(), room: OnceCell::new() }
     }
 
-    pub async fn forward(&self, wish: &Wish) -> Forward {
-        Forward::bind(self.house.rules(wish, BlockedHosts::default()).unwrap()).await.unwrap()
+    pub async fn forward(&self, wish: &Wish) -> ForwardProxy {
+        ForwardProxy::bind(self.house.rules(wish, BlockedHosts::default()).unwrap()).await.unwrap()
     }
 
-    pub async fn open(&self, wish: &Wish, forward: &Forward) -> Result<Opened, Failure> {
+    pub async fn open(&self, wish: &Wish, forward: &ForwardProxy) -> Result<Opened, Failure> {
         self.open_within(wish, forward, Duration::from_mins(1)).await
     }
 
     pub async fn open_within(
         &self,
         wish: &Wish,
-        forward: &Forward,
+        forward: &ForwardProxy,
         time: Duration,
     ) -> Result<Opened, Failure> {
         self.room.get_or_init(room).await;
@@ -78,7 +78,7 @@ impl World {
     }
 
     /// Does `work` while the forward proxy is served.
-    pub async fn beside<F: Future>(&self, forward: &Forward, work: F) -> F::Output {
+    pub async fn beside<F: Future>(&self, forward: &ForwardProxy, work: F) -> F::Output {
         tokio::select! {
             done = work => done,
             never = forward.serve(&self.net) => match never {},

@@ -159,7 +159,7 @@ fn a_profile_is_a_device_with_all_that_it_says() {
     assert!(device.guise.mobile && device.guise.touch);
     assert_eq!(device.guise.user_agent.as_deref(), Some("Tick/1"));
     assert_eq!(device.guise.headers, [("X-Size".to_owned(), "tiny".to_owned())]);
-    assert_eq!(device.blocked.rule_for("a.ads.example"), Some("*.ads.example"));
+    assert_eq!(device.blocked.matching_pattern("a.ads.example"), Some("*.ads.example"));
     assert_eq!(load("").unwrap().mobile.profiles.into_keys().collect::<Vec<_>>(), [1, 2, 3]);
     let faults = load(
         "mobile: {profiles: [{subtype: 1, name: a, width: 5, scale: 9, user_agent: ' ', headers: [{name: Host, value: x}], blocked_hosts: ['*']}]}\n",

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use tokio::time::Instant;
 
 use crate::domain::{ConsoleEntry, Failure, PageObjectKind, Phases, truncate};
-use crate::forward_proxy::REFUSED;
+use crate::forward_proxy::REFUSED_HEADER;
 
 /// Requests that are told of one step; later ones are only counted.
 pub(super) const MOST_REQUESTS: usize = 1000;
@@ -189,7 +189,7 @@ pub(super) fn disowned(exchange: &mut Exchange) {
     if exchange.kind.is_none() || !exchange.url.starts_with("http:") {
         return;
     }
-    let why = exchange.response_headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(REFUSED));
+    let why = exchange.response_headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(REFUSED_HEADER));
     if let Some((_, why)) = why {
         exchange.error = Some(truncate(why, 100));
     }

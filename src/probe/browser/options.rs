@@ -141,7 +141,7 @@ impl Options {
 
     /// What an attempt wants of its browser: each has a trace of its own (`transaction_trace`).
     pub(super) fn session_options_for_attempt(&self) -> Wish {
-        let trace = self.trace_requests.then(|| TraceId::of(crate::probe::random::random()));
+        let trace = self.trace_requests.then(|| TraceId::from_bits(crate::probe::random::random()));
         Wish { trace, ..self.session.clone() }
     }
 

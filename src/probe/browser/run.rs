@@ -15,7 +15,7 @@ use super::window::WindowContext;
 use super::{pages, views};
 use crate::browser::{House, Journal, Keeper, Listener, Opened, Session, Wish, bidi_address};
 use crate::domain::{BrowserFacts, Failure, FailureKind, Observation, Phase, StepResult};
-use crate::forward_proxy::Forward;
+use crate::forward_proxy::ForwardProxy;
 use crate::probe::contract::ProbeContext;
 
 /// What closing a browser and its session may take.
@@ -33,7 +33,7 @@ pub(super) async fn run_attempt(options: &Options, house: &House, cx: ProbeConte
     let mut observation = Observation::default();
     let wish = options.session_options_for_attempt();
     let bound = match house.rules(&wish, options.device.blocked.clone()) {
-        Ok(rules) => Forward::bind(rules).await,
+        Ok(rules) => ForwardProxy::bind(rules).await,
         Err(failure) => Err(failure),
     };
     let outcome = match bound {
@@ -59,7 +59,7 @@ async fn run_in_browser(
     wish: &Wish,
     house: &House,
     cx: ProbeContext<'_>,
-    forward: &Forward,
+    forward: &ForwardProxy,
     started: Instant,
     observation: &mut Observation,
 ) -> Result<(), Failure> {

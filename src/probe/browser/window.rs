@@ -10,7 +10,7 @@ use super::load_error::{display_url, load_failure_kind};
 use super::network::NetworkLogReader;
 use crate::browser::{House, Session, Trouble, WINDOW, Wish};
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::forward_proxy::Forward;
+use crate::forward_proxy::ForwardProxy;
 
 /// The session of the browser, and the window and frame that it is at.
 pub(super) struct WindowContext<'a> {
@@ -21,7 +21,7 @@ pub(super) struct WindowContext<'a> {
     pool: &'a House,
     session_options: &'a Wish,
     /// The forward proxy that the browser goes through.
-    forward: &'a Forward,
+    forward: &'a ForwardProxy,
     /// Windows in the order in which they were seen first; the first is the main one.
     pub(super) windows: Vec<String>,
     /// Windows that have what holds for one window alone.
@@ -45,7 +45,7 @@ impl<'a> WindowContext<'a> {
         network: NetworkLogReader<'a>,
         house: &'a House,
         wish: &'a Wish,
-        forward: &'a Forward,
+        forward: &'a ForwardProxy,
     ) -> Self {
         Self {
             session,
@@ -135,20 +135,20 @@ impl<'a> WindowContext<'a> {
 
     /// Sets the site whose requests carry the trace.
     pub(super) fn set_traced_site(&self, site: &str) {
-        self.forward.trace(site);
+        self.forward.set_trace_site(site);
     }
 
     /// Whether Vigie itself does not let the browser reach the host of `url`, for what the settings say.
     pub(super) fn is_denied(&self, url: &str) -> bool {
         let Ok(url) = Url::parse(url) else { return false };
         let at = url.host_str().zip(url.port_or_known_default());
-        at.is_some_and(|(host, port)| self.forward.refuses(host, port))
+        at.is_some_and(|(host, port)| self.forward.is_denied(host, port))
     }
 
     /// Why our own proxy could not reach the host of `url`.
     pub(super) fn proxy_failure(&self, url: &str) -> Option<Failure> {
         let url = Url::parse(url).ok()?;
-        let failure = self.forward.failure_of(url.host_str()?, url.port_or_known_default()?)?;
+        let failure = self.forward.last_failure(url.host_str()?, url.port_or_known_default()?)?;
         Some(Failure { phase: Phase::Play, ..failure })
     }
 
