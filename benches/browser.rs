@@ -20,7 +20,7 @@ use hyper_util::rt::TokioIo;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use vigie::browser::{BrowserKind, House, HouseConfig};
+use vigie::browser::{BrowserKind, BrowserPool, BrowserPoolConfig};
 use vigie::clock::SystemClock;
 use vigie::domain::{MonitorType, Observation};
 use vigie::net::Deadline;
@@ -89,17 +89,17 @@ async fn compare(pairs: usize) -> f64 {
 }
 
 /// The browsers; `driver` where it is not the one of the system.
-fn house(driver: Option<PathBuf>) -> Arc<House> {
-    Arc::new(House::new(HouseConfig {
+fn house(driver: Option<PathBuf>) -> Arc<BrowserPool> {
+    Arc::new(BrowserPool::new(BrowserPoolConfig {
         chromedriver: driver,
         // Both sides ask for the processor in the same way.
         nice: 0,
-        ..HouseConfig::default()
+        ..BrowserPoolConfig::default()
     }))
 }
 
 /// A check of one step, to its end.
-async fn checked(at: SocketAddr, house: &Arc<House>) -> Observation {
+async fn checked(at: SocketAddr, house: &Arc<BrowserPool>) -> Observation {
     let fields =
         json!({ "url": format!("http://{at}/"), "browser_type": BrowserKind::Chrome.name(), "timeout": 30 });
     let serde_json::Value::Object(fields) = fields else { unreachable!() };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::browser::{BrowserKind, House, HouseConfig};
+use crate::browser::{BrowserKind, BrowserPool, BrowserPoolConfig};
 use crate::settings::Settings;
 
 /// Folder of the profiles, in the data folder.
@@ -15,22 +15,22 @@ const LONGEST: usize = 44;
 const GONE: Duration = Duration::from_secs(10);
 
 /// The browsers of the server that `settings` describe; nothing of an earlier process is left when this answers.
-pub(super) async fn start(settings: &Settings) -> Arc<House> {
+pub(super) async fn start(settings: &Settings) -> Arc<BrowserPool> {
     let mut config = settings.browser.clone();
     config.folder = config.folder.take().or_else(|| folder(&settings.data_dir, &config));
-    let house = Arc::new(House::new(config));
+    let house = Arc::new(BrowserPool::new(config));
     let swept = Arc::clone(&house);
-    let forsaken = tokio::task::spawn_blocking(move || swept.sweep()).await.unwrap_or_default();
+    let forsaken = tokio::task::spawn_blocking(move || swept.reap_orphans()).await.unwrap_or_default();
     if forsaken > 0 {
         tracing::warn!(browsers = forsaken, "browsers that an earlier process left were ended");
     }
     let unguarded = settings.browser.user.is_none() && nix::unistd::geteuid().is_root();
-    if unguarded && house.has(BrowserKind::Chrome).is_ok() {
+    if unguarded && house.check_available(BrowserKind::Chrome).is_ok() {
         tracing::warn!("Chromium runs as root, without its sandbox; name a user for it by `browser.user`");
     }
     for kind in BrowserKind::ALL {
-        match house.whereabouts(kind) {
-            Ok(file) => tracing::info!(browser = kind.name(), file, most = house.most(), "browser found"),
+        match house.executable_or_endpoint(kind) {
+            Ok(file) => tracing::info!(browser = kind.name(), file, most = house.capacity(), "browser found"),
             // Who has no browser scripts needs none.
             Err(failure) => tracing::debug!(browser = kind.name(), "{failure}"),
         }
@@ -39,14 +39,14 @@ pub(super) async fn start(settings: &Settings) -> Arc<House> {
 }
 
 /// Waits until the last browser is gone.
-pub(super) async fn end(house: &House) {
-    if !house.emptied(GONE).await {
+pub(super) async fn end(house: &BrowserPool) {
+    if !house.wait_until_empty(GONE).await {
         tracing::warn!("a browser is not gone yet; the next start ends it");
     }
 }
 
 /// `browsers` in the data folder, where that can be.
-fn folder(data: &Path, config: &HouseConfig) -> Option<PathBuf> {
+fn folder(data: &Path, config: &BrowserPoolConfig) -> Option<PathBuf> {
     let folder = std::path::absolute(data).ok()?.join(FOLDER);
     (config.user.is_none() && folder.as_os_str().len() <= LONGEST).then_some(folder)
 }

@@ -29,7 +29,7 @@ pub(super) fn start(
     let sink: Arc<dyn ResultSink> = Arc::new(Sink(Arc::clone(ingestor)));
     // One room for all of them.
     let hosted = settings.hosted_locations();
-    let room = (settings.probe.browser_pool.room() / hosted.len().max(1)).max(1);
+    let room = (settings.probe.browser_pool.max_concurrent_checks() / hosted.len().max(1)).max(1);
     let start = |hosted| outpost(hosted, room, quiet, clock, &sink, metrics);
     hosted.into_iter().map(start).collect()
 }

@@ -38,21 +38,21 @@ pub(super) async fn install(client: &Client, headers: &[(String, String)]) -> Re
         "background": { "scripts": ["background.js"] },
     });
     let files = [("manifest.json", manifest.to_string()), ("background.js", script)];
-    client.issue_cmd(Install { addon: STANDARD.encode(archive(&files)) }).await.map(drop)
+    client.issue_cmd(InstallAddon { addon: STANDARD.encode(zip_archive(&files)) }).await.map(drop)
 }
 
-struct Install {
+struct InstallAddon {
     addon: String,
 }
 
-impl std::fmt::Debug for Install {
+impl std::fmt::Debug for InstallAddon {
     /// Header fields may be secrets.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Install")
     }
 }
 
-impl WebDriverCompatibleCommand for Install {
+impl WebDriverCompatibleCommand for InstallAddon {
     fn endpoint(&self, base_url: &Url, session_id: Option<&str>) -> Result<Url, ParseError> {
         base_url.join(&format!("session/{}/moz/addon/install", session_id.unwrap_or_default()))
     }
@@ -63,16 +63,16 @@ impl WebDriverCompatibleCommand for Install {
 }
 
 /// A ZIP archive of some small `files`, as they are (APPNOTE.TXT 4.3).
-fn archive(files: &[(&str, String)]) -> Vec<u8> {
+fn zip_archive(files: &[(&str, String)]) -> Vec<u8> {
     let (mut all, mut directory) = (Vec::new(), Vec::new());
     for (name, text) in files {
-        let at = short(all.len());
+        let at = to_u32(all.len());
         // Version, flags, method (stored), time and date of 1980, check sum, size twice, lengths of the names.
         let mut common = vec![20, 0, 0, 0, 0, 0, 0, 0, 0x21, 0];
         common.extend(crc32(text.as_bytes()).to_le_bytes());
-        common.extend(short(text.len()).to_le_bytes());
-        common.extend(short(text.len()).to_le_bytes());
-        common.extend(short(name.len()).to_le_bytes().iter().take(2));
+        common.extend(to_u32(text.len()).to_le_bytes());
+        common.extend(to_u32(text.len()).to_le_bytes());
+        common.extend(to_u32(name.len()).to_le_bytes().iter().take(2));
         common.extend([0, 0]);
         all.extend(b"PK\x03\x04");
         all.extend(&common);
@@ -85,8 +85,8 @@ fn archive(files: &[(&str, String)]) -> Vec<u8> {
         directory.extend(at.to_le_bytes());
         directory.extend(name.bytes());
     }
-    let (at, size) = (short(all.len()), short(directory.len()));
-    let count = short(files.len()).to_le_bytes();
+    let (at, size) = (to_u32(all.len()), to_u32(directory.len()));
+    let count = to_u32(files.len()).to_le_bytes();
     all.extend(directory);
     all.extend(b"PK\x05\x06\x00\x00\x00\x00");
     all.extend([count[0], count[1], count[0], count[1]]);
@@ -97,7 +97,7 @@ fn archive(files: &[(&str, String)]) -> Vec<u8> {
 }
 
 /// Lengths here are those of a few lines.
-fn short(length: usize) -> u32 {
+fn to_u32(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn the_archive_lists_its_files_where_they_are() {
-        let all = archive(&[("a.txt", "hello".to_owned()), ("bc", String::new())]);
+        let all = zip_archive(&[("a.txt", "hello".to_owned()), ("bc", String::new())]);
         let end = all.len() - 22;
         assert_eq!(&all[end..end + 4], b"PK\x05\x06");
         assert_eq!(all[end + 8..end + 12], [2, 0, 2, 0]);

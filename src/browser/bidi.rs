@@ -14,29 +14,29 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use url::Url;
 
-use super::sieve::Sieve;
+use super::sieve::FrameLimiter;
 use crate::domain::truncate;
 
 /// Bytes of a message with one event.
-pub(super) const LONGEST_EVENT: usize = 4 * 1024 * 1024;
+pub(super) const MAX_EVENT_BYTES: usize = 4 * 1024 * 1024;
 /// Characters that are told of an answer that is no good.
-const SHOWN: usize = 300;
+const MAX_SHOWN_CHARS: usize = 300;
 
 /// Where the browser of a session takes such connections; `None` of one that takes none, as Chromium does not.
 #[must_use]
-pub fn bidi_address(client: &Client) -> Option<&str> {
+pub fn bidi_url(client: &Client) -> Option<&str> {
     client.capabilities()?.get("webSocketUrl")?.as_str()
 }
 
 /// It, open. One session may have several.
 #[derive(Debug)]
-pub(super) struct Bidi {
-    socket: WebSocketStream<Join<Sieve<OwnedReadHalf>, OwnedWriteHalf>>,
+pub(super) struct BidiConnection {
+    socket: WebSocketStream<Join<FrameLimiter<OwnedReadHalf>, OwnedWriteHalf>>,
     /// The number of the last command.
-    last: u64,
+    last_id: u64,
 }
 
-impl Bidi {
+impl BidiConnection {
     /// Connects to `address`, which the driver gave (`webSocketUrl`). Messages of more than `longest` bytes are passed
     /// over.
     ///
@@ -51,9 +51,9 @@ impl Bidi {
             let bounds =
                 WebSocketConfig::default().max_message_size(Some(longest)).max_frame_size(Some(longest));
             let (reading, writing) = stream.into_split();
-            let stream = join(Sieve::new(reading, longest), writing);
+            let stream = join(FrameLimiter::new(reading, longest), writing);
             let opened = tokio_tungstenite::client_async_with_config(address, stream, Some(bounds)).await;
-            Ok(Self { socket: opened.map_err(|error| error.to_string())?.0, last: 0 })
+            Ok(Self { socket: opened.map_err(|error| error.to_string())?.0, last_id: 0 })
         };
         tokio::time::timeout(within, connecting).await.unwrap_or_else(|_| Err("it took too long".to_owned()))
     }
@@ -63,8 +63,8 @@ impl Bidi {
     /// # Errors
     /// That the connection is gone.
     pub(super) async fn send(&mut self, method: &str, params: Value) -> Result<(), String> {
-        self.last += 1;
-        let command = json!({ "id": self.last, "method": method, "params": params });
+        self.last_id += 1;
+        let command = json!({ "id": self.last_id, "method": method, "params": params });
         self.socket.send(Message::text(command.to_string())).await.map_err(|error| error.to_string())
     }
 
@@ -72,12 +72,12 @@ impl Bidi {
     ///
     /// # Errors
     /// What the browser refuses it with, or that the connection is gone.
-    pub(super) async fn answer(&mut self) -> Result<Value, String> {
-        while let Some(mut message) = self.next().await {
-            if message["id"] == self.last {
+    pub(super) async fn wait_for_response(&mut self) -> Result<Value, String> {
+        while let Some(mut message) = self.next_message().await {
+            if message["id"] == self.last_id {
                 return match message.get_mut("result") {
                     Some(result) => Ok(result.take()),
-                    None => Err(truncate(&message.to_string(), SHOWN)),
+                    None => Err(truncate(&message.to_string(), MAX_SHOWN_CHARS)),
                 };
             }
         }
@@ -85,7 +85,7 @@ impl Bidi {
     }
 
     /// The next message; `None` when there will be none any more.
-    pub(super) async fn next(&mut self) -> Option<Value> {
+    pub(super) async fn next_message(&mut self) -> Option<Value> {
         loop {
             match self.socket.next().await? {
                 // Texts come as bytes out of the sieve.

@@ -3,19 +3,19 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::config::HouseConfig;
+use super::config::BrowserPoolConfig;
 use super::wish::BrowserKind;
 use crate::domain::{Failure, FailureKind, Phase};
 
 /// A browser with its driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Binaries {
+pub(super) struct BrowserBinaries {
     pub(super) browser: PathBuf,
     pub(super) driver: PathBuf,
 }
 
 /// Something that is looked for: the setting, its value, names in `PATH`, and the package of Debian.
-struct Wanted<'a> {
+struct ProgramLookup<'a> {
     setting: &'static str,
     path: Option<&'a Path>,
     names: &'static [&'static str],
@@ -26,16 +26,16 @@ struct Wanted<'a> {
 ///
 /// # Errors
 /// [`FailureKind::BrowserMissing`] (95), which names what to install.
-pub(super) fn find(config: &HouseConfig, kind: BrowserKind) -> Result<Binaries, Failure> {
+pub(super) fn find(config: &BrowserPoolConfig, kind: BrowserKind) -> Result<BrowserBinaries, Failure> {
     let (browser, driver) = match kind {
         BrowserKind::Chrome => (
-            Wanted {
+            ProgramLookup {
                 setting: "browser.chromium",
                 path: config.chromium.as_deref(),
                 names: &["chromium", "google-chrome-stable", "google-chrome", "chromium-browser"],
                 package: "package `chromium`",
             },
-            Wanted {
+            ProgramLookup {
                 setting: "browser.chromedriver",
                 path: config.chromedriver.as_deref(),
                 names: &["chromedriver"],
@@ -43,13 +43,13 @@ pub(super) fn find(config: &HouseConfig, kind: BrowserKind) -> Result<Binaries, 
             },
         ),
         BrowserKind::Firefox => (
-            Wanted {
+            ProgramLookup {
                 setting: "browser.firefox",
                 path: config.firefox.as_deref(),
                 names: &["firefox-esr", "firefox"],
                 package: "package `firefox-esr`",
             },
-            Wanted {
+            ProgramLookup {
                 setting: "browser.geckodriver",
                 path: config.geckodriver.as_deref(),
                 names: &["geckodriver"],
@@ -62,10 +62,10 @@ pub(super) fn find(config: &HouseConfig, kind: BrowserKind) -> Result<Binaries, 
             return Err(Failure::new(Phase::Launch, FailureKind::BrowserMissing, detail));
         }
     };
-    Ok(Binaries { browser: found(&browser)?, driver: found(&driver)? })
+    Ok(BrowserBinaries { browser: locate(&browser)?, driver: locate(&driver)? })
 }
 
-fn found(wanted: &Wanted<'_>) -> Result<PathBuf, Failure> {
+fn locate(wanted: &ProgramLookup<'_>) -> Result<PathBuf, Failure> {
     let failed = |detail| Failure::new(Phase::Launch, FailureKind::BrowserMissing, detail);
     if let Some(path) = wanted.path {
         let missing = || failed(format!("`{}`: `{}` is no program", wanted.setting, path.display()));

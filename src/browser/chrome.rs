@@ -8,9 +8,9 @@ use fantoccini::Client;
 use fantoccini::wd::Capabilities;
 use serde_json::{Value, json};
 
-use super::binaries::Binaries;
-use super::commands::Cdp;
-use super::wish::{Guise, Wish};
+use super::binaries::BrowserBinaries;
+use super::commands::CdpCommand;
+use super::wish::{Emulation, SessionOptions};
 use crate::subprocess::group::Program;
 use crate::subprocess::profile::BrowserProfile;
 
@@ -49,7 +49,7 @@ const FLAGS: &[&str] = &[
 ];
 
 /// The driver, on a port of its own choice.
-pub(super) fn program(binaries: &Binaries) -> Program<'_> {
+pub(super) fn driver_program(binaries: &BrowserBinaries) -> Program<'_> {
     // What the browser prints is wanted where it does not start.
     let arguments = ["--port=0", "--log-level=WARNING", "--enable-chrome-logs"];
     Program {
@@ -60,30 +60,30 @@ pub(super) fn program(binaries: &Binaries) -> Program<'_> {
 }
 
 /// The port in a line that the driver prints when it is ready.
-pub(super) fn port_in(line: &str) -> Option<u16> {
+pub(super) fn parse_port(line: &str) -> Option<u16> {
     let rest = line.split_once("started successfully on port ")?.1;
     rest.trim_end_matches('.').parse().ok().filter(|&port| port != 0)
 }
 
 /// Where its programs are, and what is theirs alone.
-pub(super) struct Here<'a> {
-    pub(super) binaries: &'a Binaries,
+pub(super) struct LocalBrowser<'a> {
+    pub(super) binaries: &'a BrowserBinaries,
     pub(super) profile: &'a BrowserProfile,
     pub(super) sandbox: bool,
 }
 
 /// What a session is asked for; `here` for a browser of this host, which goes through the proxy at `proxy`.
 pub(super) fn capabilities(
-    wish: &Wish,
+    wish: &SessionOptions,
     proxy: std::net::SocketAddr,
-    here: Option<&Here<'_>>,
+    here: Option<&LocalBrowser<'_>>,
 ) -> Capabilities {
     let mut options = json!({
         "args": arguments(wish, proxy, here),
         "prefs": preferences(),
         // Pop-ups are blocked as people's browsers do it; nothing says that a program is at work.
         "excludeSwitches": ["disable-popup-blocking", "enable-automation"],
-        "mobileEmulation": emulation(&wish.guise),
+        "mobileEmulation": emulation(&wish.emulation),
         "perfLoggingPrefs": { "enableNetwork": true, "enablePage": true },
     });
     if let Some(here) = here {
@@ -91,7 +91,7 @@ pub(super) fn capabilities(
     }
     let mut all = Capabilities::new();
     all.insert("browserName".into(), json!("chrome"));
-    all.insert("acceptInsecureCerts".into(), json!(super::tls_rules::takes_any_certificate(wish)));
+    all.insert("acceptInsecureCerts".into(), json!(super::tls_rules::accepts_any_certificate(wish)));
     all.insert("pageLoadStrategy".into(), json!("normal"));
     all.insert("unhandledPromptBehavior".into(), json!("ignore"));
     all.insert("goog:loggingPrefs".into(), json!({ "browser": "ALL", "performance": "ALL" }));
@@ -99,8 +99,12 @@ pub(super) fn capabilities(
     all
 }
 
-fn arguments(wish: &Wish, proxy: std::net::SocketAddr, here: Option<&Here<'_>>) -> Vec<String> {
-    let (width, height) = wish.guise.viewport;
+fn arguments(
+    wish: &SessionOptions,
+    proxy: std::net::SocketAddr,
+    here: Option<&LocalBrowser<'_>>,
+) -> Vec<String> {
+    let (width, height) = wish.emulation.viewport;
     let mut all: Vec<String> = FLAGS.iter().map(ToString::to_string).collect();
     all.push(format!("--proxy-server=http://{proxy}"));
     all.push("--proxy-bypass-list=<-loopback>".to_owned());
@@ -110,7 +114,7 @@ fn arguments(wish: &Wish, proxy: std::net::SocketAddr, here: Option<&Here<'_>>) 
     if !wish.headful {
         all.push("--headless=new".to_owned());
     }
-    if let Some(user_agent) = &wish.guise.user_agent {
+    if let Some(user_agent) = &wish.emulation.user_agent {
         all.push(format!("--user-agent={user_agent}"));
     }
     if let Some(here) = here {
@@ -123,7 +127,7 @@ fn arguments(wish: &Wish, proxy: std::net::SocketAddr, here: Option<&Here<'_>>) 
 }
 
 /// The page has exactly the wanted size in every window; a window of that size would lose some to its frame.
-fn emulation(guise: &Guise) -> Value {
+fn emulation(guise: &Emulation) -> Value {
     let (width, height) = guise.viewport;
     let metrics = json!({
         "width": width, "height": height, "pixelRatio": guise.scale,
@@ -158,13 +162,16 @@ fn preferences() -> Value {
 ///
 /// # Errors
 /// What the driver says.
-pub(super) async fn dress(client: &Client, guise: &Guise) -> Result<(), fantoccini::error::CmdError> {
-    Cdp::new("Browser.setDownloadBehavior", json!({ "behavior": "deny" })).ask(client).await?;
+pub(super) async fn prepare_window(
+    client: &Client,
+    guise: &Emulation,
+) -> Result<(), fantoccini::error::CmdError> {
+    CdpCommand::new("Browser.setDownloadBehavior", json!({ "behavior": "deny" })).send(client).await?;
     if !guise.headers.is_empty() {
         let headers: serde_json::Map<String, Value> =
             guise.headers.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
-        Cdp::new("Network.enable", json!({})).ask(client).await?;
-        Cdp::new("Network.setExtraHTTPHeaders", json!({ "headers": headers })).ask(client).await?;
+        CdpCommand::new("Network.enable", json!({})).send(client).await?;
+        CdpCommand::new("Network.setExtraHTTPHeaders", json!({ "headers": headers })).send(client).await?;
     }
     Ok(())
 }
@@ -182,7 +189,7 @@ mod tests {
             ("Starting ChromeDriver 156.0 (x) on port 0", None),
             ("started successfully on port 99999999.", None),
         ] {
-            assert_eq!(port_in(line), port, "{line}");
+            assert_eq!(parse_port(line), port, "{line}");
         }
     }
 }

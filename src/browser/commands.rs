@@ -9,12 +9,12 @@ use url::{ParseError, Url};
 
 /// A command of the `DevTools` protocol, as chromedriver passes it on to the page of the current window.
 #[derive(Clone, Debug)]
-pub struct Cdp {
+pub struct CdpCommand {
     command: &'static str,
     parameters: Value,
 }
 
-impl Cdp {
+impl CdpCommand {
     /// The command of this name, such as `Network.enable`.
     #[must_use]
     pub const fn new(command: &'static str, parameters: Value) -> Self {
@@ -25,12 +25,12 @@ impl Cdp {
     ///
     /// # Errors
     /// What the driver says.
-    pub async fn ask(self, client: &Client) -> Result<Value, CmdError> {
+    pub async fn send(self, client: &Client) -> Result<Value, CmdError> {
         client.issue_cmd(self).await
     }
 }
 
-impl WebDriverCompatibleCommand for Cdp {
+impl WebDriverCompatibleCommand for CdpCommand {
     fn endpoint(&self, base_url: &Url, session_id: Option<&str>) -> Result<Url, ParseError> {
         base_url.join(&format!("session/{}/goog/cdp/execute", session_id.unwrap_or_default()))
     }

@@ -8,7 +8,7 @@ use crate::net::IpNetwork;
 
 /// The browsers of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HouseConfig {
+pub struct BrowserPoolConfig {
     /// Folder of the profiles, one a browser; made when it is missing. `None`: one below the system's folder for
     /// temporary files.
     pub folder: Option<PathBuf>,
@@ -25,7 +25,7 @@ pub struct HouseConfig {
     /// Its driver.
     pub geckodriver: Option<PathBuf>,
     /// End points of WebDriver on other hosts, used instead of a browser of this one.
-    pub remotes: Vec<Remote>,
+    pub remotes: Vec<RemoteWebDriver>,
     /// Bytes that one browser may take, all of its processes together.
     pub memory_bytes: u64,
     /// Bytes that all of them may take; `None` for half of what the host has.
@@ -33,10 +33,10 @@ pub struct HouseConfig {
     /// How much browsers step back for others, 0 to 19 (`nice`).
     pub nice: u8,
     /// Time for a driver and its browser to be ready.
-    pub start: Duration,
+    pub start_timeout: Duration,
 }
 
-impl Default for HouseConfig {
+impl Default for BrowserPoolConfig {
     fn default() -> Self {
         Self {
             folder: None,
@@ -50,14 +50,14 @@ impl Default for HouseConfig {
             memory_bytes: 1536 << 20,
             total_memory_bytes: None,
             nice: 5,
-            start: Duration::from_secs(30),
+            start_timeout: Duration::from_secs(30),
         }
     }
 }
 
 /// An end point of WebDriver, such as a grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Remote {
+pub struct RemoteWebDriver {
     /// The browser that it is asked for.
     pub kind: BrowserKind,
     /// Its address, with `http`.

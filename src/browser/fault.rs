@@ -5,15 +5,15 @@ use fantoccini::error::{CmdError, NewSessionError};
 use crate::domain::{Failure, FailureKind, Phase, replace_control_chars};
 
 /// Bytes of what a driver says that are told.
-const TOLD: usize = 600;
+const MAX_OUTPUT_BYTES: usize = 600;
 
 /// A failure of `kind` while the browser was started.
-pub(super) fn launch(kind: FailureKind, detail: impl Into<String>) -> Failure {
+pub(super) fn launch_failure(kind: FailureKind, detail: impl Into<String>) -> Failure {
     Failure::new(Phase::Launch, kind, detail)
 }
 
 /// What a session that was not made means, with what the driver printed.
-pub(super) fn of_session(error: &NewSessionError, printed: &str) -> Failure {
+pub(super) fn session_failure(error: &NewSessionError, printed: &str) -> Failure {
     let said = match error {
         NewSessionError::SessionNotCreated(said) => said.message.to_string(),
         // The other kinds are about the driver, and their words are of the library.
@@ -24,14 +24,14 @@ pub(super) fn of_session(error: &NewSessionError, printed: &str) -> Failure {
     let other_version = said.contains("only supports") || said.contains("Unable to find a matching set");
     if other_version {
         let detail = format!("the driver does not fit the browser: {said}");
-        return launch(FailureKind::BrowserMissing, detail);
+        return launch_failure(FailureKind::BrowserMissing, detail);
     }
-    launch(FailureKind::BrowserFailed, with_printed(&said, printed))
+    launch_failure(FailureKind::BrowserFailed, with_driver_output(&said, printed))
 }
 
 /// What a command that was refused while the session was set up means.
-pub(super) fn of_command(error: &CmdError, printed: &str) -> Failure {
-    launch(FailureKind::BrowserFailed, with_printed(&first_line(&error.to_string()), printed))
+pub(super) fn command_failure(error: &CmdError, printed: &str) -> Failure {
+    launch_failure(FailureKind::BrowserFailed, with_driver_output(&first_line(&error.to_string()), printed))
 }
 
 /// Whether a driver that `printed` this ended since its port was taken. Chromedriver looks for a free one for one family
@@ -41,15 +41,15 @@ pub(super) fn is_port_taken(printed: &str) -> bool {
 }
 
 /// `said` with what the driver printed, when it printed something.
-pub(super) fn with_printed(said: &str, printed: &str) -> String {
+pub(super) fn with_driver_output(said: &str, printed: &str) -> String {
     if printed.is_empty() { said.to_owned() } else { format!("{said}; the driver printed: {printed}") }
 }
 
 fn first_line(text: &str) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let mut line = replace_control_chars(line.trim());
-    if line.len() > TOLD {
-        line.truncate(line.floor_char_boundary(TOLD));
+    if line.len() > MAX_OUTPUT_BYTES {
+        line.truncate(line.floor_char_boundary(MAX_OUTPUT_BYTES));
         line.push('…');
     }
     line

@@ -8,18 +8,18 @@ use fantoccini::error::CmdError;
 use fantoccini::wd::Capabilities;
 use serde_json::{Value, json};
 
-use super::bidi::{Bidi, LONGEST_EVENT, bidi_address};
-use super::binaries::Binaries;
-use super::wish::{Guise, Wish};
+use super::bidi::{BidiConnection, MAX_EVENT_BYTES, bidi_url};
+use super::binaries::BrowserBinaries;
+use super::wish::{Emulation, SessionOptions};
 use crate::subprocess::group::Program;
 use crate::subprocess::profile::BrowserProfile;
 
 /// Time for one question over `WebDriver BiDi`.
-const PATIENCE: Duration = Duration::from_secs(5);
+const BIDI_TIMEOUT: Duration = Duration::from_secs(5);
 /// Between two looks at the size of a page.
-const PAUSE: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Preferences that are switched off. A profile that lives for one check has no use for a cache on disk either.
-const OFF: &[&str] = &[
+const DISABLED_PREFS: &[&str] = &[
     "network.proxy.failover_direct",
     "network.http.http3.enable",
     "network.prefetch-next",
@@ -60,7 +60,7 @@ const OFF: &[&str] = &[
     "browser.sessionstore.resume_from_crash",
 ];
 /// Preferences with a number.
-const NUMBERS: &[(&str, i64)] = &[
+const NUMERIC_PREFS: &[(&str, i64)] = &[
     ("network.proxy.type", 1),
     ("network.trr.mode", 5),
     ("network.http.speculative-parallel-limit", 0),
@@ -68,14 +68,14 @@ const NUMBERS: &[(&str, i64)] = &[
     ("permissions.default.geo", 2),
 ];
 /// Preferences that are switched on.
-const ON: &[&str] = &[
+const ENABLED_PREFS: &[&str] = &[
     "network.proxy.allow_hijacking_localhost",
     "network.dns.disablePrefetch",
     "network.dns.disablePrefetchFromHTTPS",
     "dom.disable_open_during_load",
 ];
 /// Addresses that are asked for nothing.
-const NOWHERE: &[(&str, &str)] = &[
+const DISABLED_URLS: &[(&str, &str)] = &[
     ("network.proxy.no_proxies_on", ""),
     ("browser.aboutHomeSnippets.updateUrl", ""),
     ("browser.region.network.url", ""),
@@ -84,7 +84,11 @@ const NOWHERE: &[(&str, &str)] = &[
 ];
 
 /// The driver, on ports of its own choice: those of the remote agent and of Marionette too.
-pub(super) fn program<'a>(binaries: &'a Binaries, profile: &BrowserProfile, guise: &Guise) -> Program<'a> {
+pub(super) fn driver_program<'a>(
+    binaries: &'a BrowserBinaries,
+    profile: &BrowserProfile,
+    guise: &Emulation,
+) -> Program<'a> {
     let (width, height) = guise.viewport;
     let mut arguments: Vec<String> =
         ["--host", "127.0.0.1", "--port", "0", "--websocket-port", "0", "--profile-root"]
@@ -105,13 +109,17 @@ pub(super) fn program<'a>(binaries: &'a Binaries, profile: &BrowserProfile, guis
 }
 
 /// The port in a line that the driver prints when it is ready.
-pub(super) fn port_in(line: &str) -> Option<u16> {
+pub(super) fn parse_port(line: &str) -> Option<u16> {
     let rest = line.split_once("Listening on 127.0.0.1:")?.1;
     rest.trim().parse().ok().filter(|&port| port != 0)
 }
 
 /// What a session is asked for; `binaries` for a browser of this host, which goes through the proxy at `proxy`.
-pub(super) fn capabilities(wish: &Wish, proxy: SocketAddr, binaries: Option<&Binaries>) -> Capabilities {
+pub(super) fn capabilities(
+    wish: &SessionOptions,
+    proxy: SocketAddr,
+    binaries: Option<&BrowserBinaries>,
+) -> Capabilities {
     let arguments: &[&str] = if wish.headful { &[] } else { &["-headless"] };
     let mut options = json!({ "args": arguments, "prefs": preferences(wish, proxy) });
     if let Some(binaries) = binaries {
@@ -119,7 +127,7 @@ pub(super) fn capabilities(wish: &Wish, proxy: SocketAddr, binaries: Option<&Bin
     }
     let mut all = Capabilities::new();
     all.insert("browserName".into(), json!("firefox"));
-    all.insert("acceptInsecureCerts".into(), json!(super::tls_rules::takes_any_certificate(wish)));
+    all.insert("acceptInsecureCerts".into(), json!(super::tls_rules::accepts_any_certificate(wish)));
     all.insert("pageLoadStrategy".into(), json!("normal"));
     all.insert("unhandledPromptBehavior".into(), json!("ignore"));
     all.insert("webSocketUrl".into(), json!(true));
@@ -127,22 +135,22 @@ pub(super) fn capabilities(wish: &Wish, proxy: SocketAddr, binaries: Option<&Bin
     all
 }
 
-fn preferences(wish: &Wish, proxy: SocketAddr) -> Value {
+fn preferences(wish: &SessionOptions, proxy: SocketAddr) -> Value {
     let mut all = serde_json::Map::new();
-    all.extend(OFF.iter().map(|name| (name.to_string(), json!(false))));
-    all.extend(ON.iter().map(|name| (name.to_string(), json!(true))));
-    all.extend(NUMBERS.iter().map(|(name, number)| (name.to_string(), json!(number))));
-    all.extend(NOWHERE.iter().map(|(name, address)| (name.to_string(), json!(address))));
+    all.extend(DISABLED_PREFS.iter().map(|name| (name.to_string(), json!(false))));
+    all.extend(ENABLED_PREFS.iter().map(|name| (name.to_string(), json!(true))));
+    all.extend(NUMERIC_PREFS.iter().map(|(name, number)| (name.to_string(), json!(number))));
+    all.extend(DISABLED_URLS.iter().map(|(name, address)| (name.to_string(), json!(address))));
     let mut all = Value::Object(all);
     for protocol in ["http", "ssl"] {
         all[format!("network.proxy.{protocol}")] = json!(proxy.ip().to_string());
         all[format!("network.proxy.{protocol}_port")] = json!(proxy.port());
     }
-    all["layout.css.devPixelsPerPx"] = json!(wish.guise.scale.to_string());
-    if wish.guise.mobile {
+    all["layout.css.devPixelsPerPx"] = json!(wish.emulation.scale.to_string());
+    if wish.emulation.mobile {
         all["dom.meta-viewport.enabled"] = json!(true);
     }
-    if wish.guise.touch {
+    if wish.emulation.touch {
         all["dom.w3c_touch_events.enabled"] = json!(1);
         // Pages ask for `ontouchstart`, which is hidden on desks otherwise.
         all["dom.w3c_touch_events.legacy_apis.enabled"] = json!(true);
@@ -150,7 +158,7 @@ fn preferences(wish: &Wish, proxy: SocketAddr) -> Value {
         all["ui.primaryPointerCapabilities"] = json!(1);
         all["ui.allPointerCapabilities"] = json!(1);
     }
-    if let Some(user_agent) = &wish.guise.user_agent {
+    if let Some(user_agent) = &wish.emulation.user_agent {
         all["general.useragent.override"] = json!(user_agent);
     }
     all
@@ -162,9 +170,9 @@ fn preferences(wish: &Wish, proxy: SocketAddr) -> Value {
 ///
 /// # Errors
 /// What the driver says.
-pub(super) async fn dress(client: &Client, guise: &Guise) -> Result<(), CmdError> {
-    if let Some(address) = bidi_address(client).filter(|_| guise.mobile) {
-        return fit(client, address, guise.viewport).await;
+pub(super) async fn prepare_window(client: &Client, guise: &Emulation) -> Result<(), CmdError> {
+    if let Some(address) = bidi_url(client).filter(|_| guise.mobile) {
+        return set_viewport(client, address, guise.viewport).await;
     }
     let frame = "return [outerWidth - innerWidth, outerHeight - innerHeight]";
     let frame = client.execute(frame, Vec::new()).await?;
@@ -175,10 +183,10 @@ pub(super) async fn dress(client: &Client, guise: &Guise) -> Result<(), CmdError
 
 /// By `browsingContext.setViewport` (W3C `WebDriver BiDi` 7.3.3.14). It is answered when the page has just that size,
 /// which one that is laid out wide and made small never has: such a page has its shape.
-async fn fit(client: &Client, address: &str, (width, height): (u32, u32)) -> Result<(), CmdError> {
+async fn set_viewport(client: &Client, address: &str, (width, height): (u32, u32)) -> Result<(), CmdError> {
     let window = client.window().await?;
     let failed = |why: String| CmdError::Lost(std::io::Error::other(format!("the size of the page: {why}")));
-    let mut bidi = Bidi::connect(address, PATIENCE, LONGEST_EVENT).await.map_err(failed)?;
+    let mut bidi = BidiConnection::connect(address, BIDI_TIMEOUT, MAX_EVENT_BYTES).await.map_err(failed)?;
     let viewport =
         json!({ "context": String::from(window), "viewport": { "width": width, "height": height } });
     bidi.send("browsingContext.setViewport", viewport).await.map_err(failed)?;
@@ -186,21 +194,21 @@ async fn fit(client: &Client, address: &str, (width, height): (u32, u32)) -> Res
         loop {
             let seen = client.execute("return [innerWidth, innerHeight]", Vec::new()).await?;
             let side = |at: usize| seen[at].as_u64().unwrap_or_default();
-            if is_shaped((side(0), side(1)), (width.into(), height.into())) {
+            if has_aspect_ratio((side(0), side(1)), (width.into(), height.into())) {
                 return Ok(());
             }
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     };
     tokio::select! {
-        answered = bidi.answer() => answered.map(drop).map_err(failed),
+        answered = bidi.wait_for_response() => answered.map(drop).map_err(failed),
         shaped = shaped => shaped,
-        () = tokio::time::sleep(PATIENCE) => Err(failed("it did not become that of the device".to_owned())),
+        () = tokio::time::sleep(BIDI_TIMEOUT) => Err(failed("it did not become that of the device".to_owned())),
     }
 }
 
 /// Whether one is as wide to its height as the other, but for a pixel.
-const fn is_shaped(seen: (u64, u64), wanted: (u64, u64)) -> bool {
+const fn has_aspect_ratio(seen: (u64, u64), wanted: (u64, u64)) -> bool {
     seen.0 > 0 && (seen.0 * wanted.1).abs_diff(seen.1 * wanted.0) <= wanted.0 + wanted.1
 }
 
@@ -217,7 +225,7 @@ mod tests {
             ((640, 360), (360, 640), false),
             ((0, 0), (360, 640), false),
         ] {
-            assert_eq!(is_shaped(seen, wanted), shaped, "{seen:?}");
+            assert_eq!(has_aspect_ratio(seen, wanted), shaped, "{seen:?}");
         }
     }
 
@@ -229,7 +237,7 @@ mod tests {
             ("Listening on 127.0.0.1:99999", None),
             ("mozrunner::runner INFO Running command: \"/usr/bin/firefox\"", None),
         ] {
-            assert_eq!(port_in(line), port, "{line}");
+            assert_eq!(parse_port(line), port, "{line}");
         }
     }
 }

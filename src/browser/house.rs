@@ -9,12 +9,12 @@ use fantoccini::{Client, ClientBuilder};
 use serde_json::Value;
 use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 
-use super::binaries::Binaries;
-use super::config::{HouseConfig, Remote};
-use super::fault::launch;
-use super::keeper::{Held, Keeper};
-use super::tls_rules::bridges;
-use super::wish::{BrowserKind, Wish};
+use super::binaries::BrowserBinaries;
+use super::config::{BrowserPoolConfig, RemoteWebDriver};
+use super::fault::launch_failure;
+use super::keeper::{BrowserProcess, ProcessGuard};
+use super::tls_rules::intercepts_tls;
+use super::wish::{BrowserKind, SessionOptions};
 use super::{addon, binaries, chrome, fault, firefox, remote};
 use crate::domain::{BrowserFacts, Failure, FailureKind, Phase};
 use crate::forward_proxy::{AllowedClients, BlockedHosts, ForwardProxy, ForwardProxyConfig};
@@ -27,46 +27,46 @@ use crate::subprocess::user::OsUser;
 use crate::subprocess::{group, processes, profile};
 
 /// How long a check waits for room among the browsers of this host, beside what its script may take.
-pub const QUEUE: Duration = Duration::from_mins(2);
+pub const QUEUE_TIMEOUT: Duration = Duration::from_mins(2);
 /// How often a driver is started whose port somebody else took before it did.
-const TRIES: usize = 3;
+const MAX_DRIVER_STARTS: usize = 3;
 /// Time for a question that is asked for a fact alone.
-const ASIDE: Duration = Duration::from_secs(5);
+const FACTS_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A browser, ready to be told what to do.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenBrowser {
     /// Tells it.
     pub client: Client,
     /// What it is.
     pub facts: BrowserFacts,
     /// Holds it.
-    pub keeper: Keeper,
+    pub process: BrowserProcess,
     /// Where its driver listens, when it is one of this host.
     pub driver: Option<SocketAddr>,
 }
 
 /// The browsers of this process; one is enough.
 #[derive(Debug)]
-pub struct House {
-    config: HouseConfig,
+pub struct BrowserPool {
+    config: BrowserPoolConfig,
     folder: PathBuf,
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     most: u32,
-    swept: OnceCell<usize>,
+    orphans_reaped: OnceCell<usize>,
     processes: Arc<ProcessTable>,
 }
 
-impl Default for House {
+impl Default for BrowserPool {
     fn default() -> Self {
-        Self::new(HouseConfig::default())
+        Self::new(BrowserPoolConfig::default())
     }
 }
 
-impl House {
+impl BrowserPool {
     /// Nothing is started or made yet.
     #[must_use]
-    pub fn new(config: HouseConfig) -> Self {
+    pub fn new(config: BrowserPoolConfig) -> Self {
         let total =
             config.total_memory_bytes.or_else(|| processes::host_memory_bytes().map(|bytes| bytes / 2));
         let places = total.unwrap_or(0) / config.memory_bytes.max(1);
@@ -76,47 +76,54 @@ impl House {
         // Drivers are started in a folder of their own.
         let folder = std::path::absolute(&folder).unwrap_or(folder);
         let places = Arc::new(Semaphore::new(most as usize));
-        Self { config, folder, places, most, swept: OnceCell::new(), processes: Arc::default() }
+        Self {
+            config,
+            folder,
+            permits: places,
+            most,
+            orphans_reaped: OnceCell::new(),
+            processes: Arc::default(),
+        }
     }
 
     /// How many browsers there may be at once.
     #[must_use]
-    pub const fn most(&self) -> u32 {
+    pub const fn capacity(&self) -> u32 {
         self.most
     }
 
     /// How many checks may be under way at once: where browsers run on other hosts too, as many as those take.
     #[must_use]
-    pub fn room(&self) -> usize {
+    pub fn max_concurrent_checks(&self) -> usize {
         if self.config.remotes.is_empty() { self.most as usize } else { usize::MAX }
     }
 
-    /// How long it may take until a browser is ready, beside [`QUEUE`].
+    /// How long it may take until a browser is ready, beside [`QUEUE_TIMEOUT`].
     #[must_use]
-    pub const fn start_limit(&self) -> Duration {
-        self.config.start
+    pub const fn start_timeout(&self) -> Duration {
+        self.config.start_timeout
     }
 
     /// Whether such a browser can be had here.
     ///
     /// # Errors
     /// [`FailureKind::BrowserMissing`] (95), saying what is missing.
-    pub fn has(&self, kind: BrowserKind) -> Result<(), Failure> {
-        self.whereabouts(kind).map(drop)
+    pub fn check_available(&self, kind: BrowserKind) -> Result<(), Failure> {
+        self.executable_or_endpoint(kind).map(drop)
     }
 
     /// The program or the end point of such a browser.
     ///
     /// # Errors
-    /// As [`Self::has`].
-    pub fn whereabouts(&self, kind: BrowserKind) -> Result<String, Failure> {
+    /// As [`Self::check_available`].
+    pub fn executable_or_endpoint(&self, kind: BrowserKind) -> Result<String, Failure> {
         match self.remote(kind) {
             Some(remote) => Ok(remote.url.to_string()),
-            None => binaries::find(&self.config, kind).map(|found| shown(&found.browser)),
+            None => binaries::find(&self.config, kind).map(|found| display_path(&found.browser)),
         }
     }
 
-    fn remote(&self, kind: BrowserKind) -> Option<&Remote> {
+    fn remote(&self, kind: BrowserKind) -> Option<&RemoteWebDriver> {
         self.config.remotes.iter().find(|remote| remote.kind == kind)
     }
 
@@ -125,7 +132,11 @@ impl House {
     /// # Errors
     /// [`FailureKind::NotConfigured`] (95) for a user that does not exist, and for a browser on another host that
     /// cannot reach the proxy.
-    pub fn rules(&self, wish: &Wish, blocked: BlockedHosts) -> Result<ForwardProxyConfig, Failure> {
+    pub fn proxy_config(
+        &self,
+        wish: &SessionOptions,
+        blocked: BlockedHosts,
+    ) -> Result<ForwardProxyConfig, Failure> {
         let standard = ForwardProxyConfig::default();
         let (listen, peers) = match self.remote(wish.kind) {
             None => (standard.listen, AllowedClients::User(OsUser::lookup(self.config.user.as_deref())?.uid)),
@@ -133,18 +144,18 @@ impl House {
                 let listen = remote.forward_host.ok_or_else(|| {
                     let detail = "`browser.remote`: without `forward_host` a browser there would not be held to the \
                                   egress policy of this location";
-                    launch(FailureKind::NotConfigured, detail)
+                    launch_failure(FailureKind::NotConfigured, detail)
                 })?;
                 (listen, AllowedClients::Networks(remote.from.clone()))
             }
         };
-        let tls = bridges(wish).then(|| TlsOptions {
-            verify: wish.verify,
-            ca_id: wish.ca,
+        let tls = intercepts_tls(wish).then(|| TlsOptions {
+            verify: wish.verify_certificates,
+            ca_id: wish.ca_id,
             client_certificate_id: wish.client_certificate,
             ..TlsOptions::default()
         });
-        let (family, proxy, trace) = (wish.family, wish.proxy, wish.trace);
+        let (family, proxy, trace) = (wish.family, wish.proxy_id, wish.trace_id);
         Ok(ForwardProxyConfig {
             listen,
             allowed_clients: peers,
@@ -157,13 +168,13 @@ impl House {
     }
 
     /// Ends what an earlier process left behind, and removes its profiles; answers how many there were. Blocks.
-    pub fn sweep(&self) -> usize {
-        sweep(&self.folder)
+    pub fn reap_orphans(&self) -> usize {
+        reap_orphans(&self.folder)
     }
 
     /// Waits until no browser is left; false when that takes longer than `patience`.
-    pub async fn emptied(&self, patience: Duration) -> bool {
-        tokio::time::timeout(patience, self.places.acquire_many(self.most)).await.is_ok()
+    pub async fn wait_until_empty(&self, patience: Duration) -> bool {
+        tokio::time::timeout(patience, self.permits.acquire_many(self.most)).await.is_ok()
     }
 
     /// Starts a driver and a browser with a fresh profile in a process group of their own, and opens a session. The
@@ -176,54 +187,57 @@ impl House {
     /// [`FailureKind::BrowserFailed`] (90) when they end or refuse.
     pub async fn open(
         &self,
-        wish: &Wish,
+        wish: &SessionOptions,
         net: &Net,
         forward: &ForwardProxy,
         deadline: Deadline,
-    ) -> Result<Opened, Failure> {
-        let time = self.config.start.min(deadline.remaining());
+    ) -> Result<OpenBrowser, Failure> {
+        let time = self.config.start_timeout.min(deadline.remaining());
         let opened = match self.remote(wish.kind) {
             Some(remote) => {
                 let within = Deadline::within(time);
                 let client = async {
                     let client = remote::open(remote, wish, net, forward, within).await?;
-                    self.furnish(&client, wish).await.map_err(|error| fault::of_command(&error, ""))?;
+                    self.prepare_session(&client, wish)
+                        .await
+                        .map_err(|error| fault::command_failure(&error, ""))?;
                     Ok(client)
                 };
                 let client = tokio::time::timeout_at(within.at, client).await;
-                let client = client.unwrap_or_else(|_| Err(late(within, "")))?;
-                (client, Keeper::remote(), None)
+                let client = client.unwrap_or_else(|_| Err(start_timed_out(within, "")))?;
+                (client, BrowserProcess::remote(), None)
             }
-            None => self.open_here(wish, forward, deadline).await?,
+            None => self.open_local(wish, forward, deadline).await?,
         };
         let (client, keeper, driver) = opened;
-        let facts = facts(&client, wish).await;
-        Ok(Opened { client, facts, keeper, driver })
+        let facts = browser_facts(&client, wish).await;
+        Ok(OpenBrowser { client, facts, process: keeper, driver })
     }
 
-    async fn open_here(
+    async fn open_local(
         &self,
-        wish: &Wish,
+        wish: &SessionOptions,
         forward: &ForwardProxy,
         deadline: Deadline,
-    ) -> Result<(Client, Keeper, Option<SocketAddr>), Failure> {
-        self.sweep_once().await;
+    ) -> Result<(Client, BrowserProcess, Option<SocketAddr>), Failure> {
+        self.reap_orphans_once().await;
         let binaries = binaries::find(&self.config, wish.kind)?;
         let account = OsUser::lookup(self.config.user.as_deref())?;
-        let place = self.place(deadline).await?;
-        let within = Deadline::within(self.config.start.min(deadline.remaining()));
-        let profile = self.profile(&account)?;
-        let start = Start { house: self, wish, binaries: &binaries, account };
-        let (group, tail) = start.driver(&profile)?;
-        let here = chrome::Here { binaries: &binaries, profile: &profile, sandbox: start.sandbox() };
+        let place = self.acquire_permit(deadline).await?;
+        let within = Deadline::within(self.config.start_timeout.min(deadline.remaining()));
+        let profile = self.create_profile(&account)?;
+        let start = BrowserLaunch { house: self, wish, binaries: &binaries, account };
+        let (group, tail) = start.start_driver(&profile)?;
+        let here = chrome::LocalBrowser { binaries: &binaries, profile: &profile, sandbox: start.sandbox() };
         let capabilities = match wish.kind {
             BrowserKind::Chrome => chrome::capabilities(wish, forward.address(), Some(&here)),
             _ => firefox::capabilities(wish, forward.address(), Some(&binaries)),
         };
-        let held = Held { group: Some(group), profile, place };
-        let mut keeper = Keeper::new(held, Some(tail), self.config.memory_bytes, Arc::clone(&self.processes));
+        let held = ProcessGuard { group: Some(group), profile, permit: place };
+        let mut keeper =
+            BrowserProcess::new(held, Some(tail), self.config.memory_bytes, Arc::clone(&self.processes));
         let session = async {
-            let port = start.ready(&mut keeper).await?;
+            let port = start.wait_for_driver(&mut keeper).await?;
             let mut builder = ClientBuilder::new(BoundedConnector::new());
             builder.capabilities(capabilities);
             let driver = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
@@ -231,51 +245,56 @@ impl House {
             let connecting = builder.connect(&address);
             let connected = tokio::select! {
                 connected = connecting => connected,
-                lost = keeper.lost() => return Err(lost),
+                lost = keeper.wait_for_failure() => return Err(lost),
             };
-            let client = connected.map_err(|error| fault::of_session(&error, &keeper.printed()))?;
+            let client =
+                connected.map_err(|error| fault::session_failure(&error, &keeper.driver_output()))?;
             let dressed = tokio::select! {
-                dressed = self.furnish(&client, wish) => dressed,
-                lost = keeper.lost() => return Err(lost),
+                dressed = self.prepare_session(&client, wish) => dressed,
+                lost = keeper.wait_for_failure() => return Err(lost),
             };
-            dressed.map_err(|error| fault::of_command(&error, &keeper.printed()))?;
+            dressed.map_err(|error| fault::command_failure(&error, &keeper.driver_output()))?;
             Ok((client, driver))
         };
         let opened = tokio::time::timeout_at(within.at, session).await;
-        let client = opened.unwrap_or_else(|_| Err(late(within, &keeper.printed())));
+        let client = opened.unwrap_or_else(|_| Err(start_timed_out(within, &keeper.driver_output())));
         let (client, driver) = client.map_err(|failure| Failure { phase: Phase::Launch, ..failure })?;
-        keeper.opened();
+        keeper.mark_opened();
         Ok((client, keeper, Some(driver)))
     }
 
-    /// A place for one more browser, waited for [`QUEUE`] at most.
-    async fn place(&self, deadline: Deadline) -> Result<OwnedSemaphorePermit, Failure> {
-        let waiting = QUEUE.min(deadline.remaining());
-        let place = tokio::time::timeout(waiting, Arc::clone(&self.places).acquire_owned()).await;
+    /// A place for one more browser, waited for [`QUEUE_TIMEOUT`] at most.
+    async fn acquire_permit(&self, deadline: Deadline) -> Result<OwnedSemaphorePermit, Failure> {
+        let waiting = QUEUE_TIMEOUT.min(deadline.remaining());
+        let place = tokio::time::timeout(waiting, Arc::clone(&self.permits).acquire_owned()).await;
         place.ok().and_then(Result::ok).ok_or_else(|| {
             let detail = format!(
                 "the memory for browsers has room for {}, and none became free within {} s",
                 self.most,
                 waiting.as_secs()
             );
-            launch(FailureKind::BrowserTimedOut, detail)
+            launch_failure(FailureKind::BrowserTimedOut, detail)
         })
     }
 
     /// Sweeps before the first browser of this process: commands in a terminal do it here alone.
-    async fn sweep_once(&self) {
+    async fn reap_orphans_once(&self) {
         let folder = self.folder.clone();
         let sweep =
-            || async { tokio::task::spawn_blocking(move || sweep(&folder)).await.unwrap_or_default() };
-        self.swept.get_or_init(sweep).await;
+            || async { tokio::task::spawn_blocking(move || reap_orphans(&folder)).await.unwrap_or_default() };
+        self.orphans_reaped.get_or_init(sweep).await;
     }
 
     /// What holds for a session as a whole, then what holds for its first window.
-    async fn furnish(&self, client: &Client, wish: &Wish) -> Result<(), fantoccini::error::CmdError> {
+    async fn prepare_session(
+        &self,
+        client: &Client,
+        wish: &SessionOptions,
+    ) -> Result<(), fantoccini::error::CmdError> {
         if wish.kind == BrowserKind::Firefox {
-            addon::install(client, &wish.guise.headers).await?;
+            addon::install(client, &wish.emulation.headers).await?;
         }
-        self.dress(client, wish).await
+        self.prepare_window(client, wish).await
     }
 
     /// Gives the current window of `client` what holds for one window alone: its size, header fields of the guise, and
@@ -283,73 +302,77 @@ impl House {
     ///
     /// # Errors
     /// What the driver says.
-    pub async fn dress(&self, client: &Client, wish: &Wish) -> Result<(), fantoccini::error::CmdError> {
+    pub async fn prepare_window(
+        &self,
+        client: &Client,
+        wish: &SessionOptions,
+    ) -> Result<(), fantoccini::error::CmdError> {
         match wish.kind {
-            BrowserKind::Chrome => chrome::dress(client, &wish.guise).await,
-            BrowserKind::Firefox => firefox::dress(client, &wish.guise).await,
+            BrowserKind::Chrome => chrome::prepare_window(client, &wish.emulation).await,
+            BrowserKind::Firefox => firefox::prepare_window(client, &wish.emulation).await,
             BrowserKind::InternetExplorer => Ok(()),
         }
     }
 
-    fn profile(&self, account: &OsUser) -> Result<BrowserProfile, Failure> {
+    fn create_profile(&self, account: &OsUser) -> Result<BrowserProfile, Failure> {
         let folder = &self.folder;
         let made =
             profile::create_root(folder, account).and_then(|()| BrowserProfile::create(folder, account));
         made.map_err(|error| {
             let detail = format!("`browser.folder`: `{}` cannot be used: {error}", folder.display());
-            launch(FailureKind::NotConfigured, detail)
+            launch_failure(FailureKind::NotConfigured, detail)
         })
     }
 }
 
 /// How one browser is started.
-struct Start<'a> {
-    house: &'a House,
-    wish: &'a Wish,
-    binaries: &'a Binaries,
+struct BrowserLaunch<'a> {
+    house: &'a BrowserPool,
+    wish: &'a SessionOptions,
+    binaries: &'a BrowserBinaries,
     account: OsUser,
 }
 
-impl Start<'_> {
+impl BrowserLaunch<'_> {
     fn sandbox(&self) -> bool {
         self.house.config.sandbox && !self.account.is_root()
     }
 
-    fn driver(
+    fn start_driver(
         &self,
         profile: &BrowserProfile,
     ) -> Result<(ProcessGroup, crate::subprocess::tail::DriverLog), Failure> {
         let program = match self.wish.kind {
-            BrowserKind::Chrome => chrome::program(self.binaries),
-            _ => firefox::program(self.binaries, profile, &self.wish.guise),
+            BrowserKind::Chrome => chrome::driver_program(self.binaries),
+            _ => firefox::driver_program(self.binaries, profile, &self.wish.emulation),
         };
         ProcessGroup::spawn(&program, profile, &self.account, self.house.config.nice).map_err(|error| {
-            let detail = format!("`{}` cannot be started: {error}", shown(program.path));
-            launch(FailureKind::BrowserFailed, detail)
+            let detail = format!("`{}` cannot be started: {error}", display_path(program.path));
+            launch_failure(FailureKind::BrowserFailed, detail)
         })
     }
 
     /// The port of the driver, once it listens. One that chose a port which somebody else took meanwhile ends at once,
     /// and is started anew.
-    async fn ready(&self, keeper: &mut Keeper) -> Result<u16, Failure> {
-        for _ in 1..TRIES {
-            match self.port(keeper).await {
-                Err(_) if fault::is_port_taken(&keeper.printed()) => {
-                    keeper.restart(|profile| self.driver(profile)).await?;
+    async fn wait_for_driver(&self, keeper: &mut BrowserProcess) -> Result<u16, Failure> {
+        for _ in 1..MAX_DRIVER_STARTS {
+            match self.read_driver_port(keeper).await {
+                Err(_) if fault::is_port_taken(&keeper.driver_output()) => {
+                    keeper.restart(|profile| self.start_driver(profile)).await?;
                 }
                 other => return other,
             }
         }
-        self.port(keeper).await
+        self.read_driver_port(keeper).await
     }
 
     /// The port that the driver says it listens on.
-    async fn port(&self, keeper: &mut Keeper) -> Result<u16, Failure> {
+    async fn read_driver_port(&self, keeper: &mut BrowserProcess) -> Result<u16, Failure> {
         let found = match self.wish.kind {
-            BrowserKind::Chrome => chrome::port_in,
-            _ => firefox::port_in,
+            BrowserKind::Chrome => chrome::parse_port,
+            _ => firefox::parse_port,
         };
-        while let Some(tail) = keeper.tail() {
+        while let Some(tail) = keeper.driver_log() {
             match tail.next_line().await {
                 Some(line) => {
                     if let Some(port) = found(&line) {
@@ -359,17 +382,20 @@ impl Start<'_> {
                 None => break,
             }
         }
-        let detail = format!("`{}` ended before it was ready", shown(&self.binaries.driver));
-        Err(launch(FailureKind::BrowserFailed, fault::with_printed(&detail, &keeper.printed())))
+        let detail = format!("`{}` ended before it was ready", display_path(&self.binaries.driver));
+        Err(launch_failure(
+            FailureKind::BrowserFailed,
+            fault::with_driver_output(&detail, &keeper.driver_output()),
+        ))
     }
 }
 
-fn late(within: Deadline, printed: &str) -> Failure {
+fn start_timed_out(within: Deadline, printed: &str) -> Failure {
     let detail = format!("not ready within {} s", within.timeout.as_secs_f32());
-    launch(FailureKind::BrowserTimedOut, fault::with_printed(&detail, printed))
+    launch_failure(FailureKind::BrowserTimedOut, fault::with_driver_output(&detail, printed))
 }
 
-fn sweep(folder: &Path) -> usize {
+fn reap_orphans(folder: &Path) -> usize {
     // Without the folder there is nothing to look for.
     let Ok(forsaken) = BrowserProfile::orphaned(folder) else { return 0 };
     let found = forsaken.len();
@@ -385,16 +411,16 @@ fn sweep(folder: &Path) -> usize {
     found
 }
 
-fn shown(path: &Path) -> String {
+fn display_path(path: &Path) -> String {
     path.display().to_string()
 }
 
 /// What the driver says of itself and of the browser.
-async fn facts(client: &Client, wish: &Wish) -> BrowserFacts {
+async fn browser_facts(client: &Client, wish: &SessionOptions) -> BrowserFacts {
     let said = client.capabilities();
     // It is a fact for people; a check goes on without it.
     let agent = client.execute("return navigator.userAgent", Vec::new());
-    let agent = tokio::time::timeout(ASIDE, agent).await.ok().and_then(Result::ok);
+    let agent = tokio::time::timeout(FACTS_TIMEOUT, agent).await.ok().and_then(Result::ok);
     let text = |name: &str| said.and_then(|said| said.get(name)).and_then(Value::as_str).unwrap_or_default();
     let driver = match wish.kind {
         BrowserKind::Chrome => {
@@ -409,9 +435,9 @@ async fn facts(client: &Client, wish: &Wish) -> BrowserFacts {
         version: text("browserVersion").to_owned(),
         driver: driver.trim().to_owned(),
         user_agent: agent.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned(),
-        viewport: wish.guise.viewport,
+        viewport: wish.emulation.viewport,
         device: String::new(),
-        trace_id: wish.trace.map(|id| id.to_string()),
+        trace_id: wish.trace_id.map(|id| id.to_string()),
         memory_bytes: None,
     }
 }
@@ -420,34 +446,37 @@ async fn facts(client: &Client, wish: &Wish) -> BrowserFacts {
 mod tests {
     use super::*;
 
-    fn house(memory: u64) -> House {
-        House::new(HouseConfig { total_memory_bytes: Some(memory), ..HouseConfig::default() })
+    fn house(memory: u64) -> BrowserPool {
+        BrowserPool::new(BrowserPoolConfig {
+            total_memory_bytes: Some(memory),
+            ..BrowserPoolConfig::default()
+        })
     }
 
     #[tokio::test(start_paused = true)]
     async fn room_is_waited_for_no_longer_than_the_queue_is() {
         let house = house(1);
         let deadline = Deadline::within(Duration::from_hours(1));
-        let taken = house.place(deadline).await.unwrap();
+        let taken = house.acquire_permit(deadline).await.unwrap();
         let began = tokio::time::Instant::now();
-        let failure = house.place(deadline).await.unwrap_err();
+        let failure = house.acquire_permit(deadline).await.unwrap_err();
         assert_eq!(failure.kind, FailureKind::BrowserTimedOut, "{failure}");
         assert!(failure.detail.contains("room for 1, and none became free within 120 s"), "{failure}");
-        assert!(began.elapsed().abs_diff(QUEUE) < Duration::from_secs(1), "{:?}", began.elapsed());
+        assert!(began.elapsed().abs_diff(QUEUE_TIMEOUT) < Duration::from_secs(1), "{:?}", began.elapsed());
         let freed = async {
-            tokio::time::sleep(QUEUE / 2).await;
+            tokio::time::sleep(QUEUE_TIMEOUT / 2).await;
             drop(taken);
         };
-        let (place, ()) = tokio::join!(house.place(deadline), freed);
+        let (place, ()) = tokio::join!(house.acquire_permit(deadline), freed);
         assert!(place.is_ok());
     }
 
     #[test]
     fn browsers_of_other_hosts_take_none_of_the_room() {
-        assert_eq!((house(1).room(), house(4 << 30).room()), (1, 2));
+        assert_eq!((house(1).max_concurrent_checks(), house(4 << 30).max_concurrent_checks()), (1, 2));
         let url = url::Url::parse("http://grid.example/").unwrap();
-        let remote = Remote { kind: BrowserKind::Chrome, url, forward_host: None, from: Vec::new() };
-        let config = HouseConfig { remotes: vec![remote], ..HouseConfig::default() };
-        assert_eq!(House::new(config).room(), usize::MAX);
+        let remote = RemoteWebDriver { kind: BrowserKind::Chrome, url, forward_host: None, from: Vec::new() };
+        let config = BrowserPoolConfig { remotes: vec![remote], ..BrowserPoolConfig::default() };
+        assert_eq!(BrowserPool::new(config).max_concurrent_checks(), usize::MAX);
     }
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::fault::with_printed;
+use super::fault::with_driver_output;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::subprocess::group::ProcessGroup;
 use crate::subprocess::process_table::{BrowserHealth, MAX_SCAN_AGE, ProcessTable};
@@ -16,10 +16,10 @@ use crate::subprocess::tail::DriverLog;
 
 /// Holds the processes of one browser, its profile and its place among the others.
 #[derive(Debug)]
-pub struct Keeper {
+pub struct BrowserProcess {
     /// `None` for a browser on another host, and when it has been ended.
-    held: Option<Held>,
-    tail: Option<DriverLog>,
+    guard: Option<ProcessGuard>,
+    driver_log: Option<DriverLog>,
     memory: AtomicU64,
     limit: u64,
     /// Whether the driver has a browser that can be missed.
@@ -31,16 +31,16 @@ pub struct Keeper {
 
 /// All that has to go. The place is free again when the rest is gone.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct ProcessGuard {
     pub(super) group: Option<ProcessGroup>,
     pub(super) profile: BrowserProfile,
-    pub(super) place: OwnedSemaphorePermit,
+    pub(super) permit: OwnedSemaphorePermit,
 }
 
-impl Held {
+impl ProcessGuard {
     /// Ends the processes, waits until they are gone and removes the profile. Blocks for some milliseconds; much
     /// longer when the kernel is slow to free their memory.
-    fn end(self) {
+    fn terminate(self) {
         let token = self.profile.name().to_owned();
         if self.group.is_some_and(|group| !group.kill_and_wait()) {
             tracing::warn!(profile = token, "processes of a browser do not end");
@@ -48,15 +48,20 @@ impl Held {
         if let Err(error) = self.profile.remove() {
             tracing::warn!(profile = token, %error, "the profile of a browser cannot be removed");
         }
-        drop(self.place);
+        drop(self.permit);
     }
 }
 
-impl Keeper {
-    pub(super) fn new(held: Held, tail: Option<DriverLog>, limit: u64, processes: Arc<ProcessTable>) -> Self {
+impl BrowserProcess {
+    pub(super) fn new(
+        held: ProcessGuard,
+        tail: Option<DriverLog>,
+        limit: u64,
+        processes: Arc<ProcessTable>,
+    ) -> Self {
         Self {
-            held: Some(held),
-            tail,
+            guard: Some(held),
+            driver_log: tail,
             memory: AtomicU64::new(0),
             limit,
             is_opened: false,
@@ -69,8 +74,8 @@ impl Keeper {
     pub(super) fn remote() -> Self {
         let processes = Arc::default();
         Self {
-            held: None,
-            tail: None,
+            guard: None,
+            driver_log: None,
             memory: AtomicU64::new(0),
             limit: u64::MAX,
             is_opened: true,
@@ -80,7 +85,7 @@ impl Keeper {
     }
 
     /// From now on a browser is there.
-    pub(super) fn opened(&mut self) {
+    pub(super) fn mark_opened(&mut self) {
         (self.is_opened, self.since) = (true, Instant::now());
     }
 
@@ -89,50 +94,50 @@ impl Keeper {
         &mut self,
         start: impl FnOnce(&BrowserProfile) -> Result<(ProcessGroup, DriverLog), Failure>,
     ) -> Result<(), Failure> {
-        let Some(held) = &mut self.held else { return Ok(()) };
+        let Some(held) = &mut self.guard else { return Ok(()) };
         if let Some(group) = held.group.take() {
             // It runs to its end also when nobody waits for it any more.
             drop(tokio::task::spawn_blocking(move || group.kill_and_wait()).await);
         }
         let (group, tail) = start(&held.profile)?;
         held.group = Some(group);
-        self.tail = Some(tail);
+        self.driver_log = Some(tail);
         Ok(())
     }
 
-    pub(super) fn tail(&mut self) -> Option<&mut DriverLog> {
-        self.tail.as_mut()
+    pub(super) fn driver_log(&mut self) -> Option<&mut DriverLog> {
+        self.driver_log.as_mut()
     }
 
     /// The last that the driver printed.
-    pub(super) fn printed(&self) -> String {
-        self.tail.as_ref().map(DriverLog::last_lines).unwrap_or_default()
+    pub(super) fn driver_output(&self) -> String {
+        self.driver_log.as_ref().map(DriverLog::last_lines).unwrap_or_default()
     }
 
     /// Waits until the browser is lost: it or its driver ended or was stopped ([`FailureKind::BrowserFailed`]), or it
     /// took more memory than it may ([`FailureKind::BrowserTooLarge`]), and was ended. Stays pending until then. It
     /// also reads what the driver prints, and is to be polled as long as the driver is asked for something.
-    pub async fn lost(&mut self) -> Failure {
+    pub async fn wait_for_failure(&mut self) -> Failure {
         let mut looks = interval(MAX_SCAN_AGE);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            match &mut self.tail {
+            match &mut self.driver_log {
                 Some(tail) => tokio::select! {
                     () = tail.drain() => {}
                     _ = looks.tick() => {}
                 },
                 None => drop(looks.tick().await),
             }
-            if let Some(failure) = self.look().await {
+            if let Some(failure) = self.check_health().await {
                 return failure;
             }
         }
     }
 
-    async fn look(&mut self) -> Option<Failure> {
-        let group = self.held.as_ref()?.group.as_ref()?;
+    async fn check_health(&mut self) -> Option<Failure> {
+        let group = self.guard.as_ref()?.group.as_ref()?;
         if let Some(how) = group.exit_description() {
-            let detail = with_printed(&format!("the driver {how}"), &self.printed());
+            let detail = with_driver_output(&format!("the driver {how}"), &self.driver_output());
             return Some(Failure::new(Phase::Play, FailureKind::BrowserFailed, detail));
         }
         let seen = self.processes.health(group.leader(), self.since).await?;
@@ -165,27 +170,28 @@ impl Keeper {
 
     /// Most bytes of memory that it was seen to take; `None` when nobody looked.
     #[must_use]
-    pub fn memory_bytes(&self) -> Option<u64> {
+    pub fn peak_memory_bytes(&self) -> Option<u64> {
         Some(self.memory.load(Ordering::Relaxed)).filter(|&bytes| bytes > 0)
     }
 
     /// Ends it, and waits until nothing of it is left. The session is closed by now.
     pub async fn close(mut self) {
-        if let Some(held) = self.held.take() {
+        if let Some(held) = self.guard.take() {
             // It runs to its end also when nobody waits for it any more.
-            drop(tokio::task::spawn_blocking(move || held.end()).await);
+            drop(tokio::task::spawn_blocking(move || held.terminate()).await);
         }
     }
 }
 
-impl Drop for Keeper {
+impl Drop for BrowserProcess {
     fn drop(&mut self) {
-        let Some(held) = self.held.take() else { return };
+        let Some(held) = self.guard.take() else { return };
         if let Some(group) = &held.group {
             group.kill();
         }
         // Whoever drops it must not be held up: this may be the runtime's own thread.
-        let ending = std::thread::Builder::new().name("browser-end".to_owned()).spawn(move || held.end());
+        let ending =
+            std::thread::Builder::new().name("browser-end".to_owned()).spawn(move || held.terminate());
         if let Err(error) = ending {
             // The next start finds what is left.
             tracing::warn!(%error, "the profile of a browser stays for now");

@@ -5,9 +5,9 @@ use fantoccini::wd::Capabilities;
 use fantoccini::{Client, ClientBuilder};
 use serde_json::json;
 
-use super::config::Remote;
-use super::fault::launch;
-use super::wish::{BrowserKind, Wish};
+use super::config::RemoteWebDriver;
+use super::fault::launch_failure;
+use super::wish::{BrowserKind, SessionOptions};
 use super::{chrome, fault, firefox};
 use crate::domain::{Failure, FailureKind};
 use crate::forward_proxy::ForwardProxy;
@@ -20,8 +20,8 @@ use crate::subprocess::bounded::BoundedConnector;
 /// [`FailureKind::EgressDenied`] (95) where the end point is denied to this location,
 /// [`FailureKind::BrowserFailed`] (90) when it cannot be reached or refuses.
 pub(super) async fn open(
-    remote: &Remote,
-    wish: &Wish,
+    remote: &RemoteWebDriver,
+    wish: &SessionOptions,
     net: &Net,
     forward: &ForwardProxy,
     deadline: Deadline,
@@ -33,23 +33,23 @@ pub(super) async fn open(
     reached.map_err(|failure| {
         let denied = failure.kind == FailureKind::EgressDenied;
         let kind = if denied { FailureKind::EgressDenied } else { FailureKind::BrowserFailed };
-        launch(kind, format!("the end point of `browser.remote` at {to}: {failure}"))
+        launch_failure(kind, format!("the end point of `browser.remote` at {to}: {failure}"))
     })?;
     let capabilities = match wish.kind {
         BrowserKind::Chrome => chrome::capabilities(wish, forward.address(), None),
         BrowserKind::Firefox => firefox::capabilities(wish, forward.address(), None),
-        BrowserKind::InternetExplorer => explorer(wish, forward.address()),
+        BrowserKind::InternetExplorer => internet_explorer_capabilities(wish, forward.address()),
     };
     let mut builder = ClientBuilder::new(BoundedConnector::new());
     let connecting = builder.capabilities(capabilities).connect(remote.url.as_str()).await;
-    connecting.map_err(|error| fault::of_session(&error, ""))
+    connecting.map_err(|error| fault::session_failure(&error, ""))
 }
 
 /// What a session with Internet Explorer is asked for. It knows no user agent and no size of the page.
-fn explorer(wish: &Wish, proxy: std::net::SocketAddr) -> Capabilities {
+fn internet_explorer_capabilities(wish: &SessionOptions, proxy: std::net::SocketAddr) -> Capabilities {
     let mut all = Capabilities::new();
     all.insert("browserName".into(), json!("internet explorer"));
-    all.insert("acceptInsecureCerts".into(), json!(super::tls_rules::takes_any_certificate(wish)));
+    all.insert("acceptInsecureCerts".into(), json!(super::tls_rules::accepts_any_certificate(wish)));
     all.insert("pageLoadStrategy".into(), json!("normal"));
     all.insert("unhandledPromptBehavior".into(), json!("ignore"));
     let proxy = proxy.to_string();

@@ -14,69 +14,69 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 use url::Url;
 
-use super::trouble::Trouble;
+use super::trouble::WebDriverError;
 
 /// The key of an element's reference (WebDriver 12.1).
-const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+const ELEMENT_KEY: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// What a driver gets for anything else once it left a command unanswered: it does one after the other.
-const STUCK: Duration = Duration::from_secs(1);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
 /// What a driver of this host may take to say anything at all.
-const SIGN: Duration = Duration::from_secs(3);
+const LIVENESS_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// An element of the page that is looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Element(String);
+pub struct ElementRef(String);
 
-impl Element {
+impl ElementRef {
     /// The element that `value`, an answer of a script, refers to.
     #[must_use]
-    pub fn of(value: &Value) -> Option<Self> {
-        value.get(ELEMENT)?.as_str().map(|id| Self(id.to_owned()))
+    pub fn from_value(value: &Value) -> Option<Self> {
+        value.get(ELEMENT_KEY)?.as_str().map(|id| Self(id.to_owned()))
     }
 
     /// The argument of a script that stands for it.
     #[must_use]
-    pub fn argument(&self) -> Value {
-        json!({ ELEMENT: self.0 })
+    pub fn to_argument(&self) -> Value {
+        json!({ ELEMENT_KEY: self.0 })
     }
 }
 
 /// An open session with one browser. Every command has an instant until which it is waited for; one that is
 /// given up may still keep the driver busy.
 #[derive(Debug)]
-pub struct Session {
+pub struct BrowserSession {
     client: Client,
-    limits: Limits,
+    limits: SessionTimeouts,
     /// Where the driver listens, on this host.
     driver: Option<SocketAddr>,
     /// Whether a command was given up that may still keep the driver busy.
-    stuck: AtomicBool,
+    busy: AtomicBool,
     /// The window that was looked at last.
-    entered: Mutex<Option<String>>,
+    current_window: Mutex<Option<String>>,
 }
 
 /// What the driver was told to wait for pages and scripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Limits {
+struct SessionTimeouts {
     page: Duration,
     script: Duration,
 }
 
-impl Session {
+impl BrowserSession {
     /// The session of `client`, whose driver waits `page` for a page to be loaded; `driver` is where it listens when
     /// it is one of this host.
     #[must_use]
     pub fn new(client: Client, page: Duration, driver: Option<SocketAddr>) -> Self {
         // Not known before it was set once.
-        let limits = Limits { page, script: Duration::ZERO };
-        Self { client, limits, driver, stuck: AtomicBool::new(false), entered: Mutex::default() }
+        let limits = SessionTimeouts { page, script: Duration::ZERO };
+        Self { client, limits, driver, busy: AtomicBool::new(false), current_window: Mutex::default() }
     }
 
     /// Whether a command was given up that may still keep the driver busy: further ones get little time.
     #[must_use]
-    pub fn is_stuck(&self) -> bool {
-        self.stuck.load(Ordering::Relaxed)
+    pub fn is_busy(&self) -> bool {
+        self.busy.load(Ordering::Relaxed)
     }
 
     /// Whether the driver says anything at all to somebody who asks anew. One that waits for its browser, as for a page
@@ -89,7 +89,7 @@ impl Session {
             stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await?;
             stream.read(&mut [0; 16]).await
         };
-        matches!(tokio::time::timeout(SIGN, asked).await, Ok(Ok(read)) if read > 0)
+        matches!(tokio::time::timeout(LIVENESS_TIMEOUT, asked).await, Ok(Ok(read)) if read > 0)
     }
 
     /// Who speaks with the driver.
@@ -101,58 +101,69 @@ impl Session {
     /// Sends the command `method` `path`, which is relative to the session's own, and waits for its answer.
     ///
     /// # Errors
-    /// What the driver refused it with; [`Driver::Late`] when it did not answer in time.
-    pub async fn call(
+    /// What the driver refused it with; [`WebDriverError::TimedOut`] when it did not answer in time.
+    pub async fn send_command(
         &self,
         method: Method,
         path: impl Into<String>,
         body: Option<Value>,
         until: Instant,
-    ) -> Result<Value, Trouble> {
-        let command = Command { method, path: path.into(), body };
-        let answer = tokio::time::timeout_at(self.patience(until), self.client.issue_cmd(command)).await;
-        self.stuck.store(answer.is_err(), Ordering::Relaxed);
-        answer.map_or(Err(Trouble::Late), |answer| answer.map_err(Trouble::of))
+    ) -> Result<Value, WebDriverError> {
+        let command = WebDriverCommand { method, path: path.into(), body };
+        let answer =
+            tokio::time::timeout_at(self.effective_deadline(until), self.client.issue_cmd(command)).await;
+        self.busy.store(answer.is_err(), Ordering::Relaxed);
+        answer.map_or(Err(WebDriverError::TimedOut), |answer| {
+            answer.map_err(WebDriverError::from_command_error)
+        })
     }
 
     /// Whether the driver is one of this host.
-    pub(super) const fn is_here(&self) -> bool {
+    pub(super) const fn is_local(&self) -> bool {
         self.driver.is_some()
     }
 
     /// The window that was looked at last, as far as that is known.
-    pub(super) fn entered(&self) -> Option<String> {
-        self.entered.lock().clone()
+    pub(super) fn known_window(&self) -> Option<String> {
+        self.current_window.lock().clone()
     }
 
-    fn note(&self, window: &str) {
-        *self.entered.lock() = Some(window.to_owned());
+    fn set_current_window(&self, window: &str) {
+        *self.current_window.lock() = Some(window.to_owned());
     }
 
     /// Until when an answer is waited for, `until` at the latest.
-    fn patience(&self, until: Instant) -> Instant {
-        if self.is_stuck() { until.min(Instant::now() + STUCK) } else { until }
+    fn effective_deadline(&self, until: Instant) -> Instant {
+        if self.is_busy() { until.min(Instant::now() + BUSY_TIMEOUT) } else { until }
     }
 
-    async fn get(&self, path: &str, until: Instant) -> Result<Value, Trouble> {
-        self.call(Method::GET, path, None, until).await
+    async fn get(&self, path: &str, until: Instant) -> Result<Value, WebDriverError> {
+        self.send_command(Method::GET, path, None, until).await
     }
 
-    async fn post(&self, path: &str, body: Value, until: Instant) -> Result<Value, Trouble> {
-        self.call(Method::POST, path, Some(body), until).await
+    async fn post(&self, path: &str, body: Value, until: Instant) -> Result<Value, WebDriverError> {
+        self.send_command(Method::POST, path, Some(body), until).await
     }
 
-    pub(super) async fn text(&self, path: &str, until: Instant) -> Result<String, Trouble> {
+    pub(super) async fn get_text(&self, path: &str, until: Instant) -> Result<String, WebDriverError> {
         let answer = self.get(path, until).await?;
-        answer.as_str().map(str::to_owned).ok_or_else(|| Trouble::Refused(format!("`{path}` gave no text")))
+        answer
+            .as_str()
+            .map(str::to_owned)
+            .ok_or_else(|| WebDriverError::Refused(format!("`{path}` gave no text")))
     }
 
     /// Makes the driver wait at most `page` for a page to be loaded, and `script` for scripts.
     ///
     /// # Errors
-    /// As of [`Self::call`].
-    pub async fn limit(&mut self, page: Duration, script: Duration, until: Instant) -> Result<(), Trouble> {
-        let limits = Limits { page, script };
+    /// As of [`Self::send_command`].
+    pub async fn set_timeouts(
+        &mut self,
+        page: Duration,
+        script: Duration,
+        until: Instant,
+    ) -> Result<(), WebDriverError> {
+        let limits = SessionTimeouts { page, script };
         if limits == self.limits {
             return Ok(());
         }
@@ -165,8 +176,8 @@ impl Session {
     /// Goes to `url`, and waits until it is loaded.
     ///
     /// # Errors
-    /// As of [`Self::call`]; [`Driver::PageLate`] and [`Driver::ErrorPage`] among them.
-    pub async fn open(&self, url: &str, until: Instant) -> Result<(), Trouble> {
+    /// As of [`Self::send_command`]; [`WebDriverError::PageTimedOut`] and [`WebDriverError::ErrorPage`] among them.
+    pub async fn navigate(&self, url: &str, until: Instant) -> Result<(), WebDriverError> {
         self.post("url", json!({ "url": url }), until).await.map(drop)
     }
 
@@ -174,82 +185,92 @@ impl Session {
     /// promise is waited for.
     ///
     /// # Errors
-    /// As of [`Self::call`]; [`Driver::ScriptOutline`] when it throws.
-    pub async fn run(&self, script: &str, arguments: Vec<Value>, until: Instant) -> Result<Value, Trouble> {
+    /// As of [`Self::send_command`]; [`WebDriverError::Script`] when it throws.
+    pub async fn execute(
+        &self,
+        script: &str,
+        arguments: Vec<Value>,
+        until: Instant,
+    ) -> Result<Value, WebDriverError> {
         self.post("execute/sync", json!({ "script": script, "args": arguments }), until).await
     }
 
     /// Clicks `element`, as a person would: it has to be seen, and nothing over it.
     ///
     /// # Errors
-    /// As of [`Self::call`].
-    pub async fn click(&self, element: &Element, until: Instant) -> Result<(), Trouble> {
+    /// As of [`Self::send_command`].
+    pub async fn click(&self, element: &ElementRef, until: Instant) -> Result<(), WebDriverError> {
         self.post(&format!("element/{}/click", element.0), json!({}), until).await.map(drop)
     }
 
     /// Empties a field.
     ///
     /// # Errors
-    /// As of [`Self::call`].
-    pub async fn clear(&self, element: &Element, until: Instant) -> Result<(), Trouble> {
+    /// As of [`Self::send_command`].
+    pub async fn clear(&self, element: &ElementRef, until: Instant) -> Result<(), WebDriverError> {
         self.post(&format!("element/{}/clear", element.0), json!({}), until).await.map(drop)
     }
 
     /// Types `text` into `element`; characters of the private area stand for keys (WebDriver 17.4.2).
     ///
     /// # Errors
-    /// As of [`Self::call`].
-    pub async fn type_into(&self, element: &Element, text: &str, until: Instant) -> Result<(), Trouble> {
+    /// As of [`Self::send_command`].
+    pub async fn type_into(
+        &self,
+        element: &ElementRef,
+        text: &str,
+        until: Instant,
+    ) -> Result<(), WebDriverError> {
         self.post(&format!("element/{}/value", element.0), json!({ "text": text }), until).await.map(drop)
     }
 
     /// The text of `element` as it is seen.
     ///
     /// # Errors
-    /// As of [`Self::call`].
-    pub async fn text_of(&self, element: &Element, until: Instant) -> Result<String, Trouble> {
-        self.text(&format!("element/{}/text", element.0), until).await
+    /// As of [`Self::send_command`].
+    pub async fn element_text(&self, element: &ElementRef, until: Instant) -> Result<String, WebDriverError> {
+        self.get_text(&format!("element/{}/text", element.0), until).await
     }
 
     /// Performs input actions (WebDriver 15.7), a list of sources.
     ///
     /// # Errors
-    /// As of [`Self::call`].
-    pub async fn act(&self, sources: Value, until: Instant) -> Result<(), Trouble> {
+    /// As of [`Self::send_command`].
+    pub async fn perform_actions(&self, sources: Value, until: Instant) -> Result<(), WebDriverError> {
         self.post("actions", json!({ "actions": sources }), until).await.map(drop)
     }
 
     /// Looks at a frame from now on: of an element, by its index, or the page itself with `null`.
     ///
     /// # Errors
-    /// As of [`Self::call`].
-    pub async fn enter_frame(&self, frame: Value, until: Instant) -> Result<(), Trouble> {
+    /// As of [`Self::send_command`].
+    pub async fn switch_to_frame(&self, frame: Value, until: Instant) -> Result<(), WebDriverError> {
         self.post("frame", json!({ "id": frame }), until).await.map(drop)
     }
 
     /// Looks at the frame around.
     ///
     /// # Errors
-    /// As of [`Self::call`].
-    pub async fn leave_frame(&self, until: Instant) -> Result<(), Trouble> {
+    /// As of [`Self::send_command`].
+    pub async fn switch_to_parent_frame(&self, until: Instant) -> Result<(), WebDriverError> {
         self.post("frame/parent", json!({}), until).await.map(drop)
     }
 
     /// The window that is looked at.
     ///
     /// # Errors
-    /// As of [`Self::call`].
-    pub async fn window(&self, until: Instant) -> Result<String, Trouble> {
-        let window = self.text("window", until).await?;
-        self.note(&window);
+    /// As of [`Self::send_command`].
+    pub async fn window(&self, until: Instant) -> Result<String, WebDriverError> {
+        let window = self.get_text("window", until).await?;
+        self.set_current_window(&window);
         Ok(window)
     }
 
     /// Every window.
     ///
     /// # Errors
-    /// As of [`Self::call`].
-    pub async fn windows(&self, until: Instant) -> Result<Vec<String>, Trouble> {
+    /// As of [`Self::send_command`].
+    pub async fn windows(&self, until: Instant) -> Result<Vec<String>, WebDriverError> {
         let answer = self.get("window/handles", until).await?;
         let handles = answer.as_array().into_iter().flatten();
         Ok(handles.filter_map(|handle| handle.as_str().map(str::to_owned)).collect())
@@ -258,29 +279,29 @@ impl Session {
     /// Looks at `window` from now on.
     ///
     /// # Errors
-    /// As of [`Self::call`].
-    pub async fn enter_window(&self, window: &str, until: Instant) -> Result<(), Trouble> {
+    /// As of [`Self::send_command`].
+    pub async fn switch_to_window(&self, window: &str, until: Instant) -> Result<(), WebDriverError> {
         self.post("window", json!({ "handle": window }), until).await?;
-        self.note(window);
+        self.set_current_window(window);
         Ok(())
     }
 
     /// Closes the window that is looked at; another one has to be entered then.
     ///
     /// # Errors
-    /// As of [`Self::call`].
-    pub async fn close_window(&self, until: Instant) -> Result<(), Trouble> {
-        self.call(Method::DELETE, "window", None, until).await.map(drop)
+    /// As of [`Self::send_command`].
+    pub async fn close_window(&self, until: Instant) -> Result<(), WebDriverError> {
+        self.send_command(Method::DELETE, "window", None, until).await.map(drop)
     }
 
     /// What the dialog that is open says; `None` when there is none.
     ///
     /// # Errors
-    /// As of [`Self::call`].
-    pub async fn dialog(&self, until: Instant) -> Result<Option<String>, Trouble> {
-        match self.text("alert/text", until).await {
+    /// As of [`Self::send_command`].
+    pub async fn dialog_text(&self, until: Instant) -> Result<Option<String>, WebDriverError> {
+        match self.get_text("alert/text", until).await {
             Ok(text) => Ok(Some(text)),
-            Err(Trouble::NoDialog) => Ok(None),
+            Err(WebDriverError::NoDialog) => Ok(None),
             Err(trouble) => Err(trouble),
         }
     }
@@ -288,8 +309,13 @@ impl Session {
     /// Answers the dialog that is open: with OK or without, and what is written into it before.
     ///
     /// # Errors
-    /// As of [`Self::call`]; [`Driver::NoDialog`] when there is none.
-    pub async fn answer_dialog(&self, ok: bool, text: Option<&str>, until: Instant) -> Result<(), Trouble> {
+    /// As of [`Self::send_command`]; [`WebDriverError::NoDialog`] when there is none.
+    pub async fn close_dialog(
+        &self,
+        ok: bool,
+        text: Option<&str>,
+        until: Instant,
+    ) -> Result<(), WebDriverError> {
         if let Some(text) = text {
             self.post("alert/text", json!({ "text": text }), until).await?;
         }
@@ -300,28 +326,33 @@ impl Session {
     /// Ends the session, and with it the browser.
     ///
     /// # Errors
-    /// As of [`Self::call`].
-    pub async fn close(self, until: Instant) -> Result<(), Trouble> {
-        let until = self.patience(until);
+    /// As of [`Self::send_command`].
+    pub async fn close(self, until: Instant) -> Result<(), WebDriverError> {
+        let until = self.effective_deadline(until);
         match tokio::time::timeout_at(until, self.client.close()).await {
-            Ok(closed) => closed.map_err(Trouble::of),
-            Err(_) => Err(Trouble::Late),
+            Ok(closed) => closed.map_err(WebDriverError::from_command_error),
+            Err(_) => Err(WebDriverError::TimedOut),
         }
     }
 
     /// What a log of Chromium's driver holds since it was asked for last.
     ///
     /// # Errors
-    /// As of [`Self::call`].
-    pub async fn log(&self, kind: &str, until: Instant) -> Result<Value, Trouble> {
+    /// As of [`Self::send_command`].
+    pub async fn fetch_log(&self, kind: &str, until: Instant) -> Result<Value, WebDriverError> {
         self.post("se/log", json!({ "type": kind }), until).await
     }
 
     /// A command of Chromium's own protocol, through its driver.
     ///
     /// # Errors
-    /// As of [`Self::call`].
-    pub async fn devtools(&self, command: &str, params: Value, until: Instant) -> Result<Value, Trouble> {
+    /// As of [`Self::send_command`].
+    pub async fn execute_cdp(
+        &self,
+        command: &str,
+        params: Value,
+        until: Instant,
+    ) -> Result<Value, WebDriverError> {
         self.post("goog/cdp/execute", json!({ "cmd": command, "params": params }), until).await
     }
 }
@@ -332,13 +363,13 @@ fn millis(time: Duration) -> u64 {
 
 /// A command that is told by its path below the session.
 #[derive(Debug)]
-struct Command {
+struct WebDriverCommand {
     method: Method,
     path: String,
     body: Option<Value>,
 }
 
-impl WebDriverCompatibleCommand for Command {
+impl WebDriverCompatibleCommand for WebDriverCommand {
     fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, url::ParseError> {
         base.join(&format!("session/{}/{}", session.unwrap_or_default(), self.path))
     }

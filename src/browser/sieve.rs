@@ -11,7 +11,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, ReadBuf};
 
 /// Bytes that are read at once.
-const PIECE: usize = 16 * 1024;
+const READ_BYTES: usize = 16 * 1024;
 /// The end of the head of HTTP with which a connection begins.
 const HEAD_END: &[u8] = b"\r\n\r\n";
 const FINAL: u8 = 0x80;
@@ -21,7 +21,7 @@ const BINARY: u8 = 0x02;
 
 /// What comes next.
 #[derive(Debug)]
-enum State {
+enum FrameState {
     /// The head of HTTP; so much of its end was there.
     Handshake(usize),
     /// The head of a frame, as far as it was there.
@@ -32,36 +32,36 @@ enum State {
 
 /// What is handed on of the bytes that come.
 #[derive(Debug)]
-struct Filter {
-    state: State,
+struct FrameFilter {
+    state: FrameState,
     /// Bytes of the message so far.
     message: u64,
     most: u64,
     out: Vec<u8>,
 }
 
-impl Filter {
-    fn take(&mut self, mut bytes: &[u8]) {
+impl FrameFilter {
+    fn push(&mut self, mut bytes: &[u8]) {
         while let Some((&first, rest)) = bytes.split_first() {
             match &mut self.state {
-                State::Handshake(seen) => {
+                FrameState::Handshake(seen) => {
                     *seen =
                         if first == HEAD_END[*seen] { *seen + 1 } else { usize::from(first == HEAD_END[0]) };
                     self.out.push(first);
                     bytes = rest;
                     if *seen == HEAD_END.len() {
-                        self.state = State::Head(Vec::new());
+                        self.state = FrameState::Head(Vec::new());
                     }
                 }
-                State::Head(head) => {
+                FrameState::Head(head) => {
                     head.push(first);
                     bytes = rest;
-                    if let Some(length) = payload_of(head) {
+                    if let Some(length) = payload_len(head) {
                         let head = std::mem::take(head);
-                        self.begin(&head, length);
+                        self.begin_frame(&head, length);
                     }
                 }
-                State::Payload(left, is_kept) => {
+                FrameState::Payload(left, is_kept) => {
                     let here = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
                     let (part, rest) = bytes.split_at(here);
                     if *is_kept {
@@ -70,7 +70,7 @@ impl Filter {
                     *left -= here as u64;
                     bytes = rest;
                     if *left == 0 {
-                        self.state = State::Head(Vec::new());
+                        self.state = FrameState::Head(Vec::new());
                     }
                 }
             }
@@ -78,7 +78,7 @@ impl Filter {
     }
 
     /// A frame with this `head` begins.
-    fn begin(&mut self, head: &[u8], length: u64) {
+    fn begin_frame(&mut self, head: &[u8], length: u64) {
         let (kind, is_final) = (head[0] & 0x0f, head[0] & FINAL != 0);
         let is_control = kind & CONTROL != 0;
         if !is_control {
@@ -95,12 +95,13 @@ impl Filter {
         if is_final && !is_control {
             self.message = 0;
         }
-        self.state = if length == 0 { State::Head(Vec::new()) } else { State::Payload(length, is_kept) };
+        self.state =
+            if length == 0 { FrameState::Head(Vec::new()) } else { FrameState::Payload(length, is_kept) };
     }
 }
 
 /// The bytes of payload behind `head`, once that is whole. Frames of a server are not masked (RFC 6455 5.1).
-fn payload_of(head: &[u8]) -> Option<u64> {
+fn payload_len(head: &[u8]) -> Option<u64> {
     let number = |bytes: &[u8]| bytes.iter().fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte));
     match (*head.get(1)? & 0x7f, head.len()) {
         (126, 4) | (127, 10) => Some(number(&head[2..])),
@@ -111,22 +112,23 @@ fn payload_of(head: &[u8]) -> Option<u64> {
 
 /// It, around `stream`.
 #[derive(Debug)]
-pub(super) struct Sieve<S> {
+pub(super) struct FrameLimiter<S> {
     stream: S,
-    filter: Filter,
+    filter: FrameFilter,
     /// Bytes of the filter's that were handed on.
     taken: usize,
 }
 
-impl<S> Sieve<S> {
+impl<S> FrameLimiter<S> {
     /// Lets messages of up to `most` bytes pass.
     pub(super) fn new(stream: S, most: usize) -> Self {
-        let filter = Filter { state: State::Handshake(0), message: 0, most: most as u64, out: Vec::new() };
+        let filter =
+            FrameFilter { state: FrameState::Handshake(0), message: 0, most: most as u64, out: Vec::new() };
         Self { stream, filter, taken: 0 }
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Sieve<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for FrameLimiter<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -136,13 +138,13 @@ impl<S: AsyncRead + Unpin> AsyncRead for Sieve<S> {
         while this.taken == this.filter.out.len() {
             this.filter.out.clear();
             this.taken = 0;
-            let mut piece = [0; PIECE];
+            let mut piece = [0; READ_BYTES];
             let mut read = ReadBuf::new(&mut piece);
             ready!(Pin::new(&mut this.stream).poll_read(cx, &mut read))?;
             if read.filled().is_empty() {
                 return Poll::Ready(Ok(()));
             }
-            this.filter.take(read.filled());
+            this.filter.push(read.filled());
         }
         let left = &this.filter.out[this.taken..];
         let here = left.len().min(into.remaining());
@@ -208,7 +210,7 @@ mod tests {
         let come = come.concat();
         for piece in [1, 7, 4096, come.len()] {
             let (mut far, near) = tokio::io::duplex(piece);
-            let mut sieve = Sieve::new(near, 1000);
+            let mut sieve = FrameLimiter::new(near, 1000);
             let mut seen = Vec::new();
             let sent = async {
                 far.write_all(&come).await.unwrap();
@@ -217,7 +219,7 @@ mod tests {
             let (read, ()) = tokio::join!(sieve.read_to_end(&mut seen), sent);
             read.unwrap();
             assert_eq!(seen, wanted.concat(), "in pieces of {piece}");
-            assert!(sieve.filter.out.capacity() <= 4 * PIECE);
+            assert!(sieve.filter.out.capacity() <= 4 * READ_BYTES);
         }
     }
 }

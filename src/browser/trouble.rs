@@ -6,83 +6,83 @@ use serde_json::Value;
 use crate::domain::truncate;
 
 /// Longest text of a driver that is kept, in characters.
-const LONGEST: usize = 300;
+const MAX_MESSAGE_CHARS: usize = 300;
 /// Where Chromium's driver begins to speak of itself.
-const OF_DRIVER: &str = "  (Session info";
+const DRIVER_SUFFIX: &str = "  (Session info";
 
 /// Why a command came to nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Trouble {
+pub enum WebDriverError {
     /// No answer in time.
     #[error("the driver did not answer in time")]
-    Late,
+    TimedOut,
     /// The page was not loaded in time; the driver stopped waiting for it.
     #[error("the page was not loaded in time")]
-    PageLate,
+    PageTimedOut,
     /// A script did not end in time.
     #[error("the script did not end in time")]
-    ScriptLate,
+    ScriptTimedOut,
     /// A dialog is open, with this text, and has to be answered first.
     #[error("a dialog is open: {0}")]
-    Dialog(String),
+    DialogOpen(String),
     /// No dialog is open.
     #[error("no dialog is open")]
     NoDialog,
     /// The element or its document is gone.
     #[error("the element is gone")]
-    Stale,
+    StaleElement,
     /// The page was left while a script ran in it.
     #[error("the page was left meanwhile")]
     Unloaded,
     /// There is no such element, frame or window.
     #[error("{0}")]
-    NotThere(String),
+    NotFound(String),
     /// The element is there and cannot be used so: not seen, covered, disabled.
     #[error("{0}")]
-    NotUsable(String),
+    NotInteractable(String),
     /// A locator is none.
     #[error("{0}")]
-    Selector(String),
+    InvalidSelector(String),
     /// JavaScript threw an error.
     #[error("{0}")]
-    Script(String),
+    JavaScript(String),
     /// The browser shows an error page of its own; the word of the browser for why, such as
     /// `ERR_CONNECTION_REFUSED` or `connectionFailure`.
     #[error("the browser shows an error page: {0}")]
     ErrorPage(String),
     /// The page crashed, or the session, the browser or the driver is gone.
     #[error("{0}")]
-    Gone(String),
+    SessionLost(String),
     /// Any other refusal.
     #[error("{0}")]
     Refused(String),
 }
 
-impl Trouble {
+impl WebDriverError {
     /// What `error` means.
     #[must_use]
-    pub fn of(error: CmdError) -> Self {
+    pub fn from_command_error(error: CmdError) -> Self {
         let CmdError::Standard(told) = &error else {
             return match error {
                 CmdError::Failed(_) | CmdError::FailedC(_) | CmdError::Lost(_) => {
-                    Self::Gone("the driver ended or closed the connection".to_owned())
+                    Self::SessionLost("the driver ended or closed the connection".to_owned())
                 }
                 // Chromium's driver has no error code for it.
                 CmdError::NotW3C(Value::String(word)) if word.contains("crashed") => {
-                    Self::Gone("the tab crashed".to_owned())
+                    Self::SessionLost("the tab crashed".to_owned())
                 }
-                _ => Self::Refused(shortened(&error.to_string())),
+                _ => Self::Refused(first_line(&error.to_string())),
             };
         };
-        let message = shortened(&told.message);
-        if let Some(word) = error_page(&told.message) {
+        let message = first_line(&told.message);
+        if let Some(word) = error_page_code(&told.message) {
             return Self::ErrorPage(word);
         }
         if told.message.contains("tab crashed") {
-            return Self::Gone("the tab crashed".to_owned());
+            return Self::SessionLost("the tab crashed".to_owned());
         }
         if ["crashed", "not reachable", "disconnected"].iter().any(|word| told.message.contains(word)) {
-            return Self::Gone(message);
+            return Self::SessionLost(message);
         }
         // Each driver has words of its own for it, under several error codes.
         let left = ["unloaded", "context was destroyed", "Cannot find context", "aborted by navigation"];
@@ -90,30 +90,30 @@ impl Trouble {
             return Self::Unloaded;
         }
         match told.error {
-            ErrorStatus::Timeout => Self::PageLate,
-            ErrorStatus::ScriptTimeout => Self::ScriptLate,
-            ErrorStatus::UnexpectedAlertOpen => Self::Dialog(dialog_text(&told.message)),
+            ErrorStatus::Timeout => Self::PageTimedOut,
+            ErrorStatus::ScriptTimeout => Self::ScriptTimedOut,
+            ErrorStatus::UnexpectedAlertOpen => Self::DialogOpen(dialog_text(&told.message)),
             ErrorStatus::NoSuchAlert => Self::NoDialog,
-            ErrorStatus::StaleElementReference | ErrorStatus::DetachedShadowRoot => Self::Stale,
+            ErrorStatus::StaleElementReference | ErrorStatus::DetachedShadowRoot => Self::StaleElement,
             ErrorStatus::NoSuchElement | ErrorStatus::NoSuchFrame | ErrorStatus::NoSuchWindow => {
-                Self::NotThere(message)
+                Self::NotFound(message)
             }
             ErrorStatus::ElementClickIntercepted
             | ErrorStatus::ElementNotInteractable
             | ErrorStatus::ElementNotSelectable
             | ErrorStatus::InvalidElementState
-            | ErrorStatus::MoveTargetOutOfBounds => Self::NotUsable(message),
-            ErrorStatus::InvalidSelector => Self::Selector(message),
-            ErrorStatus::JavascriptError => Self::Script(message),
+            | ErrorStatus::MoveTargetOutOfBounds => Self::NotInteractable(message),
+            ErrorStatus::InvalidSelector => Self::InvalidSelector(message),
+            ErrorStatus::JavascriptError => Self::JavaScript(message),
             ErrorStatus::InsecureCertificate => Self::ErrorPage("ERR_CERT_INVALID".to_owned()),
-            ErrorStatus::InvalidSessionId => Self::Gone(message),
+            ErrorStatus::InvalidSessionId => Self::SessionLost(message),
             _ => Self::Refused(message),
         }
     }
 }
 
 /// The word for why the browser shows an error page of its own, as its driver tells it.
-fn error_page(message: &str) -> Option<String> {
+fn error_page_code(message: &str) -> Option<String> {
     let word = |text: &str, fits: fn(char) -> bool| -> Option<String> {
         Some(text.chars().take_while(|&c| fits(c)).take(64).collect::<String>())
             .filter(|word| !word.is_empty())
@@ -128,17 +128,17 @@ fn error_page(message: &str) -> Option<String> {
 
 /// The text of the dialog in the driver's message: `… {Alert text : Sure?}`, `… Dialog text: "Sure?"`.
 fn dialog_text(message: &str) -> String {
-    let message = message.split(OF_DRIVER).next().unwrap_or(message).trim_end();
+    let message = message.split(DRIVER_SUFFIX).next().unwrap_or(message).trim_end();
     let behind = message.split_once("Alert text : ").map(|(_, text)| text.trim_end_matches('}'));
     let behind = behind.or_else(|| message.split_once("with text: ").map(|(_, text)| text));
-    shortened(behind.unwrap_or_default().trim())
+    first_line(behind.unwrap_or_default().trim())
 }
 
 /// The first line of `text`, cut to a readable length, without what drivers say of themselves.
-fn shortened(text: &str) -> String {
+fn first_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
-    let line = line.split(OF_DRIVER).next().unwrap_or(line).trim();
-    truncate(line, LONGEST)
+    let line = line.split(DRIVER_SUFFIX).next().unwrap_or(line).trim();
+    truncate(line, MAX_MESSAGE_CHARS)
 }
 
 #[cfg(test)]

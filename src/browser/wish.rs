@@ -35,14 +35,14 @@ impl BrowserKind {
 
     /// The browser that `browser_type` names.
     #[must_use]
-    pub fn of_name(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
 /// What the browser pretends to be.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Guise {
+pub struct Emulation {
     /// Width and height of the page in CSS pixels.
     pub viewport: (u32, u32),
     /// Device pixels a CSS pixel.
@@ -57,7 +57,7 @@ pub struct Guise {
     pub headers: Vec<(String, String)>,
 }
 
-impl Default for Guise {
+impl Default for Emulation {
     fn default() -> Self {
         Self {
             viewport: (1366, 768),
@@ -72,34 +72,34 @@ impl Default for Guise {
 
 /// A device of the settings that a browser can pretend to be (`mobile.profiles`, fields.md 3 `subtype`).
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Device {
+pub struct DeviceProfile {
     /// What people call it.
     pub name: String,
     /// What it looks like to pages.
-    pub guise: Guise,
+    pub guise: Emulation,
     /// Hosts that nothing is fetched from.
     pub blocked: BlockedHosts,
 }
 
 /// All that a session is opened with.
 #[derive(Clone, Debug)]
-pub struct Wish {
+pub struct SessionOptions {
     /// Which browser.
     pub kind: BrowserKind,
     /// Whether it shows its windows, to write scripts with.
     pub headful: bool,
     /// What it pretends to be.
-    pub guise: Guise,
+    pub emulation: Emulation,
     /// Families of addresses that it may reach.
     pub family: AddressFamily,
     /// The proxy of the settings behind ours.
-    pub proxy: Option<i64>,
+    pub proxy_id: Option<i64>,
     /// Whether certificates of servers are verified.
-    pub verify: bool,
+    pub verify_certificates: bool,
     /// A private CA beside the system's.
-    pub ca: Option<i64>,
+    pub ca_id: Option<i64>,
     /// The client certificate that it shows.
     pub client_certificate: Option<i64>,
     /// The trace that requests to the script's own site carry.
-    pub trace: Option<TraceId>,
+    pub trace_id: Option<TraceId>,
 }

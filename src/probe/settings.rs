@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::browser::{Device, House};
+use crate::browser::{BrowserPool, DeviceProfile};
 use crate::domain::MonitorId;
 use crate::vault::Keyring;
 
@@ -26,11 +26,11 @@ pub struct ProbeSettings {
     /// process alone does: `vigie check` reads no keys, so what it leaves behind nobody knows later.
     pub keyring: Option<Arc<Keyring>>,
     /// Where browsers come from.
-    pub browser_pool: Arc<House>,
+    pub browser_pool: Arc<BrowserPool>,
     /// What the author of a browser script wants to see of it.
     pub authoring: AuthoringOptions,
     /// Devices that browsers can pretend to be, by the `subtype` of their monitors.
-    pub devices: Arc<BTreeMap<i64, Device>>,
+    pub devices: Arc<BTreeMap<i64, DeviceProfile>>,
     /// Variables of steps and scripts that stand before the first step, as `vigie check --set` gives them.
     pub variables: Arc<BTreeMap<String, String>>,
 }

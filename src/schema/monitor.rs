@@ -143,7 +143,7 @@ impl Monitor {
         self.max_script_duration().map_or(self.timeout(), |playing| playing + Self::BROWSER_OVERHEAD)
     }
 
-    /// The longest that a playback may take, after fields.md 3 (`step_timeout`): as [`ScriptOutline::max_duration`]. `None` without
+    /// The longest that a playback may take, after fields.md 3 (`step_timeout`): as [`Script::max_duration`]. `None` without
     /// a script that can be played.
     fn max_script_duration(&self) -> Option<Duration> {
         let step = self.document.settings().step_timeout;

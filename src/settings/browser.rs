@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::reader::SettingsReader;
-use crate::browser::{BrowserKind, HouseConfig, Remote};
+use crate::browser::{BrowserKind, BrowserPoolConfig, RemoteWebDriver};
 use crate::net::IpNetwork;
 use crate::syntax::ValidationErrorKind;
 use crate::syntax::source::Node;
 
 /// The settings of `browser`.
-pub(super) fn read_browser(reader: &mut SettingsReader<'_>) -> HouseConfig {
+pub(super) fn read_browser(reader: &mut SettingsReader<'_>) -> BrowserPoolConfig {
     let path = |name: &str| reader.optional_text(&format!("browser.{name}")).map(PathBuf::from);
     let bytes = |name: &str| reader.node(&format!("browser.{name}")).to_json().as_u64().map(|mib| mib << 20);
-    let standard = HouseConfig::default();
-    HouseConfig {
+    let standard = BrowserPoolConfig::default();
+    BrowserPoolConfig {
         folder: path("folder"),
         user: reader.optional_text("browser.user"),
         sandbox: reader.node("browser.sandbox").to_json() == true,
@@ -26,14 +26,14 @@ pub(super) fn read_browser(reader: &mut SettingsReader<'_>) -> HouseConfig {
         memory_bytes: bytes("memory_mb").unwrap_or(standard.memory_bytes),
         total_memory_bytes: bytes("total_memory_mb"),
         nice: u8::try_from(reader.number("browser.nice")).unwrap_or(standard.nice),
-        start: Duration::from_secs(reader.number("browser.start_seconds").unsigned_abs()),
+        start_timeout: Duration::from_secs(reader.number("browser.start_seconds").unsigned_abs()),
         remotes: read_remotes(reader),
     }
 }
 
-fn read_remotes(reader: &mut SettingsReader<'_>) -> Vec<Remote> {
+fn read_remotes(reader: &mut SettingsReader<'_>) -> Vec<RemoteWebDriver> {
     let entries = reader.entries("browser.remote");
-    let mut remotes: Vec<Remote> = Vec::new();
+    let mut remotes: Vec<RemoteWebDriver> = Vec::new();
     for (at, entry) in &entries {
         let path = format!("browser.remote[{at}]");
         let Some(remote) = read_remote(reader, &path, entry) else { continue };
@@ -42,10 +42,10 @@ fn read_remotes(reader: &mut SettingsReader<'_>) -> Vec<Remote> {
     remotes
 }
 
-fn read_remote(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Option<Remote> {
+fn read_remote(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Option<RemoteWebDriver> {
     let text = |name: &str| entry.get(name).and_then(Node::as_text);
     let place = |name: &str| entry.get(name).map_or(entry.position, |node| node.position);
-    let kind = BrowserKind::of_name(text("browser")?)?;
+    let kind = BrowserKind::from_name(text("browser")?)?;
     let plain = |url: &url::Url| {
         url.scheme() == "http" && url.has_host() && url.username().is_empty() && url.password().is_none()
     };
@@ -81,5 +81,5 @@ fn read_remote(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Opt
         let message = format!("`{inner}` is needed where the host of `{path}.url` is a name");
         reader.add_error(ValidationErrorKind::MissingField, &inner, entry.position, message);
     }
-    Some(Remote { kind, url, forward_host, from })
+    Some(RemoteWebDriver { kind, url, forward_host, from })
 }

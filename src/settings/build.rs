@@ -21,7 +21,7 @@ use super::reader::{SettingsReader, default_values};
 use super::server::{read_listen, read_server};
 use super::store::read_store;
 use super::table::SETTINGS;
-use crate::browser::House;
+use crate::browser::BrowserPool;
 use crate::domain::{Location, LocationId};
 use crate::probe::ProbeSettings;
 use crate::syntax::ValidationError;
@@ -42,7 +42,7 @@ pub(super) fn build(
     let mut read = SettingsReader { values, file, errors: faults };
     let browser = read_browser(&mut read);
     let probe =
-        ProbeSettings { browser_pool: Arc::new(House::new(browser.clone())), ..read_probe(&mut read) };
+        ProbeSettings { browser_pool: Arc::new(BrowserPool::new(browser.clone())), ..read_probe(&mut read) };
     let mobile = read_mobile(&read, &probe.devices);
     Settings {
         // Values that were not set are those of the table, which a test holds to their kinds.

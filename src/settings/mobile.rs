@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::reader::SettingsReader;
-use crate::browser::{Device, Guise};
+use crate::browser::{DeviceProfile, Emulation};
 use crate::catalog::Mobile;
 use crate::forward_proxy::BlockedHosts;
 use crate::syntax::source::Node;
 
 /// The entries of `mobile.profiles`, by `subtype`.
-pub(super) fn read_devices(reader: &mut SettingsReader<'_>) -> BTreeMap<i64, Device> {
+pub(super) fn read_devices(reader: &mut SettingsReader<'_>) -> BTreeMap<i64, DeviceProfile> {
     let entries = reader.entries("mobile.profiles");
     let device =
         |(_, entry): &(usize, Node)| Some((entry.get("subtype")?.to_json().as_i64()?, read_device(entry)?));
@@ -17,22 +17,22 @@ pub(super) fn read_devices(reader: &mut SettingsReader<'_>) -> BTreeMap<i64, Dev
 }
 
 /// What accounts know of them, and where the mobile networks are.
-pub(super) fn read_mobile(reader: &SettingsReader<'_>, devices: &BTreeMap<i64, Device>) -> Mobile {
+pub(super) fn read_mobile(reader: &SettingsReader<'_>, devices: &BTreeMap<i64, DeviceProfile>) -> Mobile {
     let profiles = devices.iter().map(|(subtype, device)| (*subtype, device.name.clone())).collect();
     Mobile { region: reader.node("mobile.region").to_json().as_i64(), profiles }
 }
 
-fn read_device(entry: &Node) -> Option<Device> {
-    let standard = Guise::default();
+fn read_device(entry: &Node) -> Option<DeviceProfile> {
+    let standard = Emulation::default();
     let text = |node: &Node, name: &str| node.get(name).and_then(Node::as_text).map(str::to_owned);
     let side = |name: &str| entry.get(name).and_then(|node| u32::try_from(node.to_json().as_u64()?).ok());
     let flag = |name: &str| entry.get(name).is_some_and(|node| node.to_json() == true);
     let headers = entry.get("headers").map(Node::items).unwrap_or_default();
     let blocked = entry.get("blocked_hosts").map(Node::items).unwrap_or_default();
     let blocked: Vec<&str> = blocked.iter().filter_map(Node::as_text).collect();
-    Some(Device {
+    Some(DeviceProfile {
         name: text(entry, "name")?,
-        guise: Guise {
+        guise: Emulation {
             viewport: (
                 side("width").unwrap_or(standard.viewport.0),
                 side("height").unwrap_or(standard.viewport.1),

@@ -12,7 +12,7 @@ use super::hosted::HostedLocation;
 use super::server::ServerSettings;
 use super::store::StoreSettings;
 use super::table::{SETTINGS, Setting};
-use crate::browser::HouseConfig;
+use crate::browser::BrowserPoolConfig;
 use crate::catalog::Mobile;
 use crate::domain::Location;
 use crate::net::{Endpoint, NetConfig, UpstreamProxy};
@@ -62,7 +62,7 @@ pub struct Settings {
     /// What checks have in common.
     pub probe: ProbeSettings,
     /// The browsers of this process.
-    pub browser: HouseConfig,
+    pub browser: BrowserPoolConfig,
     /// What browsers pretend to be.
     pub mobile: Mobile,
     /// How alerts leave the process.

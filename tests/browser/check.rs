@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use vigie::browser::{BrowserKind, Device, House, HouseConfig};
+use vigie::browser::{BrowserKind, BrowserPool, BrowserPoolConfig, DeviceProfile};
 use vigie::clock::SystemClock;
 use vigie::domain::{MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, UpstreamProxy};
@@ -30,19 +30,19 @@ pub fn browsers(test: &str) -> Vec<BrowserKind> {
 
 /// Whether this browser is here; tells of it otherwise.
 pub fn is_here(kind: BrowserKind, test: &str) -> bool {
-    let found = House::new(settings()).has(kind);
+    let found = BrowserPool::new(settings()).check_available(kind);
     if let Err(failure) = &found {
         lacking::lacks(&format!("{test} ({})", kind.name()), &failure.to_string(), "run tests/run");
     }
     found.is_ok()
 }
 
-fn settings() -> HouseConfig {
-    HouseConfig {
+fn settings() -> BrowserPoolConfig {
+    BrowserPoolConfig {
         // The machine of a test may be busy with others.
-        start: Duration::from_secs(90),
+        start_timeout: Duration::from_secs(90),
         geckodriver: crate::support::geckodriver::geckodriver(),
-        ..HouseConfig::default()
+        ..BrowserPoolConfig::default()
     }
 }
 
@@ -55,12 +55,12 @@ pub struct Check {
     fields: Map<String, Value>,
     /// Where its browsers live, and nothing of them is left.
     folder: TempDir,
-    house: Arc<House>,
+    house: Arc<BrowserPool>,
     pub config: NetConfig,
     /// Whether HTTP exchanges are kept, as for HAR files.
     pub record: bool,
     /// Devices by `subtype`.
-    pub devices: BTreeMap<i64, Device>,
+    pub devices: BTreeMap<i64, DeviceProfile>,
     /// Proxies by `proxy_id`.
     pub proxies: BTreeMap<i64, UpstreamProxy>,
 }
@@ -97,14 +97,14 @@ impl Check {
         }
     }
 
-    fn house(folder: &TempDir, change: impl FnOnce(&mut HouseConfig)) -> Arc<House> {
-        let mut config = HouseConfig { folder: Some(folder.path().join("b")), ..settings() };
+    fn house(folder: &TempDir, change: impl FnOnce(&mut BrowserPoolConfig)) -> Arc<BrowserPool> {
+        let mut config = BrowserPoolConfig { folder: Some(folder.path().join("b")), ..settings() };
         change(&mut config);
-        Arc::new(House::new(config))
+        Arc::new(BrowserPool::new(config))
     }
 
     /// With other settings of the browsers.
-    pub fn housed(mut self, change: impl FnOnce(&mut HouseConfig)) -> Self {
+    pub fn housed(mut self, change: impl FnOnce(&mut BrowserPoolConfig)) -> Self {
         self.house = Self::house(&self.folder, change);
         self
     }
@@ -145,7 +145,7 @@ impl Check {
             "over its limit: {:?}",
             started.elapsed()
         );
-        assert!(self.house.emptied(Duration::from_secs(30)).await, "a browser stays");
+        assert!(self.house.wait_until_empty(Duration::from_secs(30)).await, "a browser stays");
         assert_eq!(processes_of(self.folder.path()), Vec::<String>::new(), "{}", told(&observation));
         assert_eq!(profiles_in(&self.folder()), Vec::<String>::new(), "{}", told(&observation));
         observation

@@ -1,17 +1,17 @@
 //! Devices that a browser pretends to be (fields.md 3, `subtype`), as a site sees them.
 
 use serde_json::json;
-use vigie::browser::{Device, Guise};
+use vigie::browser::{DeviceProfile, Emulation};
 use vigie::forward_proxy::BlockedHosts;
 
 use crate::browser::check::{Check, browsers, one};
 use crate::browser::site::Site;
 use crate::support::side_by_side::each;
 
-fn phone() -> Device {
-    Device {
+fn phone() -> DeviceProfile {
+    DeviceProfile {
         name: "small phone".to_owned(),
-        guise: Guise {
+        guise: Emulation {
             viewport: (360, 640),
             scale: 2.0,
             mobile: true,

@@ -3,7 +3,7 @@
 
 use nix::sys::signal::Signal;
 use serde_json::json;
-use vigie::browser::{BrowserKind, Device};
+use vigie::browser::{BrowserKind, DeviceProfile};
 use vigie::domain::{FailureKind, Observation, PageObject};
 use vigie::forward_proxy::BlockedHosts;
 use vigie::net::EgressPolicy;
@@ -144,7 +144,7 @@ async fn what_the_proxy_refuses_is_told_as_that_and_no_answer_of_a_site() {
         let mut check = Check::of(kind, &site.url("/"), &steps).with(json!({"subtype": 1}));
         check.config.egress = EgressPolicy::parse(&[], &["127.0.0.9/32"]).unwrap();
         let blocked = BlockedHosts::parse(&["localhost"]).unwrap();
-        check.devices = [(1, Device { blocked, ..Device::default() })].into();
+        check.devices = [(1, DeviceProfile { blocked, ..DeviceProfile::default() })].into();
         let seen = check.passes().await;
         // Without a failure: what Vigie itself keeps back is none of the site's.
         for (url, status, failure) in [

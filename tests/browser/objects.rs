@@ -1,7 +1,7 @@
 //! What the objects of a step are, and whose fault it is when they do not come.
 
 use serde_json::{Value, json};
-use vigie::browser::Device;
+use vigie::browser::DeviceProfile;
 use vigie::domain::Observation;
 use vigie::forward_proxy::BlockedHosts;
 use vigie::net::EgressPolicy;
@@ -26,7 +26,7 @@ async fn what_vigie_itself_does_not_let_through_is_no_fault_of_the_site() {
         let mut check = Check::of(kind, &site.url("/"), steps).with(
             json!({"subtype": 2, "interval_fullpage": 1, "notify_on_fullpage_errors": true, "content_views": view}),
         );
-        let device = Device { blocked: BlockedHosts::parse(&["localhost"]).unwrap(), ..Device::default() };
+        let device = DeviceProfile { blocked: BlockedHosts::parse(&["localhost"]).unwrap(), ..DeviceProfile::default() };
         check.devices = [(2, device)].into();
         check.config.egress = EgressPolicy::parse(&[], &["127.0.0.2/32"]).unwrap();
         let before = site.paths().len();

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{Pid, User};
-use vigie::browser::{BrowserKind, Remote};
+use vigie::browser::{BrowserKind, RemoteWebDriver};
 use vigie::net::IpNetwork;
 
 use crate::browser_house::world::{Site, World, browsers, processes_of, wish};
@@ -88,7 +88,7 @@ async fn a_browser_at_an_end_point_elsewhere_goes_through_our_proxy() {
     each(browsers(test), async |kind| {
         let end_point = EndPoint::start(kind);
         let here = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        let remote = Remote {
+        let remote = RemoteWebDriver {
             kind,
             url: format!("http://127.0.0.1:{}/", end_point.port).parse().unwrap(),
             forward_host: Some(here),
@@ -108,7 +108,7 @@ async fn a_browser_at_an_end_point_elsewhere_goes_through_our_proxy() {
         assert_eq!((world.processes(), world.profiles()), (Vec::new(), Vec::new()), "it is not ours");
         assert!(processes_of(end_point.folder.path()).len() > 1);
         opened.client.close().await.unwrap();
-        opened.keeper.close().await;
+        opened.process.close().await;
         world.empty().await;
     })
     .await;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::json;
-use vigie::browser::{BrowserKind, HouseConfig};
+use vigie::browser::{BrowserKind, BrowserPoolConfig};
 use vigie::domain::FailureKind;
 use vigie::forward_proxy::BlockedHosts;
 
@@ -68,7 +68,9 @@ async fn a_driver_or_browser_that_is_killed_or_stopped_is_told_and_leaves_nothin
                 let line = all.iter().find(first).unwrap_or_else(|| panic!("{all:#?}"));
                 let id = line.split('/').nth(2).unwrap().split(' ').next().unwrap().parse().unwrap();
                 kill(Pid::from_raw(id), signal).unwrap();
-                let lost = tokio::time::timeout(Duration::from_secs(20), opened.keeper.lost()).await.unwrap();
+                let lost = tokio::time::timeout(Duration::from_secs(20), opened.process.wait_for_failure())
+                    .await
+                    .unwrap();
                 assert_eq!(lost.kind, FailureKind::BrowserFailed, "{kind:?} {lost}");
                 assert!(lost.detail.contains(words), "{kind:?} {lost}");
                 drop(opened);
@@ -95,13 +97,13 @@ async fn a_page_that_takes_memory_without_end_is_ended() {
         };
         let lost = world.beside(&forward, async {
             tokio::select! {
-                lost = opened.keeper.lost() => lost,
+                lost = opened.process.wait_for_failure() => lost,
                 () = growing => unreachable!(),
             }
         });
         let lost = tokio::time::timeout(Duration::from_mins(1), lost).await.unwrap();
         assert_eq!(lost.kind, FailureKind::BrowserTooLarge, "{lost}");
-        assert!(opened.keeper.memory_bytes().unwrap() > 1 << 30);
+        assert!(opened.process.peak_memory_bytes().unwrap() > 1 << 30);
         drop(opened);
         world.empty().await;
     })
@@ -114,7 +116,7 @@ async fn a_page_that_takes_memory_without_end_is_ended() {
 async fn a_process_with_a_browser() {
     let folder = std::env::var("VIGIE_TEST_FOLDER").unwrap();
     let world = World::with(|config| config.folder = Some(folder.into()));
-    let kind = BrowserKind::of_name(&std::env::var("VIGIE_TEST_BROWSER").unwrap()).unwrap();
+    let kind = BrowserKind::from_name(&std::env::var("VIGIE_TEST_BROWSER").unwrap()).unwrap();
     let forward = world.forward(&wish(kind)).await;
     let opened = world.open(&wish(kind), &forward).await.unwrap();
     println!("\nready");
@@ -143,14 +145,14 @@ async fn what_a_killed_process_left_is_ended_by_the_next_and_nothing_else() {
         assert!(world.profiles().len() > own.len());
         other.kill().unwrap();
         other.wait().unwrap();
-        assert_eq!(world.house.sweep(), 1);
+        assert_eq!(world.house.reap_orphans(), 1);
         assert_eq!(world.profiles(), own, "{kind:?}");
         let strangers: Vec<_> =
             world.processes().into_iter().filter(|line| !line.contains(&token(&own))).collect();
         let left: Vec<_> =
             strangers.iter().filter(|line| line.contains(&*world.folder().to_string_lossy())).collect();
         assert!(left.is_empty(), "{left:#?}");
-        assert_eq!(world.house.sweep(), 0);
+        assert_eq!(world.house.reap_orphans(), 0);
         assert!(living.client.title().await.is_ok(), "the other browser is dead");
         drop(living);
         world.empty().await;
@@ -201,10 +203,10 @@ async fn a_driver_that_does_not_do_its_work_is_told_in_time() {
         // Only those that are late have to be so soon.
         let start = if kind == FailureKind::BrowserTimedOut { 1 } else { 20 };
         let world = World::with(|config| {
-            *config = HouseConfig {
+            *config = BrowserPoolConfig {
                 chromium: Some("/bin/sh".into()),
                 chromedriver: Some(driver),
-                start: Duration::from_secs(start),
+                start_timeout: Duration::from_secs(start),
                 ..config.clone()
             };
         });
@@ -242,7 +244,7 @@ async fn refusing_driver() -> u16 {
 
 #[tokio::test]
 async fn what_is_not_there_is_named_with_its_remedy() {
-    let nowhere = |config: &mut HouseConfig| {
+    let nowhere = |config: &mut BrowserPoolConfig| {
         config.chromium = Some("/nowhere/chromium".into());
         config.geckodriver = Some("/etc/passwd".into());
         config.firefox = Some("/bin/sh".into());
@@ -261,6 +263,6 @@ async fn what_is_not_there_is_named_with_its_remedy() {
         world.empty().await;
     }
     let world = World::with(|config| config.user = Some("nobody-of-this-name".to_owned()));
-    let failure = world.house.rules(&wish(BrowserKind::Chrome), BlockedHosts::default()).unwrap_err();
+    let failure = world.house.proxy_config(&wish(BrowserKind::Chrome), BlockedHosts::default()).unwrap_err();
     assert_eq!(failure.kind, FailureKind::NotConfigured, "{failure}");
 }

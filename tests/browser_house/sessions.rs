@@ -17,9 +17,9 @@ async fn a_browser_fetches_through_its_forward_proxy_and_is_gone_afterwards() {
         let world = World::new();
         let site = Site::start(&[("/", "<title>Shop</title><p>Hello")]);
         let mut wish = wish(kind);
-        wish.guise.viewport = (800, 600);
-        wish.guise.user_agent = Some("Watcher/1".to_owned());
-        wish.guise.headers = vec![("X-Check".to_owned(), "a \"b\" 'c'".to_owned())];
+        wish.emulation.viewport = (800, 600);
+        wish.emulation.user_agent = Some("Watcher/1".to_owned());
+        wish.emulation.headers = vec![("X-Check".to_owned(), "a \"b\" 'c'".to_owned())];
         let forward = world.forward(&wish).await;
         let opened = world.open(&wish, &forward).await.unwrap();
         assert!(
@@ -47,7 +47,7 @@ async fn a_browser_fetches_through_its_forward_proxy_and_is_gone_afterwards() {
         );
         assert!(!world.processes().is_empty());
         opened.client.close().await.unwrap();
-        opened.keeper.close().await;
+        opened.process.close().await;
         assert_eq!((world.processes(), world.profiles()), (Vec::new(), Vec::new()), "{kind:?}");
     })
     .await;
@@ -64,7 +64,7 @@ async fn what_a_page_asks_for_is_held_to_the_rules_and_the_cause_is_known() {
         world.net = Net::new(&NetConfig { trust, egress, ..NetConfig::default() }).unwrap();
         let wish = wish(kind);
         let blocked = BlockedHosts::parse(&["ads.example.com"]).unwrap();
-        let forward = ForwardProxy::bind(world.house.rules(&wish, blocked).unwrap()).await.unwrap();
+        let forward = ForwardProxy::bind(world.house.proxy_config(&wish, blocked).unwrap()).await.unwrap();
         let opened = world.open(&wish, &forward).await.unwrap();
         world.beside(&forward, opened.client.goto(&site.url("/"))).await.unwrap();
         assert_eq!(forward.last_failure("ads.example.com", 80).unwrap().kind, FailureKind::PageUnloadable);
@@ -96,7 +96,7 @@ async fn a_private_authority_and_a_client_certificate_are_shown_for_one_session(
             let mut world = World::new();
             world.net = Net::new(&NetConfig { trust: trust.clone(), ..NetConfig::default() }).unwrap();
             let mut wish = wish(kind);
-            (wish.ca, wish.client_certificate) = (ca, certificate);
+            (wish.ca_id, wish.client_certificate) = (ca, certificate);
             let forward = world.forward(&wish).await;
             let opened = world.open(&wish, &forward).await.unwrap();
             let seen = world

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::{OnceCell, SemaphorePermit};
-use vigie::browser::{BrowserKind, Guise, House, HouseConfig, Opened, Wish};
+use vigie::browser::{BrowserKind, BrowserPool, BrowserPoolConfig, Emulation, OpenBrowser, SessionOptions};
 use vigie::domain::Failure;
 use vigie::forward_proxy::{BlockedHosts, ForwardProxy};
 use vigie::net::{AddressFamily, Deadline, Net, NetConfig, Roots, TrustConfig};
@@ -21,23 +21,23 @@ use crate::support::side_by_side::room;
 /// A house with a folder of its own.
 pub struct World {
     pub folder: tempfile::TempDir,
-    pub house: House,
+    pub house: BrowserPool,
     pub net: Net,
     /// Held from its first browser on.
     room: OnceCell<SemaphorePermit<'static>>,
 }
 
-pub fn wish(kind: BrowserKind) -> Wish {
-    Wish {
+pub fn wish(kind: BrowserKind) -> SessionOptions {
+    SessionOptions {
         kind,
         headful: false,
-        guise: Guise::default(),
+        emulation: Emulation::default(),
         family: AddressFamily::Any,
-        proxy: None,
-        verify: true,
-        ca: None,
+        proxy_id: None,
+        verify_certificates: true,
+        ca_id: None,
         client_certificate: None,
-        trace: None,
+        trace_id: None,
     }
 }
 
@@ -51,28 +51,29 @@ impl World {
         Self::with(|_| {})
     }
 
-    pub fn with(change: impl FnOnce(&mut HouseConfig)) -> Self {
+    pub fn with(change: impl FnOnce(&mut BrowserPoolConfig)) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut config = HouseConfig { folder: Some(folder.path().join("b")), ..HouseConfig::default() };
+        let mut config =
+            BrowserPoolConfig { folder: Some(folder.path().join("b")), ..BrowserPoolConfig::default() };
         config.geckodriver = crate::support::geckodriver::geckodriver();
         change(&mut config);
-        Self { house: House::new(config), folder, net: net(), room: OnceCell::new() }
+        Self { house: BrowserPool::new(config), folder, net: net(), room: OnceCell::new() }
     }
 
-    pub async fn forward(&self, wish: &Wish) -> ForwardProxy {
-        ForwardProxy::bind(self.house.rules(wish, BlockedHosts::default()).unwrap()).await.unwrap()
+    pub async fn forward(&self, wish: &SessionOptions) -> ForwardProxy {
+        ForwardProxy::bind(self.house.proxy_config(wish, BlockedHosts::default()).unwrap()).await.unwrap()
     }
 
-    pub async fn open(&self, wish: &Wish, forward: &ForwardProxy) -> Result<Opened, Failure> {
+    pub async fn open(&self, wish: &SessionOptions, forward: &ForwardProxy) -> Result<OpenBrowser, Failure> {
         self.open_within(wish, forward, Duration::from_mins(1)).await
     }
 
     pub async fn open_within(
         &self,
-        wish: &Wish,
+        wish: &SessionOptions,
         forward: &ForwardProxy,
         time: Duration,
-    ) -> Result<Opened, Failure> {
+    ) -> Result<OpenBrowser, Failure> {
         self.room.get_or_init(room).await;
         self.beside(forward, self.house.open(wish, &self.net, forward, Deadline::within(time))).await
     }
@@ -101,7 +102,7 @@ impl World {
 
     /// Waits until nothing is left of any browser.
     pub async fn empty(&self) {
-        assert!(self.house.emptied(Duration::from_secs(30)).await, "{:?}", self.processes());
+        assert!(self.house.wait_until_empty(Duration::from_secs(30)).await, "{:?}", self.processes());
         assert_eq!(self.processes(), Vec::<String>::new());
         assert_eq!(self.profiles(), Vec::<String>::new());
     }

@@ -92,7 +92,7 @@ fn browsers_are_as_the_settings_say_and_end_points_are_whole() {
     assert_eq!((browser.user.as_deref(), browser.sandbox, browser.nice), (Some("nobody"), false, 0));
     assert_eq!((browser.folder, browser.chromium), (Some("/x".into()), Some("/c".into())));
     assert_eq!((browser.memory_bytes, browser.total_memory_bytes), (200 << 20, None));
-    assert_eq!(browser.start, Duration::from_secs(7));
+    assert_eq!(browser.start_timeout, Duration::from_secs(7));
     let remote = &browser.remotes[0];
     assert_eq!(
         (remote.kind.name(), remote.forward_host),

@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::super::bidi::{Bidi, LONGEST_EVENT};
-use super::log::{Exchange, Journal, LONGEST_VALUE, MOST_FIELDS, counted, disowned, version};
+use super::super::bidi::{BidiConnection, MAX_EVENT_BYTES};
+use super::log::{
+    LoggedRequest, MAX_FIELDS, MAX_VALUE_CHARS, NetworkLog, clear_proxy_error, fill_size_from_header,
+    protocol_name,
+};
 use crate::domain::{Failure, FailureKind, PageObjectKind, Phase, Phases, truncate};
 
 /// What is listened to.
@@ -20,13 +23,13 @@ const EVENTS: &[&str] = &[
 
 /// Bytes of an address whose answer is waited for: of a longer one the answer, in which it stands twice, may be a message
 /// that is passed over.
-const LONGEST_AWAITED: usize = 1024 * 1024;
+const MAX_AWAITED_URL_BYTES: usize = 1024 * 1024;
 
 /// A connection over which a browser tells what happens.
 #[derive(Debug)]
-pub struct Listener(Bidi);
+pub struct BidiListener(BidiConnection);
 
-impl Listener {
+impl BidiListener {
     /// Listens at `address`, which the driver gave (`webSocketUrl`), from now on.
     ///
     /// # Errors
@@ -36,48 +39,48 @@ impl Listener {
             let detail = format!("its events cannot be had: {why}");
             Failure::new(Phase::Launch, FailureKind::BrowserFailed, detail)
         };
-        let mut bidi = Bidi::connect(address, within, LONGEST_EVENT).await.map_err(failed)?;
+        let mut bidi = BidiConnection::connect(address, within, MAX_EVENT_BYTES).await.map_err(failed)?;
         bidi.send("session.subscribe", json!({ "events": EVENTS })).await.map_err(failed)?;
         Ok(Self(bidi))
     }
 
     /// The next event; `None` when there will be none any more.
     pub async fn next(&mut self) -> Option<Value> {
-        self.0.next().await
+        self.0.next_message().await
     }
 }
 
-impl Journal {
+impl NetworkLog {
     /// Takes in one event.
-    pub fn bidi_event(&mut self, event: &Value) {
+    pub fn on_bidi_event(&mut self, event: &Value) {
         let params = &event["params"];
         match event["method"].as_str().unwrap_or_default() {
-            "network.beforeRequestSent" => self.bidi_request(params),
+            "network.beforeRequestSent" => self.on_bidi_request(params),
             "network.responseStarted" => {
-                if let Some(exchange) = self.exchange(&id_of(params)) {
-                    answered(exchange, params);
+                if let Some(exchange) = self.request_mut(&request_id(params)) {
+                    apply_response(exchange, params);
                 }
             }
             "network.responseCompleted" => {
-                if let Some(exchange) = self.end(&id_of(params)) {
-                    answered(exchange, params);
-                    over(exchange, params);
+                if let Some(exchange) = self.finish_request(&request_id(params)) {
+                    apply_response(exchange, params);
+                    apply_timings(exchange, params);
                 }
             }
             "network.fetchError" => {
-                if let Some(exchange) = self.end(&id_of(params)) {
+                if let Some(exchange) = self.finish_request(&request_id(params)) {
                     let error = params["errorText"].as_str().unwrap_or_default();
                     exchange.error = Some(truncate(error, 100));
                     exchange.cancelled = error == "NS_BINDING_ABORTED";
-                    over(exchange, params);
+                    apply_timings(exchange, params);
                 }
             }
-            "log.entryAdded" => self.bidi_line(params),
+            "log.entryAdded" => self.on_bidi_log_entry(params),
             _ => {}
         }
     }
 
-    fn bidi_request(&mut self, params: &Value) {
+    fn on_bidi_request(&mut self, params: &Value) {
         let request = &params["request"];
         let url = request["url"].as_str().unwrap_or_default();
         if !url.starts_with("http") {
@@ -92,26 +95,26 @@ impl Journal {
         }
         let is_page = document && self.main_frame.as_deref() == Some(context) && destination != "iframe";
         if is_page {
-            self.left();
+            self.on_navigation();
         }
-        let began = seconds(&params["timestamp"]);
-        self.begin(
-            &id_of(params),
-            Exchange {
+        let began = millis_to_seconds(&params["timestamp"]);
+        self.start_request(
+            &request_id(params),
+            LoggedRequest {
                 method: request["method"].as_str().unwrap_or_default().to_owned(),
-                url: truncate(url, LONGEST_VALUE),
-                kind: if is_page { None } else { Some(object(destination, document)) },
-                document,
-                began,
-                ended: began,
-                request_headers: fields(&request["headers"]),
-                ..Exchange::default()
+                url: truncate(url, MAX_VALUE_CHARS),
+                kind: if is_page { None } else { Some(object_kind(destination, document)) },
+                is_document: document,
+                started_at: began,
+                ended_at: began,
+                request_headers: header_fields(&request["headers"]),
+                ..LoggedRequest::default()
             },
-            destination != "websocket" && url.len() <= LONGEST_AWAITED,
+            destination != "websocket" && url.len() <= MAX_AWAITED_URL_BYTES,
         );
     }
 
-    fn bidi_line(&mut self, params: &Value) {
+    fn on_bidi_log_entry(&mut self, params: &Value) {
         let source = match params["type"].as_str().unwrap_or_default() {
             "javascript" => "javascript",
             _ => "console",
@@ -123,41 +126,41 @@ impl Journal {
         let frame = &params["stackTrace"]["callFrames"][0];
         let line = frame["lineNumber"].as_u64().and_then(|line| u32::try_from(line + 1).ok());
         let text = params["text"].as_str().unwrap_or_default();
-        self.say(level, source, text, frame["url"].as_str().unwrap_or_default(), line);
+        self.add_console_line(level, source, text, frame["url"].as_str().unwrap_or_default(), line);
     }
 }
 
 /// A request keeps its id over redirects, and is told anew each time.
-fn id_of(params: &Value) -> String {
+fn request_id(params: &Value) -> String {
     let id = params["request"]["request"].as_str().unwrap_or_default();
     format!("{id}/{}", params["redirectCount"].as_u64().unwrap_or_default())
 }
 
-fn answered(exchange: &mut Exchange, params: &Value) {
+fn apply_response(exchange: &mut LoggedRequest, params: &Value) {
     let response = &params["response"];
     exchange.http_status =
         response["status"].as_u64().and_then(|code| u16::try_from(code).ok()).unwrap_or_default();
-    exchange.http_version = version(response["protocol"].as_str().unwrap_or_default());
+    exchange.http_version = protocol_name(response["protocol"].as_str().unwrap_or_default());
     let mimetype = response["mimeType"].as_str().unwrap_or_default();
     mimetype.split(';').next().unwrap_or_default().trim().clone_into(&mut exchange.mimetype);
-    exchange.response_headers = fields(&response["headers"]);
+    exchange.response_headers = header_fields(&response["headers"]);
     exchange.wire_bytes = response["bytesReceived"].as_u64().unwrap_or_default();
     let told =
         [&response["content"]["size"], &response["bodySize"]].map(|size| size.as_u64().unwrap_or_default());
     exchange.bytes = told.into_iter().find(|bytes| *bytes > 0).unwrap_or_default();
-    counted(exchange);
-    disowned(exchange);
+    fill_size_from_header(exchange);
+    clear_proxy_error(exchange);
 }
 
 /// By the marks of the browser (`network.FetchTimingInfo`), where it tells them: its events come later than what they
 /// tell of.
-fn over(exchange: &mut Exchange, params: &Value) {
+fn apply_timings(exchange: &mut LoggedRequest, params: &Value) {
     let timings = &params["request"]["timings"];
-    let mark = |name: &str| Some(seconds(&timings[name])).filter(|mark| *mark > 0.0);
-    exchange.began = mark("requestTime").unwrap_or(exchange.began);
-    let ended = mark("responseEnd").unwrap_or_else(|| seconds(&params["timestamp"]));
-    exchange.ended = ended.max(exchange.began);
-    exchange.phases = phases(mark, exchange.began);
+    let mark = |name: &str| Some(millis_to_seconds(&timings[name])).filter(|mark| *mark > 0.0);
+    exchange.started_at = mark("requestTime").unwrap_or(exchange.started_at);
+    let ended = mark("responseEnd").unwrap_or_else(|| millis_to_seconds(&params["timestamp"]));
+    exchange.ended_at = ended.max(exchange.started_at);
+    exchange.phases = phases(mark, exchange.started_at);
 }
 
 /// Marks are in seconds since 1970. Those of a connection that stood before the request are not its own.
@@ -179,19 +182,19 @@ fn phases(mark: impl Fn(&str) -> Option<f64>, began: f64) -> Phases {
 }
 
 /// Milliseconds since 1970 as seconds.
-fn seconds(millis: &Value) -> f64 {
+fn millis_to_seconds(millis: &Value) -> f64 {
     millis.as_f64().unwrap_or_default() / 1000.0
 }
 
-fn fields(headers: &Value) -> Vec<(String, String)> {
+fn header_fields(headers: &Value) -> Vec<(String, String)> {
     let field = |header: &Value| {
         let name = header["name"].as_str()?.to_owned();
-        Some((name, truncate(header["value"]["value"].as_str().unwrap_or_default(), LONGEST_VALUE)))
+        Some((name, truncate(header["value"]["value"].as_str().unwrap_or_default(), MAX_VALUE_CHARS)))
     };
-    headers.as_array().into_iter().flatten().take(MOST_FIELDS).filter_map(field).collect()
+    headers.as_array().into_iter().flatten().take(MAX_FIELDS).filter_map(field).collect()
 }
 
-fn object(destination: &str, document: bool) -> PageObjectKind {
+fn object_kind(destination: &str, document: bool) -> PageObjectKind {
     match destination {
         "image" => PageObjectKind::Image,
         "script" => PageObjectKind::Script,
@@ -208,16 +211,16 @@ fn object(destination: &str, document: bool) -> PageObjectKind {
 mod tests {
     use super::*;
 
-    fn told(timings: Value) -> Exchange {
+    fn told(timings: Value) -> LoggedRequest {
         let request =
             json!({ "request": "1", "url": "http://a/", "method": "GET", "headers": [], "timings": timings });
         let response = json!({ "status": 200, "protocol": "http/1.1", "headers": [], "bytesReceived": 9 });
-        let mut journal = Journal::default();
+        let mut journal = NetworkLog::default();
         for (method, timestamp) in [("beforeRequestSent", 1_000_050), ("responseCompleted", 1_000_900)] {
             let params = json!({ "request": request, "response": response, "timestamp": timestamp });
-            journal.bidi_event(&json!({ "method": format!("network.{method}"), "params": params }));
+            journal.on_bidi_event(&json!({ "method": format!("network.{method}"), "params": params }));
         }
-        journal.read().exchanges.remove(0)
+        journal.drain().exchanges.remove(0)
     }
 
     #[test]
@@ -240,7 +243,7 @@ mod tests {
             assert!(*name == wanted && us.abs_diff(about) <= 1, "{phases:?}");
         }
         assert_eq!(phases.len(), wanted.len());
-        assert!((exchange.began - 1000.01).abs() < 1e-6 && (exchange.ended - 1000.8).abs() < 1e-6);
+        assert!((exchange.started_at - 1000.01).abs() < 1e-6 && (exchange.ended_at - 1000.8).abs() < 1e-6);
     }
 
     #[test]
@@ -252,8 +255,8 @@ mod tests {
         }));
         let names: Vec<&str> = exchange.phases.iter().map(|(phase, _)| phase.name()).collect();
         assert_eq!(names, ["first_byte"]);
-        assert!((exchange.ended - 1000.9).abs() < 1e-6, "the event is what is left");
+        assert!((exchange.ended_at - 1000.9).abs() < 1e-6, "the event is what is left");
         let silent = told(Value::Null);
-        assert!(silent.phases.iter().next().is_none() && (silent.began - 1000.05).abs() < 1e-6);
+        assert!(silent.phases.iter().next().is_none() && (silent.started_at - 1000.05).abs() < 1e-6);
     }
 }

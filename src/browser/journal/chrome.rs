@@ -5,22 +5,25 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::log::{Exchange, Journal, LONGEST_VALUE, MOST_FIELDS, counted, disowned, version};
+use super::log::{
+    LoggedRequest, MAX_FIELDS, MAX_VALUE_CHARS, NetworkLog, clear_proxy_error, fill_size_from_header,
+    protocol_name,
+};
 use crate::domain::{PageObjectKind, Phase, Phases, truncate};
 
-impl Journal {
+impl NetworkLog {
     /// Takes in entries of the log `performance`.
-    pub fn chrome_events(&mut self, entries: &Value) {
+    pub fn on_chrome_events(&mut self, entries: &Value) {
         for entry in entries.as_array().into_iter().flatten() {
             let Some(message) = entry["message"].as_str() else { continue };
             let Ok(message) = serde_json::from_str::<Value>(message) else { continue };
             let event = &message["message"];
-            self.chrome_event(event["method"].as_str().unwrap_or_default(), &event["params"]);
+            self.on_chrome_event(event["method"].as_str().unwrap_or_default(), &event["params"]);
         }
     }
 
     /// Takes in entries of the log `browser`: `URL LINE:COLUMN TEXT`, with a level in Java's words.
-    pub fn chrome_console(&mut self, entries: &Value) {
+    pub fn on_chrome_console(&mut self, entries: &Value) {
         for entry in entries.as_array().into_iter().flatten() {
             let level = match entry["level"].as_str().unwrap_or_default() {
                 "SEVERE" => "error",
@@ -33,63 +36,63 @@ impl Journal {
                 "console-api" => "console",
                 other => other,
             };
-            let (url, line, text) = placed(text);
-            self.say(level, source, text, url, line);
+            let (url, line, text) = split_source_location(text);
+            self.add_console_line(level, source, text, url, line);
         }
     }
 
-    fn chrome_event(&mut self, method: &str, params: &Value) {
+    fn on_chrome_event(&mut self, method: &str, params: &Value) {
         let id = params["requestId"].as_str().unwrap_or_default();
         let at = params["timestamp"].as_f64().unwrap_or_default();
         match method {
-            "Network.requestWillBeSent" => self.request(id, at, params),
+            "Network.requestWillBeSent" => self.on_chrome_request(id, at, params),
             "Network.responseReceived" => {
                 let is_document = params["type"] == "Document";
-                if let Some(exchange) = self.exchange(id) {
-                    answered(exchange, &params["response"]);
-                    exchange.document |= is_document;
+                if let Some(exchange) = self.request_mut(id) {
+                    apply_response(exchange, &params["response"]);
+                    exchange.is_document |= is_document;
                 }
             }
             "Network.dataReceived" => {
-                let bytes = whole(&params["dataLength"]);
-                if let Some(exchange) = self.exchange(id) {
+                let bytes = to_u64(&params["dataLength"]);
+                if let Some(exchange) = self.request_mut(id) {
                     exchange.bytes += bytes;
                 }
             }
             "Network.loadingFinished" => {
-                let ended = at + self.wall;
-                if let Some(exchange) = self.end(id) {
-                    exchange.wire_bytes = whole(&params["encodedDataLength"]);
-                    over(exchange, ended);
-                    counted(exchange);
+                let ended = at + self.clock_offset;
+                if let Some(exchange) = self.finish_request(id) {
+                    exchange.wire_bytes = to_u64(&params["encodedDataLength"]);
+                    apply_end(exchange, ended);
+                    fill_size_from_header(exchange);
                 }
             }
             "Network.loadingFailed" => {
-                let ended = at + self.wall;
-                if let Some(exchange) = self.end(id) {
+                let ended = at + self.clock_offset;
+                if let Some(exchange) = self.finish_request(id) {
                     let blocked = params["blockedReason"].as_str();
                     let error = blocked.or(params["errorText"].as_str()).unwrap_or_default();
                     exchange.error = Some(truncate(error, 100));
                     exchange.cancelled = params["canceled"] == true;
-                    over(exchange, ended);
+                    apply_end(exchange, ended);
                 }
             }
             _ => {}
         }
     }
 
-    fn request(&mut self, id: &str, at: f64, params: &Value) {
+    fn on_chrome_request(&mut self, id: &str, at: f64, params: &Value) {
         if let Some(wall) = params["wallTime"].as_f64() {
-            self.wall = wall - at;
+            self.clock_offset = wall - at;
         }
-        let began = at + self.wall;
+        let began = at + self.clock_offset;
         // A redirect goes on under the same id.
         if !params["redirectResponse"].is_null()
-            && let Some(before) = self.end(id)
+            && let Some(before) = self.finish_request(id)
         {
-            answered(before, &params["redirectResponse"]);
-            before.wire_bytes = whole(&params["redirectResponse"]["encodedDataLength"]);
-            over(before, began);
+            apply_response(before, &params["redirectResponse"]);
+            before.wire_bytes = to_u64(&params["redirectResponse"]["encodedDataLength"]);
+            apply_end(before, began);
         }
         let request = &params["request"];
         let url = request["url"].as_str().unwrap_or_default();
@@ -105,37 +108,37 @@ impl Journal {
         }
         let is_page = document && self.main_frame.as_deref() == Some(frame);
         if is_page {
-            self.left();
+            self.on_navigation();
         }
-        let exchange = Exchange {
+        let exchange = LoggedRequest {
             method: request["method"].as_str().unwrap_or_default().to_owned(),
-            url: truncate(url, LONGEST_VALUE),
-            kind: if is_page { None } else { Some(object(kind)) },
-            document,
-            began,
-            ended: began,
-            request_headers: fields(&request["headers"]),
-            ..Exchange::default()
+            url: truncate(url, MAX_VALUE_CHARS),
+            kind: if is_page { None } else { Some(object_kind(kind)) },
+            is_document: document,
+            started_at: began,
+            ended_at: began,
+            request_headers: header_fields(&request["headers"]),
+            ..LoggedRequest::default()
         };
         let busy = !matches!(kind, "EventSource" | "WebSocket" | "Ping");
-        self.begin(id, exchange, busy);
+        self.start_request(id, exchange, busy);
     }
 }
 
-pub(super) fn answered(exchange: &mut Exchange, response: &Value) {
-    exchange.http_status = u16::try_from(whole(&response["status"])).unwrap_or_default();
-    exchange.http_version = version(response["protocol"].as_str().unwrap_or_default());
+pub(super) fn apply_response(exchange: &mut LoggedRequest, response: &Value) {
+    exchange.http_status = u16::try_from(to_u64(&response["status"])).unwrap_or_default();
+    exchange.http_version = protocol_name(response["protocol"].as_str().unwrap_or_default());
     response["mimeType"].as_str().unwrap_or_default().clone_into(&mut exchange.mimetype);
-    exchange.response_headers = fields(&response["headers"]);
+    exchange.response_headers = header_fields(&response["headers"]);
     exchange.phases = phases(&response["timing"]);
-    disowned(exchange);
+    clear_proxy_error(exchange);
 }
 
-pub(super) fn over(exchange: &mut Exchange, ended: f64) {
-    exchange.ended = ended.max(exchange.began);
+pub(super) fn apply_end(exchange: &mut LoggedRequest, ended: f64) {
+    exchange.ended_at = ended.max(exchange.started_at);
     let known: Duration =
         exchange.phases.iter().map(|(_, micros)| Duration::from_micros(micros.into())).sum();
-    let whole = Duration::try_from_secs_f64(exchange.ended - exchange.began).unwrap_or_default();
+    let whole = Duration::try_from_secs_f64(exchange.ended_at - exchange.started_at).unwrap_or_default();
     if exchange.http_status > 0 {
         exchange.phases.set(Phase::Transfer, whole.saturating_sub(known));
     }
@@ -159,10 +162,10 @@ fn phases(timing: &Value) -> Phases {
     phases
 }
 
-fn fields(headers: &Value) -> Vec<(String, String)> {
-    let fields = headers.as_object().into_iter().flatten().take(MOST_FIELDS);
+fn header_fields(headers: &Value) -> Vec<(String, String)> {
+    let fields = headers.as_object().into_iter().flatten().take(MAX_FIELDS);
     fields
-        .map(|(name, value)| (name.clone(), truncate(value.as_str().unwrap_or_default(), LONGEST_VALUE)))
+        .map(|(name, value)| (name.clone(), truncate(value.as_str().unwrap_or_default(), MAX_VALUE_CHARS)))
         .collect()
 }
 
@@ -172,11 +175,11 @@ fn fields(headers: &Value) -> Vec<(String, String)> {
     clippy::cast_sign_loss,
     reason = "numbers of bytes, never negative"
 )]
-pub(super) fn whole(value: &Value) -> u64 {
+pub(super) fn to_u64(value: &Value) -> u64 {
     value.as_u64().unwrap_or_else(|| value.as_f64().unwrap_or_default().max(0.0) as u64)
 }
 
-fn object(kind: &str) -> PageObjectKind {
+fn object_kind(kind: &str) -> PageObjectKind {
     match kind {
         "Image" => PageObjectKind::Image,
         "Script" => PageObjectKind::Script,
@@ -189,7 +192,7 @@ fn object(kind: &str) -> PageObjectKind {
 }
 
 /// The place before a line of the console: `http://host/path 3:14 text`.
-fn placed(text: &str) -> (&str, Option<u32>, &str) {
+fn split_source_location(text: &str) -> (&str, Option<u32>, &str) {
     let mut parts = text.splitn(3, ' ');
     if let (Some(url), Some(place), Some(rest)) = (parts.next(), parts.next(), parts.next())
         && let Some((line, column)) = place.split_once(':')

@@ -8,22 +8,22 @@ use crate::domain::{ConsoleEntry, Failure, PageObjectKind, Phases, truncate};
 use crate::forward_proxy::REFUSED_HEADER;
 
 /// Requests that are told of one step; later ones are only counted.
-pub(super) const MOST_REQUESTS: usize = 1000;
+pub(super) const MAX_REQUESTS: usize = 1000;
 
 /// Lines of the console that are kept of one step.
-const MOST_LINES: usize = 100;
+const MAX_CONSOLE_LINES: usize = 100;
 
 /// Characters of a line.
-const LONGEST_LINE: usize = 1000;
+const MAX_LINE_CHARS: usize = 1000;
 
 /// Header fields of one message, and characters of a value.
-pub(super) const MOST_FIELDS: usize = 100;
+pub(super) const MAX_FIELDS: usize = 100;
 
-pub(super) const LONGEST_VALUE: usize = 2000;
+pub(super) const MAX_VALUE_CHARS: usize = 2000;
 
 /// One request of the browser.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Exchange {
+pub struct LoggedRequest {
     /// `GET`, …
     pub method: String,
     /// Where it went.
@@ -31,11 +31,11 @@ pub struct Exchange {
     /// What it is for; `None` of a document of the page itself.
     pub kind: Option<PageObjectKind>,
     /// Whether it is a document, of the page or of a frame.
-    pub document: bool,
+    pub is_document: bool,
     /// When it began, in seconds since 1970.
-    pub began: f64,
+    pub started_at: f64,
     /// When it was over, likewise.
-    pub ended: f64,
+    pub ended_at: f64,
     /// Where the time went.
     pub phases: Phases,
     /// Status code; 0 when no answer came.
@@ -62,9 +62,9 @@ pub struct Exchange {
 
 /// What happened since the journal was read last.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Pages {
+pub struct NetworkActivity {
     /// Requests that are over, and those under way, in the order in which they began.
-    pub exchanges: Vec<Exchange>,
+    pub exchanges: Vec<LoggedRequest>,
     /// Requests beyond those.
     pub unlisted: u32,
     /// Lines of the console.
@@ -73,11 +73,11 @@ pub struct Pages {
 
 /// Collects what drivers tell.
 #[derive(Debug, Default)]
-pub struct Journal {
+pub struct NetworkLog {
     /// Those of `exchanges`, by the browser's id. Logs are not in order: bytes may be told of after the end.
-    known: HashMap<String, usize>,
+    by_id: HashMap<String, usize>,
     /// In the order in which they began.
-    pub(super) exchanges: VecDeque<Exchange>,
+    pub(super) exchanges: VecDeque<LoggedRequest>,
     pub(super) unlisted: u32,
     console: Vec<ConsoleEntry>,
     /// The browser's id of the page's own document, and the frame that is the page.
@@ -86,16 +86,16 @@ pub struct Journal {
     pending: HashSet<String>,
     changed_at: Option<Instant>,
     /// Difference of the clocks of the browser: wall less monotonic, in seconds.
-    pub(super) wall: f64,
+    pub(super) clock_offset: f64,
 }
 
-impl Journal {
+impl NetworkLog {
     /// What happened since the last time. Requests that are under way are told as they are, and not again.
-    pub fn read(&mut self) -> Pages {
-        self.known.clear();
+    pub fn drain(&mut self) -> NetworkActivity {
+        self.by_id.clear();
         let mut exchanges = Vec::from(std::mem::take(&mut self.exchanges));
-        exchanges.sort_by(|one, other| one.began.total_cmp(&other.began));
-        Pages {
+        exchanges.sort_by(|one, other| one.started_at.total_cmp(&other.started_at));
+        NetworkActivity {
             exchanges,
             unlisted: std::mem::take(&mut self.unlisted),
             console: std::mem::take(&mut self.console),
@@ -104,38 +104,38 @@ impl Journal {
 
     /// The document that the page itself asked for last, as far as it was told of.
     #[must_use]
-    pub fn last_document(&self) -> Option<&Exchange> {
-        self.exchanges.iter().rev().find(|exchange| exchange.document && exchange.kind.is_none())
+    pub fn last_document(&self) -> Option<&LoggedRequest> {
+        self.exchanges.iter().rev().find(|exchange| exchange.is_document && exchange.kind.is_none())
     }
 
     /// Since when no request is under way, as far as the journal was told, and at the earliest since `start`;
     /// `None` while one is. Streams of events and connections that stay open do not count.
     #[must_use]
-    pub fn quiet_since_or(&self, start: Instant) -> Option<Instant> {
+    pub fn idle_since(&self, start: Instant) -> Option<Instant> {
         let changed_at = self.changed_at.map_or(start, |changed_at| changed_at.max(start));
         self.pending.is_empty().then_some(changed_at)
     }
 
-    pub(super) fn begin(&mut self, id: &str, exchange: Exchange, busy: bool) {
-        if busy && self.pending.len() < MOST_REQUESTS {
+    pub(super) fn start_request(&mut self, id: &str, exchange: LoggedRequest, busy: bool) {
+        if busy && self.pending.len() < MAX_REQUESTS {
             self.pending.insert(id.to_owned());
             self.changed_at = Some(Instant::now());
         }
-        if self.exchanges.len() >= MOST_REQUESTS {
+        if self.exchanges.len() >= MAX_REQUESTS {
             self.unlisted += 1;
             return;
         }
-        self.known.insert(id.to_owned(), self.exchanges.len());
+        self.by_id.insert(id.to_owned(), self.exchanges.len());
         self.exchanges.push_back(exchange);
     }
 
     /// The page is another one now: what the last one waited for comes no more.
-    pub(super) fn left(&mut self) {
+    pub(super) fn on_navigation(&mut self) {
         self.pending.clear();
     }
 
     /// What was told in between is lost, as where it was too much: nothing that was under way is waited for any more.
-    pub fn missed(&mut self) {
+    pub fn reset_pending(&mut self) {
         // A driver without a log, as of a grid, never told of any.
         if !self.pending.is_empty() {
             self.pending.clear();
@@ -143,25 +143,32 @@ impl Journal {
         }
     }
 
-    pub(super) fn exchange(&mut self, id: &str) -> Option<&mut Exchange> {
-        let at = *self.known.get(id)?;
+    pub(super) fn request_mut(&mut self, id: &str) -> Option<&mut LoggedRequest> {
+        let at = *self.by_id.get(id)?;
         self.exchanges.get_mut(at)
     }
 
-    pub(super) fn end(&mut self, id: &str) -> Option<&mut Exchange> {
+    pub(super) fn finish_request(&mut self, id: &str) -> Option<&mut LoggedRequest> {
         if self.pending.remove(id) {
             self.changed_at = Some(Instant::now());
         }
-        self.exchange(id)
+        self.request_mut(id)
     }
 
-    pub(super) fn say(&mut self, level: &str, source: &str, text: &str, url: &str, line: Option<u32>) {
-        if self.console.len() < MOST_LINES {
+    pub(super) fn add_console_line(
+        &mut self,
+        level: &str,
+        source: &str,
+        text: &str,
+        url: &str,
+        line: Option<u32>,
+    ) {
+        if self.console.len() < MAX_CONSOLE_LINES {
             self.console.push(ConsoleEntry {
                 level: level.to_owned(),
                 source: source.to_owned(),
-                text: truncate(text, LONGEST_LINE),
-                url: truncate(url, LONGEST_LINE),
+                text: truncate(text, MAX_LINE_CHARS),
+                url: truncate(url, MAX_LINE_CHARS),
                 line,
             });
         }
@@ -170,7 +177,7 @@ impl Journal {
 
 /// Browsers do not tell the size of everything, such as of what they asked for ahead: then the answer's own word
 /// counts, where it is not compressed.
-pub(super) fn counted(exchange: &mut Exchange) {
+pub(super) fn fill_size_from_header(exchange: &mut LoggedRequest) {
     let field = |name: &str| {
         let found = exchange.response_headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
@@ -185,7 +192,7 @@ pub(super) fn counted(exchange: &mut Exchange) {
 
 /// What our own proxy answers in place of a target that it could not reach is no answer of the site. The page itself
 /// is judged by what is shown.
-pub(super) fn disowned(exchange: &mut Exchange) {
+pub(super) fn clear_proxy_error(exchange: &mut LoggedRequest) {
     if exchange.kind.is_none() || !exchange.url.starts_with("http:") {
         return;
     }
@@ -202,7 +209,7 @@ pub(super) fn disowned(exchange: &mut Exchange) {
 }
 
 /// The words of protocols that browsers use, as results show them.
-pub(super) fn version(word: &str) -> String {
+pub(super) fn protocol_name(word: &str) -> String {
     match word.to_ascii_lowercase().as_str() {
         "h2" | "http/2" | "http/2.0" => "HTTP/2".to_owned(),
         "h3" | "http/3" | "h3-29" => "HTTP/3".to_owned(),
@@ -218,14 +225,14 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_under_way_when_something_is_missed_is_not_waited_for() {
-        let (mut journal, start) = (Journal::default(), Instant::now());
-        journal.begin("1", Exchange::default(), true);
-        assert_eq!(journal.quiet_since_or(start), None);
-        journal.missed();
-        let since = journal.quiet_since_or(start);
+        let (mut journal, start) = (NetworkLog::default(), Instant::now());
+        journal.start_request("1", LoggedRequest::default(), true);
+        assert_eq!(journal.idle_since(start), None);
+        journal.reset_pending();
+        let since = journal.idle_since(start);
         assert!(since.is_some_and(|since| since > start));
-        journal.missed();
-        assert_eq!(journal.quiet_since_or(start), since);
-        assert_eq!(journal.read().exchanges.len(), 1);
+        journal.reset_pending();
+        assert_eq!(journal.idle_since(start), since);
+        assert_eq!(journal.drain().exchanges.len(), 1);
     }
 }

@@ -6,6 +6,6 @@ mod chrome;
 mod log;
 mod window;
 
-pub use bidi::Listener;
-pub use log::{Exchange, Journal, Pages};
-pub use window::WINDOW;
+pub use bidi::BidiListener;
+pub use log::{LoggedRequest, NetworkActivity, NetworkLog};
+pub use window::RESOURCE_TIMING_SCRIPT;

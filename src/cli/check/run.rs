@@ -42,7 +42,7 @@ pub(super) async fn all(
     });
     let results = stream::iter(checks).buffered(AT_ONCE).collect().await;
     // Where one does not end, the next check that wants a browser ends it.
-    let _ = settings.probe.browser_pool.emptied(BROWSERS_GONE).await;
+    let _ = settings.probe.browser_pool.wait_until_empty(BROWSERS_GONE).await;
     Ok(results)
 }
 

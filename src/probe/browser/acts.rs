@@ -13,7 +13,7 @@ use super::inspect::{check_navigation, check_page};
 use super::page::PageAccess;
 use super::stopped::{ActError, to_act_error};
 use super::window::WindowContext;
-use crate::browser::Trouble;
+use crate::browser::WebDriverError;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::evaluate::template::{EscapeContext, Variables};
 use crate::script::dialect::{Action, ActionKind, DialogResponse, ElementTarget, KeyChord, OptionSelector};
@@ -37,9 +37,9 @@ pub(super) async fn set_driver_timeouts(
     let is_code = act.is_some_and(|act| matches!(act.kind, ActionKind::RunJs { .. }));
     let own = if is_code { Duration::ZERO } else { 2 * DRIVER_GRACE };
     let script = rounded(until.saturating_duration_since(Instant::now()) + own);
-    match window.session.limit(page, script, ask::short_deadline()).await {
+    match window.session.set_timeouts(page, script, ask::short_deadline()).await {
         // Told after it is answered.
-        Ok(()) | Err(Trouble::Dialog(_)) => Ok(()),
+        Ok(()) | Err(WebDriverError::DialogOpen(_)) => Ok(()),
         Err(trouble) => Err(to_act_error(window, budget, trouble, LimitKind::Step)),
     }
 }
@@ -53,9 +53,9 @@ pub(super) async fn open(
 ) -> Result<(), ActError> {
     let (within, _) = budget.page_limit(own_page_timeout(act));
     let latest = Instant::now() + within + DRIVER_GRACE;
-    match window.session.open(url, latest).await {
+    match window.session.navigate(url, latest).await {
         Ok(()) => check_page(window, budget, latest).await,
-        Err(Trouble::Late) => Err(Failure::new(
+        Err(WebDriverError::TimedOut) => Err(Failure::new(
             Phase::Play,
             FailureKind::BrowserTimedOut,
             "the driver did not say that the page load took too long",
@@ -63,7 +63,7 @@ pub(super) async fn open(
         .into()),
         Err(trouble) => {
             // Firefox waits for the page that a download never is.
-            if trouble == Trouble::PageLate {
+            if trouble == WebDriverError::PageTimedOut {
                 check_navigation(window, true).await?;
             }
             Err(to_act_error(window, budget, trouble, LimitKind::Page))
@@ -103,7 +103,10 @@ pub(super) async fn press(
     let up = keys.iter().rev().map(|key| json!({"type": "keyUp", "value": key}));
     let actions: Vec<Value> = down.chain(up).collect();
     let sources = json!([{"type": "key", "id": "keyboard", "actions": actions}]);
-    page.session().act(sources, until + DRIVER_GRACE).await.map_err(|trouble| page.act_error(trouble, bound))
+    page.session()
+        .perform_actions(sources, until + DRIVER_GRACE)
+        .await
+        .map_err(|trouble| page.act_error(trouble, bound))
 }
 
 pub(super) async fn scroll(
@@ -119,7 +122,7 @@ pub(super) async fn scroll(
         return Ok(());
     }
     let (until, bound) = page.budget.end_of(act.timeout);
-    let scrolled = page.session().run(
+    let scrolled = page.session().execute(
         "window.scrollBy(arguments[0], arguments[1]);",
         vec![json!(by.0), json!(by.1)],
         until + DRIVER_GRACE,
@@ -140,9 +143,9 @@ pub(super) async fn answer_dialog(
     };
     let ok = *answer != DialogResponse::Dismiss;
     loop {
-        match page.session().answer_dialog(ok, text.as_deref(), time.latest).await {
+        match page.session().close_dialog(ok, text.as_deref(), time.latest).await {
             Ok(()) => return Ok(()),
-            Err(Trouble::NoDialog) if Instant::now() < time.until => ask::retry_delay().await,
+            Err(WebDriverError::NoDialog) if Instant::now() < time.until => ask::retry_delay().await,
             Err(trouble) => return Err(page.act_error(trouble, time.ending)),
         }
     }
@@ -152,7 +155,7 @@ pub(super) async fn answer_dialog(
 pub(super) async fn run_js(page: PageAccess<'_>, code: &str, act: &Action) -> Result<String, ActError> {
     let (until, bound) = page.budget.end_of(act.timeout);
     let script = substitute_variables(page.variables, code)?;
-    let answer = page.session().run(&script, Vec::new(), until + DRIVER_GRACE).await;
+    let answer = page.session().execute(&script, Vec::new(), until + DRIVER_GRACE).await;
     Ok(match answer.map_err(|trouble| page.act_error(trouble, bound))? {
         Value::String(text) => text,
         Value::Null => String::new(),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::budget::{DRIVER_GRACE, WaitLimit};
-use crate::browser::{Element, Session, Trouble};
+use crate::browser::{BrowserSession, ElementRef, WebDriverError};
 use crate::script::dialect::ElementState;
 
 /// The body of the function that answers.
@@ -25,7 +25,7 @@ pub(super) type LocatorArgs = Vec<Value>;
 #[derive(Debug)]
 pub(super) enum ElementLookup {
     /// The element, in the state that was asked for; none where it is to be absent.
-    Match(Option<Element>),
+    Match(Option<ElementRef>),
     /// It is there, in another state.
     WrongState,
     /// So many match, and none is better than the others.
@@ -50,13 +50,13 @@ pub(super) enum TextReading {
 /// Why a question was not answered.
 #[derive(Debug)]
 pub(super) enum DomError {
-    Driver(Trouble),
+    Driver(WebDriverError),
     /// A locator that the browser does not take.
     InvalidLocator(String),
 }
 
-impl From<Trouble> for DomError {
-    fn from(trouble: Trouble) -> Self {
+impl From<WebDriverError> for DomError {
+    fn from(trouble: WebDriverError) -> Self {
         Self::Driver(trouble)
     }
 }
@@ -101,7 +101,7 @@ impl TextSource<'_> {
 
 /// Looks for an element, until it is in `state` or the time is over.
 pub(super) async fn find_element(
-    session: &Session,
+    session: &BrowserSession,
     locators: &LocatorArgs,
     state: ElementState,
     time: WaitLimit,
@@ -109,14 +109,14 @@ pub(super) async fn find_element(
     let question = json!({ "what": "element", "locators": locators, "state": state.name() });
     let answer = query(session, question, time).await?;
     if answer["done"] == true {
-        return Ok(ElementLookup::Match(Element::of(&answer["element"])));
+        return Ok(ElementLookup::Match(ElementRef::from_value(&answer["element"])));
     }
     Ok(to_lookup(&answer))
 }
 
 /// Reads a text, until it is another one than `last` stands for, or the time is over.
 pub(super) async fn read_text(
-    session: &Session,
+    session: &BrowserSession,
     of: &TextSource<'_>,
     last: Option<u64>,
     time: WaitLimit,
@@ -139,27 +139,31 @@ pub(super) async fn read_text(
 }
 
 /// Notes from now on whether the page gets `event`.
-pub(super) async fn watch_event(session: &Session, event: &str, time: WaitLimit) -> Result<(), DomError> {
+pub(super) async fn watch_event(
+    session: &BrowserSession,
+    event: &str,
+    time: WaitLimit,
+) -> Result<(), DomError> {
     let question = json!({ "what": "watch", "event": event });
-    session.run(DOM_SCRIPT, vec![question], time.latest).await?;
+    session.execute(DOM_SCRIPT, vec![question], time.latest).await?;
     Ok(())
 }
 
 /// Whether what [`watch_event`] noted came, or comes in time. A page that was left took the note along: then it counts
 /// as come.
-pub(super) async fn event_fired(session: &Session, time: WaitLimit) -> Result<bool, DomError> {
+pub(super) async fn event_fired(session: &BrowserSession, time: WaitLimit) -> Result<bool, DomError> {
     Ok(query(session, json!({ "what": "noticed" }), time).await?["done"] == true)
 }
 
 /// Asks, and lets the page wait for a better answer; asks again when the page went away meanwhile.
-async fn query(session: &Session, mut question: Value, time: WaitLimit) -> Result<Value, DomError> {
+async fn query(session: &BrowserSession, mut question: Value, time: WaitLimit) -> Result<Value, DomError> {
     loop {
         let within = time.until.saturating_duration_since(Instant::now());
         question["within"] = json!(u64::try_from(within.as_millis()).unwrap_or(u64::MAX));
-        match session.run(DOM_SCRIPT, vec![question.clone()], time.latest).await {
+        match session.execute(DOM_SCRIPT, vec![question.clone()], time.latest).await {
             // Chromium's driver gives nothing when a dialog opens meanwhile.
-            Ok(Value::Null) => match session.dialog(time.latest).await? {
-                Some(text) => return Err(Trouble::Dialog(text).into()),
+            Ok(Value::Null) => match session.dialog_text(time.latest).await? {
+                Some(text) => return Err(WebDriverError::DialogOpen(text).into()),
                 None if has_time_before(time.until) => retry_delay().await,
                 None => return Ok(json!({ "done": false })),
             },
@@ -170,7 +174,9 @@ async fn query(session: &Session, mut question: Value, time: WaitLimit) -> Resul
                 None => return Ok(answer),
             },
             // The page was left while it was asked: the next one answers.
-            Err(Trouble::Unloaded | Trouble::Stale) if has_time_before(time.latest) => retry_delay().await,
+            Err(WebDriverError::Unloaded | WebDriverError::StaleElement) if has_time_before(time.latest) => {
+                retry_delay().await
+            }
             Err(trouble) => return Err(trouble.into()),
         }
     }
@@ -192,7 +198,7 @@ pub(super) async fn retry_delay() {
 }
 
 fn to_lookup(answer: &Value) -> ElementLookup {
-    if Element::of(&answer["element"]).is_some() {
+    if ElementRef::from_value(&answer["element"]).is_some() {
         ElementLookup::WrongState
     } else {
         match answer["weak"].as_u64() {

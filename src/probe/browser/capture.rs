@@ -11,7 +11,7 @@ use super::budget::{TimeBudget, WaitLimit};
 use super::capture_rule::{CaptureMoment, CaptureRetention, CaptureRule};
 use super::recorder::StepRecorder;
 use super::waterfall;
-use crate::browser::Session;
+use crate::browser::BrowserSession;
 use crate::domain::Capture;
 use crate::redaction::telling::Redactor;
 
@@ -27,7 +27,7 @@ const JPEG_QUALITY: u8 = 80;
 /// Takes what the monitor wants at this moment; `name` tells the files of the moment apart.
 pub(super) async fn capture(
     recorder: &mut StepRecorder<'_>,
-    session: &Session,
+    session: &BrowserSession,
     budget: &mut TimeBudget,
     rule: &CaptureRule,
     masks: &Redactor,
@@ -64,7 +64,7 @@ pub(super) async fn capture(
 /// The act `screenshot`: kept whatever the level is, but for `Disabled`.
 pub(super) async fn screenshot(
     recorder: &mut StepRecorder<'_>,
-    session: &Session,
+    session: &BrowserSession,
     rule: &CaptureRule,
     name: &str,
 ) {
@@ -79,7 +79,7 @@ pub(super) async fn screenshot(
     }
 }
 
-async fn capture_screenshot(session: &Session, rule: &CaptureRule, name: &str) -> Option<Capture> {
+async fn capture_screenshot(session: &BrowserSession, rule: &CaptureRule, name: &str) -> Option<Capture> {
     let png = session.screenshot(Instant::now() + CAPTURE_TIMEOUT).await.ok()?;
     if rule.png {
         return Some(Capture::new(&format!("{name}.png"), "image/png", &png));
@@ -89,7 +89,7 @@ async fn capture_screenshot(session: &Session, rule: &CaptureRule, name: &str) -
     jpeg.map(|jpeg| Capture::new(&format!("{name}.jpg"), "image/jpeg", &jpeg))
 }
 
-async fn capture_source(session: &Session, masks: &Redactor, name: &str) -> Option<Capture> {
+async fn capture_source(session: &BrowserSession, masks: &Redactor, name: &str) -> Option<Capture> {
     let told = ask::read_text(
         session,
         &TextSource::Source,

@@ -7,7 +7,7 @@ use super::ask::{self, ElementLookup};
 use super::element::{ELEMENT_TIMEOUT, element_failure};
 use super::page::PageAccess;
 use super::stopped::ActError;
-use crate::browser::{Element, Session, Trouble};
+use crate::browser::{BrowserSession, ElementRef, WebDriverError};
 use crate::script::dialect::{Action, ElementState, ElementTarget};
 
 /// Picks options of a `select`, and tells the page.
@@ -48,7 +48,7 @@ pub(super) async fn interact(
     target: &ElementTarget,
     deed: &Interaction,
     act: &Action,
-) -> Result<Element, ActError> {
+) -> Result<ElementRef, ActError> {
     let locators = page.locator_args(target)?;
     // What it sets off may take as long as the page and the step may.
     let mut time = page.budget.wait_limit(act.timeout, Some(ELEMENT_TIMEOUT));
@@ -62,7 +62,9 @@ pub(super) async fn interact(
         };
         match perform(page.session(), deed, &element, time.latest).await {
             Ok(()) => return Ok(element),
-            Err(Trouble::Stale | Trouble::NotUsable(_)) if Instant::now() < time.until => {
+            Err(WebDriverError::StaleElement | WebDriverError::NotInteractable(_))
+                if Instant::now() < time.until =>
+            {
                 ask::retry_delay().await;
             }
             Err(trouble) => return Err(page.act_error(trouble, time.ending)),
@@ -71,36 +73,43 @@ pub(super) async fn interact(
 }
 
 async fn perform(
-    session: &Session,
+    session: &BrowserSession,
     deed: &Interaction,
-    element: &Element,
+    element: &ElementRef,
     until: Instant,
-) -> Result<(), Trouble> {
+) -> Result<(), WebDriverError> {
     match deed {
         Interaction::Click => session.click(element, until).await,
         Interaction::Pointer(clicks) => point(session, *clicks, element, until).await,
         Interaction::Type(text) => session.type_into(element, text, until).await,
         Interaction::Clear => session.clear(element, until).await,
         Interaction::Pick(by, value) => {
-            let arguments = vec![element.argument(), json!(by), value.clone()];
-            match session.run(PICK, arguments, until).await?.as_str() {
+            let arguments = vec![element.to_argument(), json!(by), value.clone()];
+            match session.execute(PICK, arguments, until).await?.as_str() {
                 None => Ok(()),
                 // Its options may come later.
-                Some(why) => Err(Trouble::NotUsable(why.to_owned())),
+                Some(why) => Err(WebDriverError::NotInteractable(why.to_owned())),
             }
         }
         Interaction::Check(on) => check(session, *on, element, until).await,
         Interaction::Focus => {
-            session.run("arguments[0].focus();", vec![element.argument()], until).await.map(drop)
+            session.execute("arguments[0].focus();", vec![element.to_argument()], until).await.map(drop)
         }
-        Interaction::ScrollTo => session.run(TO_CENTER, vec![element.argument()], until).await.map(drop),
-        Interaction::EnterFrame => session.enter_frame(element.argument(), until).await,
+        Interaction::ScrollTo => {
+            session.execute(TO_CENTER, vec![element.to_argument()], until).await.map(drop)
+        }
+        Interaction::EnterFrame => session.switch_to_frame(element.to_argument(), until).await,
     }
 }
 
-async fn point(session: &Session, clicks: u32, element: &Element, until: Instant) -> Result<(), Trouble> {
-    session.run(TO_CENTER, vec![element.argument()], until).await?;
-    let over = json!({"type": "pointerMove", "duration": 0, "origin": element.argument(), "x": 0, "y": 0});
+async fn point(
+    session: &BrowserSession,
+    clicks: u32,
+    element: &ElementRef,
+    until: Instant,
+) -> Result<(), WebDriverError> {
+    session.execute(TO_CENTER, vec![element.to_argument()], until).await?;
+    let over = json!({"type": "pointerMove", "duration": 0, "origin": element.to_argument(), "x": 0, "y": 0});
     let mut actions = vec![over];
     for _ in 0..clicks {
         actions.push(json!({"type": "pointerDown", "button": 0}));
@@ -108,12 +117,17 @@ async fn point(session: &Session, clicks: u32, element: &Element, until: Instant
     }
     let mouse =
         json!({"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": actions});
-    session.act(json!([mouse]), until).await
+    session.perform_actions(json!([mouse]), until).await
 }
 
-async fn check(session: &Session, on: bool, element: &Element, until: Instant) -> Result<(), Trouble> {
+async fn check(
+    session: &BrowserSession,
+    on: bool,
+    element: &ElementRef,
+    until: Instant,
+) -> Result<(), WebDriverError> {
     for clicked in [false, true] {
-        if session.run(CHECKED, vec![element.argument()], until).await? == on {
+        if session.execute(CHECKED, vec![element.to_argument()], until).await? == on {
             return Ok(());
         }
         if !clicked {
@@ -121,5 +135,5 @@ async fn check(session: &Session, on: bool, element: &Element, until: Instant) -
         }
     }
     let state = if on { "checked" } else { "unchecked" };
-    Err(Trouble::NotUsable(format!("a click does not make it {state}")))
+    Err(WebDriverError::NotInteractable(format!("a click does not make it {state}")))
 }

@@ -11,7 +11,7 @@ use super::load_error::{CRASHED, display_url, error_page_prefix, without_fragmen
 use super::options::UserExperience;
 use super::stopped::{ActError, to_act_error};
 use super::window::WindowContext;
-use crate::browser::{Session, Trouble};
+use crate::browser::{BrowserSession, WebDriverError};
 use crate::domain::{Failure, FailureKind, PageTiming, Phase, Phases, duration_micros};
 
 /// How long a page may take to tell of itself where the step can do without.
@@ -133,7 +133,7 @@ pub(super) async fn check_navigation(window: &WindowContext<'_>, late: bool) -> 
 pub(super) async fn explain_failure(window: &mut WindowContext<'_>, failure: Failure) -> Failure {
     use FailureKind as Kind;
     let of = |kind, detail: String| Failure::new(Phase::Play, kind, detail);
-    if window.session.is_stuck() {
+    if window.session.is_busy() {
         let late = [Kind::BrowserEventTimedOut, Kind::PageTooSlow, Kind::TransactionTimedOut];
         if late.contains(&failure.kind) && !window.session.is_alive().await {
             let detail = format!("{}; the driver says nothing any more", failure.detail);
@@ -155,7 +155,7 @@ pub(super) async fn explain_failure(window: &mut WindowContext<'_>, failure: Fai
     }
     match inspect_top(window, UserExperience::Off, Instant::now() + INSPECT_TIMEOUT).await {
         Ok(seen) => evaluate_page(window, &seen).await.err().unwrap_or(failure),
-        Err(Trouble::Gone(why)) => of(Kind::BrowserFailed, why),
+        Err(WebDriverError::SessionLost(why)) => of(Kind::BrowserFailed, why),
         Err(_) => failure,
     }
 }
@@ -176,14 +176,14 @@ pub(super) async fn inspect_top(
     window: &WindowContext<'_>,
     experience: UserExperience,
     until: Instant,
-) -> Result<PageReport, Trouble> {
+) -> Result<PageReport, WebDriverError> {
     if !window.frames.is_empty() {
-        window.session.enter_frame(serde_json::Value::Null, until).await?;
+        window.session.switch_to_frame(serde_json::Value::Null, until).await?;
     }
     let seen = inspect(&window.session, experience, until).await;
     for frame in &window.frames {
         // A frame that is gone is told by the act that looks for something in it.
-        if window.session.enter_frame(frame.clone(), ask::short_deadline()).await.is_err() {
+        if window.session.switch_to_frame(frame.clone(), ask::short_deadline()).await.is_err() {
             break;
         }
     }
@@ -191,23 +191,25 @@ pub(super) async fn inspect_top(
 }
 
 async fn inspect(
-    session: &Session,
+    session: &BrowserSession,
     experience: UserExperience,
     until: Instant,
-) -> Result<PageReport, Trouble> {
+) -> Result<PageReport, WebDriverError> {
     loop {
-        match session.run(INSPECT_SCRIPT, vec![experience.to_argument()], until).await {
-            Ok(serde_json::Value::Null) => match session.dialog(until).await? {
-                Some(text) => return Err(Trouble::Dialog(text)),
+        match session.execute(INSPECT_SCRIPT, vec![experience.to_argument()], until).await {
+            Ok(serde_json::Value::Null) => match session.dialog_text(until).await? {
+                Some(text) => return Err(WebDriverError::DialogOpen(text)),
                 None if Instant::now() < until => ask::retry_delay().await,
-                None => return Err(Trouble::Late),
+                None => return Err(WebDriverError::TimedOut),
             },
             Ok(answer) => {
                 return serde_json::from_value(answer).map_err(|error| {
-                    Trouble::Refused(format!("the page tells nonsense of itself: {error}"))
+                    WebDriverError::Refused(format!("the page tells nonsense of itself: {error}"))
                 });
             }
-            Err(Trouble::Unloaded | Trouble::Stale) if Instant::now() < until => ask::retry_delay().await,
+            Err(WebDriverError::Unloaded | WebDriverError::StaleElement) if Instant::now() < until => {
+                ask::retry_delay().await
+            }
             Err(trouble) => return Err(trouble),
         }
     }

@@ -3,24 +3,24 @@
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::browser::{BrowserKind, Journal, Session};
+use crate::browser::{BrowserKind, BrowserSession, NetworkLog};
 use crate::sync::{Mutex, MutexGuard};
 
 /// The network log of the browser. Firefox reports its requests by itself; Chromium's driver keeps a log.
 #[derive(Clone, Copy)]
 pub(super) struct NetworkLogReader<'a> {
-    journal: &'a Mutex<Journal>,
+    journal: &'a Mutex<NetworkLog>,
     kind: BrowserKind,
 }
 
 impl<'a> NetworkLogReader<'a> {
     /// The log of a browser of this `kind`.
-    pub(super) const fn new(journal: &'a Mutex<Journal>, kind: BrowserKind) -> Self {
+    pub(super) const fn new(journal: &'a Mutex<NetworkLog>, kind: BrowserKind) -> Self {
         Self { journal, kind }
     }
 
     /// What was logged so far.
-    pub(super) fn log(&self) -> MutexGuard<'a, Journal> {
+    pub(super) fn log(&self) -> MutexGuard<'a, NetworkLog> {
         self.journal.lock()
     }
 
@@ -31,27 +31,27 @@ impl<'a> NetworkLogReader<'a> {
 
     /// Reads the requests that Chromium's driver logged since the last time; Firefox reports them by itself.
     /// `false` when the driver did not answer before `until`.
-    pub(super) async fn read_requests(&self, session: &Session, until: Instant) -> bool {
+    pub(super) async fn read_requests(&self, session: &BrowserSession, until: Instant) -> bool {
         if !self.is_kept_by_driver() {
             return true;
         }
         match self.fetch_driver_log(session, "performance", until).await {
-            Some(entries) => self.log().chrome_events(&entries),
-            None => self.log().missed(),
+            Some(entries) => self.log().on_chrome_events(&entries),
+            None => self.log().reset_pending(),
         }
-        !session.is_stuck()
+        !session.is_busy()
     }
 
     /// A log of Chromium's driver; `None` where the driver has none, as that of a grid.
     pub(super) async fn fetch_driver_log(
         &self,
-        session: &Session,
+        session: &BrowserSession,
         log: &str,
         until: Instant,
     ) -> Option<Value> {
         if !self.is_kept_by_driver() {
             return None;
         }
-        session.log(log, until).await.ok()
+        session.fetch_log(log, until).await.ok()
     }
 }

@@ -11,7 +11,7 @@ use super::budget::ScriptLimits;
 use super::capture_rule::CaptureRule;
 use super::must::MAX_SHOWN_CHARS;
 use super::views::ContentView;
-use crate::browser::{BrowserKind, Device, Guise, Wish};
+use crate::browser::{BrowserKind, DeviceProfile, Emulation, SessionOptions};
 use crate::domain::{Failure, FailureKind, Phase, Timestamp, truncate};
 use crate::evaluate::keyword::KeywordRule;
 use crate::evaluate::template::{EscapeContext, Template, Variables};
@@ -62,11 +62,11 @@ pub(super) struct Options {
     pub(super) script: Script,
     /// What relative addresses stand on.
     base: Option<Template>,
-    pub(super) session: Wish,
+    pub(super) session: SessionOptions,
     /// `transaction_trace`.
     trace_requests: bool,
     /// The device that it pretends to be (`subtype`).
-    pub(super) device: Device,
+    pub(super) device: DeviceProfile,
     /// Variables that are given from outside; they beat those of the script.
     pub(super) overrides: Arc<BTreeMap<String, String>>,
     pub(super) limits: ScriptLimits,
@@ -120,7 +120,11 @@ impl Options {
         let waits = wanted.keyword_action == KeywordAction::Wait;
         let wish = session_options(document, wanted.browser_type).map_err(|error| unusable(&error))?;
         Ok(Self {
-            session: Wish { headful: settings.authoring.headful, guise: device.guise.clone(), ..wish },
+            session: SessionOptions {
+                headful: settings.authoring.headful,
+                emulation: device.guise.clone(),
+                ..wish
+            },
             trace_requests: wanted.transaction_trace,
             device,
             overrides: Arc::clone(&settings.variables),
@@ -140,9 +144,9 @@ impl Options {
     }
 
     /// What an attempt wants of its browser: each has a trace of its own (`transaction_trace`).
-    pub(super) fn session_options_for_attempt(&self) -> Wish {
+    pub(super) fn session_options_for_attempt(&self) -> SessionOptions {
         let trace = self.trace_requests.then(|| TraceId::from_bits(crate::probe::random::random()));
-        Wish { trace, ..self.session.clone() }
+        SessionOptions { trace_id: trace, ..self.session.clone() }
     }
 
     /// The site that the script is about, once it opens `url`: that of its base, or else of the first page.
@@ -229,9 +233,9 @@ fn script(wanted: &BrowserSettings<'_>, url: Option<&str>) -> Result<Script, Fai
 }
 
 /// The device of `subtype`; of 0 a screen on a desk, which has no name.
-fn device(subtype: i64, settings: &ProbeSettings) -> Result<Device, Failure> {
+fn device(subtype: i64, settings: &ProbeSettings) -> Result<DeviceProfile, Failure> {
     if subtype == 0 {
-        return Ok(Device::default());
+        return Ok(DeviceProfile::default());
     }
     settings.devices.get(&subtype).cloned().ok_or_else(|| {
         let detail = format!("`subtype` {subtype}: `mobile.profiles` of the settings has no such profile");
@@ -239,22 +243,25 @@ fn device(subtype: i64, settings: &ProbeSettings) -> Result<Device, Failure> {
     })
 }
 
-fn session_options(document: &MonitorDocument, browser: BrowserType) -> Result<Wish, InvalidSettings> {
+fn session_options(
+    document: &MonitorDocument,
+    browser: BrowserType,
+) -> Result<SessionOptions, InvalidSettings> {
     let tls = way::default_tls_options(document)?;
-    Ok(Wish {
+    Ok(SessionOptions {
         kind: match browser {
             BrowserType::Firefox => BrowserKind::Firefox,
             BrowserType::Chrome => BrowserKind::Chrome,
             BrowserType::InternetExplorer => BrowserKind::InternetExplorer,
         },
         headful: false,
-        guise: Guise::default(),
+        emulation: Emulation::default(),
         family: way::address_family(document)?,
-        proxy: way::proxy_id(document)?,
-        verify: tls.verify,
-        ca: tls.ca_id,
+        proxy_id: way::proxy_id(document)?,
+        verify_certificates: tls.verify,
+        ca_id: tls.ca_id,
         client_certificate: tls.client_certificate_id,
-        trace: None,
+        trace_id: None,
     })
 }
 

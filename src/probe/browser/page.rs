@@ -7,7 +7,7 @@ use super::budget::{LimitKind, TimeBudget, WaitLimit};
 use super::naming;
 use super::stopped::{ActError, to_act_error};
 use super::window::WindowContext;
-use crate::browser::{Session, Trouble};
+use crate::browser::{BrowserSession, WebDriverError};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::evaluate::template::{EscapeContext, Template, Variables};
 use crate::script::dialect::ElementTarget;
@@ -22,12 +22,12 @@ pub(super) struct PageAccess<'p> {
 
 impl<'p> PageAccess<'p> {
     /// The session that the page is asked by.
-    pub(super) const fn session(&self) -> &'p Session {
+    pub(super) const fn session(&self) -> &'p BrowserSession {
         &self.window.session
     }
 
     /// What `trouble` means for an act that had to end at `bound`.
-    pub(super) fn act_error(&self, trouble: Trouble, bound: LimitKind) -> ActError {
+    pub(super) fn act_error(&self, trouble: WebDriverError, bound: LimitKind) -> ActError {
         to_act_error(self.window, self.budget, trouble, bound)
     }
 

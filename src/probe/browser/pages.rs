@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::ask::{self, TextReading, TextSource};
 use super::budget::WaitLimit;
 use super::waterfall::is_favicon;
-use crate::browser::Session;
+use crate::browser::BrowserSession;
 use crate::domain::{
     Failure, FailureKind, FullPage, HttpFacts, Observation, PageObject, PageObjectKind, Phase, StepResult,
     Warning,
@@ -16,7 +16,7 @@ use crate::probe::full_page::FullPageRule;
 use crate::webpage::fingerprint;
 
 /// What a change of the content is told by, of the page that the script ended on; `steps` are those that were played.
-pub(super) async fn page_facts(session: &Session, steps: &[StepResult]) -> Option<HttpFacts> {
+pub(super) async fn page_facts(session: &BrowserSession, steps: &[StepResult]) -> Option<HttpFacts> {
     let told =
         ask::read_text(session, &TextSource::Source, None, WaitLimit::no_wait(ask::short_deadline())).await;
     let Ok(TextReading::Text(text, _)) = told else { return None };

@@ -12,7 +12,7 @@ use super::page::PageAccess;
 use super::read::wait_for_text;
 use super::stopped::{ActError, to_act_error};
 use super::window::WindowContext;
-use crate::browser::Trouble;
+use crate::browser::WebDriverError;
 use crate::evaluate::template::Variables;
 use crate::script::dialect::{Action, FrameSelector, Matcher, WindowSelector};
 
@@ -26,13 +26,13 @@ pub(super) async fn switch_frame(
     let mut time = budget.wait_limit(act.timeout, Some(ELEMENT_TIMEOUT));
     let id = match frame {
         FrameSelector::Parent => {
-            let left = window.session.leave_frame(time.latest).await;
+            let left = window.session.switch_to_parent_frame(time.latest).await;
             left.map_err(|trouble| to_act_error(window, budget, trouble, time.ending))?;
             window.frames.pop();
             return Ok(());
         }
         FrameSelector::Top => {
-            let entered = window.session.enter_frame(Value::Null, time.latest).await;
+            let entered = window.session.switch_to_frame(Value::Null, time.latest).await;
             entered.map_err(|trouble| to_act_error(window, budget, trouble, time.ending))?;
             window.frames.clear();
             return Ok(());
@@ -40,18 +40,18 @@ pub(super) async fn switch_frame(
         FrameSelector::Index(index) => json!(index),
         FrameSelector::Element(target) => {
             let page = PageAccess { window, budget, variables };
-            let id = interact(page, target, &Interaction::EnterFrame, act).await?.argument();
+            let id = interact(page, target, &Interaction::EnterFrame, act).await?.to_argument();
             window.frames.push(id);
             return Ok(());
         }
     };
     loop {
         let asked = Instant::now();
-        let entered = window.session.enter_frame(id.clone(), time.latest).await;
+        let entered = window.session.switch_to_frame(id.clone(), time.latest).await;
         time.extend_if_late(asked);
         match entered {
             Ok(()) => break,
-            Err(Trouble::NotThere(_)) if Instant::now() < time.until => ask::retry_delay().await,
+            Err(WebDriverError::NotFound(_)) if Instant::now() < time.until => ask::retry_delay().await,
             Err(trouble) => return Err(to_act_error(window, budget, trouble, time.ending)),
         }
     }
@@ -71,8 +71,8 @@ pub(super) async fn close_window(
         let left = window.session.windows(time.latest).await?;
         let main = window.windows.iter().find(|window| left.contains(window)).or(left.first());
         match main {
-            Some(main) => window.session.enter_window(main, time.latest).await,
-            None => Err(Trouble::Gone("the last window was closed".to_owned())),
+            Some(main) => window.session.switch_to_window(main, time.latest).await,
+            None => Err(WebDriverError::SessionLost("the last window was closed".to_owned())),
         }
     };
     closed.await.map_err(|trouble| to_act_error(window, budget, trouble, time.ending))?;
@@ -100,7 +100,7 @@ pub(super) async fn switch_window(
         }
         if Instant::now() >= time.until {
             let why = format!("no window fits, of {}", window.windows.len());
-            return Err(to_act_error(window, budget, Trouble::NotThere(why), time.bound));
+            return Err(to_act_error(window, budget, WebDriverError::NotFound(why), time.bound));
         }
         ask::retry_delay().await;
     }
@@ -115,7 +115,7 @@ async fn find_window(
 ) -> Result<Option<String>, ActError> {
     let must = resolve_condition(page, must)?;
     for window in &page.window.windows {
-        if page.session().enter_window(window, time.latest).await.is_err() {
+        if page.session().switch_to_window(window, time.latest).await.is_err() {
             continue;
         }
         if wait_for_text(page, of, time.without_wait(), &must).await?.is_ok() {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::options::Options;
 use super::{budget, run};
-use crate::browser::{House, QUEUE};
+use crate::browser::{BrowserPool, QUEUE_TIMEOUT};
 use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::settings::ProbeSettings;
 use crate::probe::unusable::InvalidProbe;
@@ -22,7 +22,7 @@ pub fn build(document: &MonitorDocument, settings: &ProbeSettings) -> Arc<dyn Pr
 
 struct BrowserScriptProbe {
     options: Options,
-    pool: Arc<House>,
+    pool: Arc<BrowserPool>,
 }
 
 impl Probe for BrowserScriptProbe {
@@ -35,8 +35,8 @@ impl Probe for BrowserScriptProbe {
     }
 
     fn time_limit(&self, _: Duration) -> Duration {
-        QUEUE
-            + self.pool.start_limit()
+        QUEUE_TIMEOUT
+            + self.pool.start_timeout()
             + self.options.limits.script_limit(&self.options.script)
             + budget::CAPTURE_ALLOWANCE
             + run::EVIDENCE_TIMEOUT
@@ -50,14 +50,14 @@ mod tests {
 
     use regex::Regex;
 
-    use super::{QUEUE, budget, run};
+    use super::{QUEUE_TIMEOUT, budget, run};
     use crate::schema::Monitor;
 
     /// A run is open at least as long as its attempts may take.
     #[test]
     fn what_is_around_a_playback_has_its_time_in_the_plan() {
         // As long as `browser.start_seconds` may be.
-        let around = QUEUE
+        let around = QUEUE_TIMEOUT
             + Duration::from_mins(2)
             + budget::CAPTURE_ALLOWANCE
             + run::EVIDENCE_TIMEOUT

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::capture_rule::CaptureFiles;
-use crate::browser::Exchange;
+use crate::browser::LoggedRequest;
 use crate::clock::Clock;
 use crate::domain::{
     ActionResult, BrowserStep, Failure, HttpExchange, Phases, Status, StepResult, Timestamp, duration_micros,
@@ -22,7 +22,7 @@ pub(super) struct StepRecorder<'a> {
     /// What was captured.
     pub(super) files: CaptureFiles,
     /// The last document of the page, as far as the browser told of it.
-    pub(super) last_document: Option<Exchange>,
+    pub(super) last_document: Option<LoggedRequest>,
     /// When the step that is under way began.
     began: Option<Instant>,
     /// The same by the clock, of the step that began last.

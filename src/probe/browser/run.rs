@@ -13,7 +13,10 @@ use super::recorder::StepRecorder;
 use super::runner::ScriptRunner;
 use super::window::WindowContext;
 use super::{pages, views};
-use crate::browser::{House, Journal, Keeper, Listener, Opened, Session, Wish, bidi_address};
+use crate::browser::{
+    BidiListener, BrowserPool, BrowserProcess, BrowserSession, NetworkLog, OpenBrowser, SessionOptions,
+    bidi_url,
+};
 use crate::domain::{BrowserFacts, Failure, FailureKind, Observation, Phase, StepResult};
 use crate::forward_proxy::ForwardProxy;
 use crate::probe::contract::ProbeContext;
@@ -28,11 +31,11 @@ const EXIT_DETECTION_TIMEOUT: Duration = Duration::from_secs(5);
 /// What it may take until a browser tells of its requests.
 const BIDI_TIMEOUT: Duration = Duration::from_secs(5);
 
-pub(super) async fn run_attempt(options: &Options, house: &House, cx: ProbeContext<'_>) -> Observation {
+pub(super) async fn run_attempt(options: &Options, house: &BrowserPool, cx: ProbeContext<'_>) -> Observation {
     let started = Instant::now();
     let mut observation = Observation::default();
     let wish = options.session_options_for_attempt();
-    let bound = match house.rules(&wish, options.device.blocked.clone()) {
+    let bound = match house.proxy_config(&wish, options.device.blocked.clone()) {
         Ok(rules) => ForwardProxy::bind(rules).await,
         Err(failure) => Err(failure),
     };
@@ -56,8 +59,8 @@ pub(super) async fn run_attempt(options: &Options, house: &House, cx: ProbeConte
 
 async fn run_in_browser(
     options: &Options,
-    wish: &Wish,
-    house: &House,
+    wish: &SessionOptions,
+    house: &BrowserPool,
     cx: ProbeContext<'_>,
     forward: &ForwardProxy,
     started: Instant,
@@ -65,9 +68,9 @@ async fn run_in_browser(
 ) -> Result<(), Failure> {
     let opened = house.open(wish, cx.net, forward, cx.deadline).await;
     observation.phases.set(Phase::Launch, started.elapsed());
-    let Opened { client, facts, mut keeper, driver } = opened?;
+    let OpenBrowser { client, facts, process: mut keeper, driver } = opened?;
     let listener = listener(&client).await?;
-    let session = Session::new(client, options.limits.page, driver);
+    let session = BrowserSession::new(client, options.limits.page, driver);
     let playing = Instant::now();
     let journal = Mutex::default();
     let network = NetworkLogReader::new(&journal, options.session.kind);
@@ -83,7 +86,7 @@ async fn run_in_browser(
     let outcome = tokio::select! {
         biased;
         outcome = runner.run() => outcome,
-        lost = keeper.lost() => Err(lost),
+        lost = keeper.wait_for_failure() => Err(lost),
         never = collect_events(listener, &journal) => match never {},
     };
     observation.phases.set(Phase::Play, playing.elapsed());
@@ -107,7 +110,7 @@ async fn run_in_browser(
     let until = Instant::now() + CLOSE_TIMEOUT / 2;
     // What a driver says at its end changes nothing: it is ended anyhow.
     let _ = session.close(until).await;
-    let mut facts = BrowserFacts { memory_bytes: keeper.memory_bytes(), ..facts };
+    let mut facts = BrowserFacts { memory_bytes: keeper.peak_memory_bytes(), ..facts };
     facts.viewport = viewport.unwrap_or(facts.viewport);
     facts.device.clone_from(&options.device.name);
     observation.details.browser = Some(Box::new(facts));
@@ -117,11 +120,13 @@ async fn run_in_browser(
 
 /// Why a browser is gone: its driver may tell sooner than its keeper, who knows more of it.
 async fn browser_lost_failure(
-    keeper: &mut Keeper,
+    keeper: &mut BrowserProcess,
     recorder: &mut StepRecorder<'_>,
     failure: Failure,
 ) -> Failure {
-    let Ok(seen) = tokio::time::timeout(EXIT_DETECTION_TIMEOUT, keeper.lost()).await else { return failure };
+    let Ok(seen) = tokio::time::timeout(EXIT_DETECTION_TIMEOUT, keeper.wait_for_failure()).await else {
+        return failure;
+    };
     recorder.replace_failure(&failure, &seen);
     seen
 }
@@ -147,17 +152,17 @@ fn evaluate(
 }
 
 /// What Firefox tells is listened to from the start; Chromium's driver keeps a log.
-async fn listener(client: &Client) -> Result<Option<Listener>, Failure> {
-    match bidi_address(client) {
-        Some(address) => Listener::connect(address, BIDI_TIMEOUT).await.map(Some),
+async fn listener(client: &Client) -> Result<Option<BidiListener>, Failure> {
+    match bidi_url(client) {
+        Some(address) => BidiListener::connect(address, BIDI_TIMEOUT).await.map(Some),
         None => Ok(None),
     }
 }
 
-async fn collect_events(listener: Option<Listener>, journal: &Mutex<Journal>) -> Infallible {
+async fn collect_events(listener: Option<BidiListener>, journal: &Mutex<NetworkLog>) -> Infallible {
     if let Some(mut listener) = listener {
         while let Some(event) = listener.next().await {
-            journal.lock().bidi_event(&event);
+            journal.lock().on_bidi_event(&event);
         }
     }
     std::future::pending().await

@@ -10,7 +10,7 @@ use super::recorder::StepRecorder;
 use super::stopped::{ActError, to_act_error};
 use super::waterfall::collect_network;
 use super::window::WindowContext;
-use crate::browser::Trouble;
+use crate::browser::WebDriverError;
 use crate::domain::{Failure, FailureKind, PageTiming};
 use crate::redaction::telling::Redactor;
 
@@ -37,8 +37,10 @@ pub(super) async fn end_of_step(
     let latest = time.latest.max(Instant::now() + INSPECT_TIMEOUT);
     let seen = match inspect_top(window, experience, latest).await {
         Ok(seen) => seen,
-        Err(Trouble::Dialog(_)) if answers => return Ok(()),
-        Err(Trouble::Dialog(text)) => return Err(window.dismiss_dialog("the end of the step", &text).await),
+        Err(WebDriverError::DialogOpen(_)) if answers => return Ok(()),
+        Err(WebDriverError::DialogOpen(text)) => {
+            return Err(window.dismiss_dialog("the end of the step", &text).await);
+        }
         Err(trouble) => {
             return match to_act_error(window, budget, trouble, time.ending) {
                 ActError::Failed(failure) => Err(failure),
@@ -68,7 +70,7 @@ pub(super) async fn record_evidence(
     failure: &Failure,
 ) {
     let is_lost = matches!(failure.kind, FailureKind::BrowserFailed | FailureKind::BrowserTimedOut);
-    if is_lost || window.session.is_stuck() {
+    if is_lost || window.session.is_busy() {
         return;
     }
     if let Ok(seen) = inspect_top(window, UserExperience::Off, Instant::now() + INSPECT_TIMEOUT).await {

@@ -2,7 +2,7 @@
 
 use super::budget::{LimitKind, TimeBudget};
 use super::window::WindowContext;
-use crate::browser::Trouble;
+use crate::browser::WebDriverError;
 use crate::domain::{Failure, FailureKind, Phase};
 
 /// How an act ended that did not pass.
@@ -24,23 +24,25 @@ impl From<Failure> for ActError {
 pub(super) fn to_act_error(
     window: &WindowContext<'_>,
     budget: &TimeBudget,
-    trouble: Trouble,
+    trouble: WebDriverError,
     bound: LimitKind,
 ) -> ActError {
     let of = |kind, detail: String| Failure::new(Phase::Play, kind, detail);
     ActError::Failed(match trouble {
-        Trouble::Dialog(text) => return ActError::DialogOpen(text),
-        Trouble::Late | Trouble::ScriptLate => budget.timeout_failure(bound, "it"),
-        Trouble::PageLate => budget.timeout_failure(budget.page_limit_kind(), "the page load"),
-        Trouble::ErrorPage(word) => window.error_page_failure(&word),
-        Trouble::NoDialog => of(FailureKind::BrowserEventMissing, "no dialog is open".to_owned()),
-        Trouble::NotThere(why) => of(FailureKind::ElementMissing, why),
-        Trouble::Stale | Trouble::Unloaded => {
+        WebDriverError::DialogOpen(text) => return ActError::DialogOpen(text),
+        WebDriverError::TimedOut | WebDriverError::ScriptTimedOut => budget.timeout_failure(bound, "it"),
+        WebDriverError::PageTimedOut => budget.timeout_failure(budget.page_limit_kind(), "the page load"),
+        WebDriverError::ErrorPage(word) => window.error_page_failure(&word),
+        WebDriverError::NoDialog => of(FailureKind::BrowserEventMissing, "no dialog is open".to_owned()),
+        WebDriverError::NotFound(why) => of(FailureKind::ElementMissing, why),
+        WebDriverError::StaleElement | WebDriverError::Unloaded => {
             of(FailureKind::ElementMissing, "the page changed under it".to_owned())
         }
-        Trouble::NotUsable(why) => of(FailureKind::BrowserEventTimedOut, why),
-        Trouble::Selector(why) => of(FailureKind::ScriptInvalid, why),
-        Trouble::Script(why) => of(FailureKind::ScriptFailed, why),
-        Trouble::Gone(why) | Trouble::Refused(why) => of(FailureKind::BrowserFailed, why),
+        WebDriverError::NotInteractable(why) => of(FailureKind::BrowserEventTimedOut, why),
+        WebDriverError::InvalidSelector(why) => of(FailureKind::ScriptInvalid, why),
+        WebDriverError::JavaScript(why) => of(FailureKind::ScriptFailed, why),
+        WebDriverError::SessionLost(why) | WebDriverError::Refused(why) => {
+            of(FailureKind::BrowserFailed, why)
+        }
     })
 }

@@ -106,7 +106,7 @@ async fn wait_for_network_idle(
             // Nobody knows what was asked for meanwhile.
             began = Instant::now();
         }
-        let since = page.window.network.log().quiet_since_or(began);
+        let since = page.window.network.log().idle_since(began);
         let now = Instant::now();
         let left = since.map_or(quiet, |since| (since + quiet).saturating_duration_since(now));
         if left.is_zero() {

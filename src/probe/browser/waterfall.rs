@@ -9,7 +9,7 @@ use super::budget::TimeBudget;
 use super::load_error::{display_url, load_failure_kind};
 use super::recorder::StepRecorder;
 use super::window::WindowContext;
-use crate::browser::Exchange;
+use crate::browser::LoggedRequest;
 use crate::domain::{
     ConsoleEntry, Failure, FailureKind, HeaderList, HttpExchange, PageObject, PageObjectKind, Phase,
     StepResult, Timestamp, duration_micros,
@@ -25,7 +25,7 @@ const MAX_OBJECTS: usize = 500;
 
 /// A request, and where it belongs.
 struct AttributedRequest<'e> {
-    exchange: &'e Exchange,
+    exchange: &'e LoggedRequest,
     /// Whether it is of another site than the page that was there when it began.
     third_party: bool,
     /// Whether Vigie itself did not let it through.
@@ -48,9 +48,9 @@ pub(super) async fn collect_network(
     if let Some(lines) =
         window.network.fetch_driver_log(&window.session, "browser", ask::short_deadline()).await
     {
-        window.network.log().chrome_console(&lines);
+        window.network.log().on_chrome_console(&lines);
     }
-    let mut pages = window.network.log().read();
+    let mut pages = window.network.log().drain();
     for exchange in pages.exchanges.iter_mut().filter(|exchange| exchange.error.is_some()) {
         exchange.cause = window.proxy_failure(&exchange.url);
     }
@@ -92,7 +92,7 @@ pub(super) async fn collect_network(
 /// `third_party_document_errors`).
 fn document_failure(placed: &[AttributedRequest<'_>], third_party: bool) -> Option<Failure> {
     let counts = |placed: &&AttributedRequest<'_>| {
-        placed.exchange.document
+        placed.exchange.is_document
             && placed.exchange.kind.is_some()
             && (third_party || !placed.third_party)
             && !placed.blocked
@@ -105,8 +105,8 @@ fn document_failure(placed: &[AttributedRequest<'_>], third_party: bool) -> Opti
 
 /// When the first request of the step that `began_at` then began, by the browser's clock: what a window tells of itself
 /// may be older.
-fn first_request_time(exchanges: &[Exchange], began_at: Timestamp) -> f64 {
-    let mut all = exchanges.iter().map(|exchange| exchange.began);
+fn first_request_time(exchanges: &[LoggedRequest], began_at: Timestamp) -> f64 {
+    let mut all = exchanges.iter().map(|exchange| exchange.started_at);
     let first = all.clone().next().unwrap_or_default();
     let step = Duration::from_micros(began_at.as_micros().unsigned_abs()).as_secs_f64();
     all.find(|began| *began >= step).unwrap_or(first)
@@ -114,11 +114,11 @@ fn first_request_time(exchanges: &[Exchange], began_at: Timestamp) -> f64 {
 
 /// Each of `exchanges` with its place; `page` was there before them.
 fn attribute_requests<'e>(
-    exchanges: &'e [Exchange],
+    exchanges: &'e [LoggedRequest],
     mut page: Option<Url>,
     window: &WindowContext<'_>,
 ) -> Vec<AttributedRequest<'e>> {
-    let place = |exchange: &'e Exchange| {
+    let place = |exchange: &'e LoggedRequest| {
         if exchange.kind.is_none() {
             page = Url::parse(&exchange.url).ok();
         }
@@ -150,15 +150,15 @@ fn to_blocked(object: PageObject) -> PageObject {
     }
 }
 
-fn to_page_object(exchange: &Exchange, third_party: bool, start: f64, masks: &Redactor) -> PageObject {
+fn to_page_object(exchange: &LoggedRequest, third_party: bool, start: f64, masks: &Redactor) -> PageObject {
     let time = |seconds: f64| duration_micros(Duration::try_from_secs_f64(seconds).unwrap_or_default());
     PageObject {
         url: masks.redact(&display_url(&exchange.url)).into_owned(),
         kind: exchange.kind.unwrap_or(PageObjectKind::Document),
         third_party,
         blocked: false,
-        started_us: time(exchange.began - start),
-        total_us: time(exchange.ended - exchange.began),
+        started_us: time(exchange.started_at - start),
+        total_us: time(exchange.ended_at - exchange.started_at),
         phases: exchange.phases,
         http_status: exchange.http_status,
         http_version: exchange.http_version.clone(),
@@ -171,14 +171,14 @@ fn to_page_object(exchange: &Exchange, third_party: bool, start: f64, masks: &Re
 
 /// A request as HAR files show it (`vigie check --har`), from the first one of the step. What the browser read and
 /// sent beyond heads is not known.
-fn to_http_exchange(exchange: &Exchange, start: f64, masks: &Redactor) -> HttpExchange {
+fn to_http_exchange(exchange: &LoggedRequest, start: f64, masks: &Redactor) -> HttpExchange {
     let fields = |fields: &[(String, String)]| -> HeaderList {
         let value = |name: &str, value: &str| {
             if is_sensitive_header(name) { MASK.to_owned() } else { masks.redact(value).into_owned() }
         };
         fields.iter().map(|(name, text)| (name.clone(), value(name, text))).collect()
     };
-    let began = Duration::try_from_secs_f64(exchange.began - start).unwrap_or_default();
+    let began = Duration::try_from_secs_f64(exchange.started_at - start).unwrap_or_default();
     HttpExchange {
         started_us: duration_micros(began),
         method: exchange.method.clone(),
@@ -214,7 +214,7 @@ pub(super) fn is_favicon(url: &str) -> bool {
 }
 
 /// Why an exchange came to nothing.
-fn request_failure(exchange: &Exchange) -> Option<Failure> {
+fn request_failure(exchange: &LoggedRequest) -> Option<Failure> {
     if exchange.cancelled || is_favicon(&exchange.url) {
         return None;
     }
@@ -230,7 +230,7 @@ fn request_failure(exchange: &Exchange) -> Option<Failure> {
 }
 
 /// The header fields of an exchange as text; values that let somebody in are masked.
-pub(super) fn header_text(exchange: &Exchange, masks: &Redactor) -> String {
+pub(super) fn header_text(exchange: &LoggedRequest, masks: &Redactor) -> String {
     let lines = |fields: &[(String, String)]| {
         evidence::header_lines(fields.iter().map(|(name, value)| (&**name, &**value)))
     };

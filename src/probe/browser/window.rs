@@ -8,18 +8,18 @@ use super::ask;
 use super::budget::TimeBudget;
 use super::load_error::{display_url, load_failure_kind};
 use super::network::NetworkLogReader;
-use crate::browser::{House, Session, Trouble, WINDOW, Wish};
+use crate::browser::{BrowserPool, BrowserSession, RESOURCE_TIMING_SCRIPT, SessionOptions, WebDriverError};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::forward_proxy::ForwardProxy;
 
 /// The session of the browser, and the window and frame that it is at.
 pub(super) struct WindowContext<'a> {
-    pub(super) session: Session,
+    pub(super) session: BrowserSession,
     /// The browser's log of its requests and its console.
     pub(super) network: NetworkLogReader<'a>,
     /// Where the browser is from.
-    pool: &'a House,
-    session_options: &'a Wish,
+    pool: &'a BrowserPool,
+    session_options: &'a SessionOptions,
     /// The forward proxy that the browser goes through.
     forward: &'a ForwardProxy,
     /// Windows in the order in which they were seen first; the first is the main one.
@@ -41,10 +41,10 @@ pub(super) struct WindowContext<'a> {
 impl<'a> WindowContext<'a> {
     /// Of a `session` that nothing was done in.
     pub(super) const fn new(
-        session: Session,
+        session: BrowserSession,
         network: NetworkLogReader<'a>,
-        house: &'a House,
-        wish: &'a Wish,
+        house: &'a BrowserPool,
+        wish: &'a SessionOptions,
         forward: &'a ForwardProxy,
     ) -> Self {
         Self {
@@ -75,20 +75,24 @@ impl<'a> WindowContext<'a> {
     }
 
     /// Enters `window`, and prepares it when it is a new one.
-    pub(super) async fn enter_window(&mut self, window: String, until: Instant) -> Result<(), Trouble> {
-        self.session.enter_window(&window, until).await?;
+    pub(super) async fn enter_window(
+        &mut self,
+        window: String,
+        until: Instant,
+    ) -> Result<(), WebDriverError> {
+        self.session.switch_to_window(&window, until).await?;
         if !self.prepared.contains(&window) {
             self.prepared.push(window);
             self.has_unlogged_requests = true;
             // Header fields of the guise hold for one window; one without them is still a window.
-            let _ = self.pool.dress(self.session.client(), self.session_options).await;
+            let _ = self.pool.prepare_window(self.session.client(), self.session_options).await;
         }
         Ok(())
     }
 
     /// A driver that was left with a command does nothing else until that is over, and a step has time for it.
     pub(super) async fn recover(&self, budget: &TimeBudget) {
-        while self.session.is_stuck() && budget.exceeded().is_none() {
+        while self.session.is_busy() && budget.exceeded().is_none() {
             // That it answers is enough.
             let _ = self.session.window(ask::short_deadline()).await;
         }
@@ -107,8 +111,10 @@ impl<'a> WindowContext<'a> {
         }
         // What is in the log already must not be in it twice.
         self.read_requests(budget.wait_limit(None, None).latest).await;
-        if let Ok(loaded) = self.session.run(WINDOW, Vec::new(), ask::short_deadline()).await {
-            self.network.log().chrome_window(&loaded);
+        if let Ok(loaded) =
+            self.session.execute(RESOURCE_TIMING_SCRIPT, Vec::new(), ask::short_deadline()).await
+        {
+            self.network.log().add_resource_timing(&loaded);
         }
     }
 
@@ -116,10 +122,10 @@ impl<'a> WindowContext<'a> {
     pub(super) async fn dismiss_dialog(&self, what: &str, text: &str) -> Failure {
         let until = ask::short_deadline();
         // Firefox may report a dialog before it knows its text.
-        let late = if text.is_empty() { self.session.dialog(until).await.ok().flatten() } else { None };
+        let late = if text.is_empty() { self.session.dialog_text(until).await.ok().flatten() } else { None };
         // More of them are those of a page that never ends to ask.
         for _ in 0..3 {
-            if self.session.answer_dialog(false, None, until).await.is_err() {
+            if self.session.close_dialog(false, None, until).await.is_err() {
                 break;
             }
         }

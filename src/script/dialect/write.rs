@@ -11,7 +11,7 @@ use super::script::{DEFAULT_MAX_SKIPPED, Script, ScriptStep};
 use super::vocabulary::{ActionSpec, FRAMES};
 
 impl Script {
-    /// The script as XML; [`ScriptOutline::read`] makes the same of it, but for places.
+    /// The script as XML; [`Script::read`] makes the same of it, but for places.
     #[must_use]
     pub fn to_xml(&self) -> String {
         write_script(self)
