@@ -5,47 +5,47 @@ use std::sync::Arc;
 use cssparser::{ParseError, Parser, Token};
 use url::Url;
 
-use super::finds::{Finds, Found, Within};
+use super::finds::{FoundObject, PageObjectQueue, ScanContext};
 use super::media;
 use crate::domain::PageObjectKind;
 
 /// Style sheets that import each other at most, one above the other.
-const MOST_IMPORTS: u8 = 5;
+const MAX_IMPORT_DEPTH: u8 = 5;
 /// Blocks and functions within each other that are looked into.
-const DEEPEST: u8 = 32;
+const MAX_BLOCK_DEPTH: u8 = 32;
 
-type Nested = Result<(), ParseError<()>>;
+type NestedResult = Result<(), ParseError<()>>;
 
 /// Adds what the style sheet `found` names, whose text is `css` and which came from `url` in the end.
-pub fn scan(css: &str, found: &Found, url: &Url, finds: &mut Finds) {
+pub fn scan_css(css: &str, found: &FoundObject, url: &Url, finds: &mut PageObjectQueue) {
     if found.applies {
         let by = Arc::new(url.clone());
-        let within = Within { by, frames: found.frames, imports: found.imports + 1 };
-        scan_within(css, url, &within, finds);
+        let within = ScanContext { by, frames: found.frames, imports: found.imports + 1 };
+        scan_nested_css(css, url, &within, finds);
     }
 }
 
 /// The same for a sheet, or the declarations of a `style` attribute, within a document.
-pub(super) fn scan_within(css: &str, base: &Url, within: &Within, finds: &mut Finds) {
-    let mut sheet = Sheet { base, within, finds, imports_over: false };
-    sheet.walk(&mut Parser::new(css), 0, true);
+pub(super) fn scan_nested_css(css: &str, base: &Url, within: &ScanContext, finds: &mut PageObjectQueue) {
+    let mut sheet = CssScanner { base, within, finds, imports_over: false };
+    sheet.scan_block(&mut Parser::new(css), 0, true);
 }
 
-struct Sheet<'a> {
+struct CssScanner<'a> {
     base: &'a Url,
-    within: &'a Within,
-    finds: &'a mut Finds,
+    within: &'a ScanContext,
+    finds: &'a mut PageObjectQueue,
     /// Rules began: what imports now is no import any more.
     imports_over: bool,
 }
 
-impl Sheet<'_> {
+impl CssScanner<'_> {
     fn image(&mut self, reference: &str) {
         self.finds.add(self.base, reference, PageObjectKind::Image, self.within);
     }
 
     /// Looks through what is left of a block.
-    fn walk(&mut self, parser: &mut Parser<'_>, depth: u8, top: bool) {
+    fn scan_block(&mut self, parser: &mut Parser<'_>, depth: u8, top: bool) {
         while let Ok(token) = parser.next().cloned() {
             match token {
                 Token::AtKeyword(name) => {
@@ -62,7 +62,7 @@ impl Sheet<'_> {
                 }
                 Token::Function(name) if is_image_set(&name) => {
                     let mut first = None;
-                    let _ = parser.parse_nested_block(|inner| -> Nested {
+                    let _ = parser.parse_nested_block(|inner| -> NestedResult {
                         first = first_url(inner);
                         Ok(())
                     });
@@ -73,17 +73,17 @@ impl Sheet<'_> {
                 Token::Function(_)
                 | Token::ParenthesisBlock
                 | Token::CurlyBracketBlock
-                | Token::SquareBracketBlock => self.descend(parser, depth),
+                | Token::SquareBracketBlock => self.scan_nested_block(parser, depth),
                 _ => {}
             }
             self.imports_over |= top;
         }
     }
 
-    fn descend(&mut self, parser: &mut Parser<'_>, depth: u8) {
-        if depth < DEEPEST {
-            let _ = parser.parse_nested_block(|inner| -> Nested {
-                self.walk(inner, depth + 1, false);
+    fn scan_nested_block(&mut self, parser: &mut Parser<'_>, depth: u8) {
+        if depth < MAX_BLOCK_DEPTH {
+            let _ = parser.parse_nested_block(|inner| -> NestedResult {
+                self.scan_block(inner, depth + 1, false);
                 Ok(())
             });
         }
@@ -92,7 +92,7 @@ impl Sheet<'_> {
     fn at_rule(&mut self, name: &str, parser: &mut Parser<'_>, depth: u8, top: bool) {
         match name.to_ascii_lowercase().as_str() {
             "import" => {
-                let url = one_url(parser);
+                let url = parse_url(parser);
                 let (rest, _) = prelude(parser);
                 if let Some(url) = url.filter(|_| top && !self.imports_over) {
                     self.import(&url, &rest);
@@ -101,31 +101,31 @@ impl Sheet<'_> {
             "media" => {
                 let (query, has_block) = prelude(parser);
                 if has_block && media::matches(&query) {
-                    self.descend(parser, depth);
+                    self.scan_nested_block(parser, depth);
                 }
             }
             "supports" => {
                 let (condition, has_block) = prelude(parser);
                 // Browsers are taken to support what is asked for.
                 if has_block && !condition.trim().to_ascii_lowercase().starts_with("not") {
-                    self.descend(parser, depth);
+                    self.scan_nested_block(parser, depth);
                 }
             }
             "font-face" => {
-                if prelude(parser).1 && depth < DEEPEST {
-                    let mut face = Face::default();
-                    let _ = parser.parse_nested_block(|inner| -> Nested {
+                if prelude(parser).1 && depth < MAX_BLOCK_DEPTH {
+                    let mut face = FontFace::default();
+                    let _ = parser.parse_nested_block(|inner| -> NestedResult {
                         face.read(inner);
                         Ok(())
                     });
-                    if let Some(url) = face.source.filter(|_| !face.foreign) {
+                    if let Some(url) = face.source.filter(|_| !face.lacks_latin) {
                         self.finds.add(self.base, &url, PageObjectKind::Font, self.within);
                     }
                 }
             }
             _ => {
                 if prelude(parser).1 {
-                    self.descend(parser, depth);
+                    self.scan_nested_block(parser, depth);
                 }
             }
         }
@@ -133,8 +133,8 @@ impl Sheet<'_> {
 
     /// Imported sheets are loaded for whatever medium they are.
     fn import(&mut self, url: &str, conditions: &str) {
-        if self.within.imports >= MOST_IMPORTS {
-            self.finds.leave_out();
+        if self.within.imports >= MAX_IMPORT_DEPTH {
+            self.finds.count_unlisted();
             return;
         }
         // `layer`, `layer(…)` and `supports(…)` come before the media.
@@ -152,7 +152,7 @@ impl Sheet<'_> {
             query = query[end..].trim_start_matches([' ', ')']);
         }
         let applies = media::matches(query);
-        self.finds.add_sheet(self.base, url, PageObjectKind::Style, self.within, applies);
+        self.finds.add_stylesheet(self.base, url, PageObjectKind::Style, self.within, applies);
     }
 }
 
@@ -178,7 +178,7 @@ fn is_image_set(name: &str) -> bool {
 }
 
 /// The URL that comes next, as `url(…)` or as a string.
-fn one_url(parser: &mut Parser<'_>) -> Option<String> {
+fn parse_url(parser: &mut Parser<'_>) -> Option<String> {
     parser
         .try_parse(|parser| match parser.next().cloned() {
             Ok(Token::UnquotedUrl(url) | Token::QuotedString(url)) => Ok(url.to_string()),
@@ -191,7 +191,7 @@ fn one_url(parser: &mut Parser<'_>) -> Option<String> {
 /// The string in the function whose name was read.
 fn inner_string(parser: &mut Parser<'_>) -> Option<String> {
     let mut string = None;
-    let _ = parser.parse_nested_block(|inner| -> Nested {
+    let _ = parser.parse_nested_block(|inner| -> NestedResult {
         if let Ok(Token::QuotedString(text)) = inner.next() {
             string = Some(text.to_string());
         }
@@ -202,7 +202,7 @@ fn inner_string(parser: &mut Parser<'_>) -> Option<String> {
 
 fn first_url(parser: &mut Parser<'_>) -> Option<String> {
     loop {
-        if let Some(url) = one_url(parser) {
+        if let Some(url) = parse_url(parser) {
             return Some(url);
         }
         parser.next().ok()?;
@@ -211,14 +211,14 @@ fn first_url(parser: &mut Parser<'_>) -> Option<String> {
 
 /// A `@font-face`.
 #[derive(Default)]
-struct Face {
+struct FontFace {
     /// The first source of the last `src` that browsers take.
     source: Option<String>,
     /// Whether it has no basic Latin letters.
-    foreign: bool,
+    lacks_latin: bool,
 }
 
-impl Face {
+impl FontFace {
     fn read(&mut self, parser: &mut Parser<'_>) {
         while let Ok(token) = parser.next().cloned() {
             let Token::Ident(name) = token else { continue };
@@ -227,10 +227,10 @@ impl Face {
             }
             let start = parser.position();
             match name.to_ascii_lowercase().as_str() {
-                "src" => self.source = sources(parser).or(self.source.take()),
+                "src" => self.source = parse_src(parser).or(self.source.take()),
                 "unicode-range" => {
                     while !matches!(parser.next(), Ok(Token::Semicolon) | Err(_)) {}
-                    self.foreign = !has_letters(parser.slice_from(start));
+                    self.lacks_latin = !has_letters(parser.slice_from(start));
                 }
                 _ => while !matches!(parser.next(), Ok(Token::Semicolon) | Err(_)) {},
             }
@@ -239,18 +239,18 @@ impl Face {
 }
 
 /// The first of the sources up to the semicolon whose format browsers take.
-fn sources(parser: &mut Parser<'_>) -> Option<String> {
+fn parse_src(parser: &mut Parser<'_>) -> Option<String> {
     let mut chosen = None;
     let mut last: Option<String> = None;
     loop {
-        if let Some(url) = one_url(parser) {
+        if let Some(url) = parse_url(parser) {
             last = Some(url);
             continue;
         }
         match parser.next().cloned() {
             Ok(Token::Function(name)) if name.eq_ignore_ascii_case("format") => {
                 let mut format = String::new();
-                let _ = parser.parse_nested_block(|inner| -> Nested {
+                let _ = parser.parse_nested_block(|inner| -> NestedResult {
                     if let Ok(Token::QuotedString(text) | Token::Ident(text)) = inner.next() {
                         format = text.to_ascii_lowercase();
                     }
@@ -263,15 +263,15 @@ fn sources(parser: &mut Parser<'_>) -> Option<String> {
                     last = None;
                 }
             }
-            Ok(Token::Comma) => chosen = chosen.or(last.take().filter(|url| is_taken(url))),
-            Ok(Token::Semicolon) | Err(_) => return chosen.or(last.filter(|url| is_taken(url))),
+            Ok(Token::Comma) => chosen = chosen.or(last.take().filter(|url| is_supported_format(url))),
+            Ok(Token::Semicolon) | Err(_) => return chosen.or(last.filter(|url| is_supported_format(url))),
             Ok(_) => {}
         }
     }
 }
 
 /// Formats of old browsers, by the name of the file.
-fn is_taken(url: &str) -> bool {
+fn is_supported_format(url: &str) -> bool {
     let path = url.split(['?', '#']).next().unwrap_or(url);
     let suffix = path.rsplit_once('.').map_or("", |(_, suffix)| suffix);
     !suffix.eq_ignore_ascii_case("eot") && !suffix.eq_ignore_ascii_case("svg")

@@ -7,21 +7,23 @@ use url::{Host, Url};
 #[must_use]
 pub fn same_site(a: &Url, b: &Url) -> bool {
     match (a.host(), b.host()) {
-        (Some(Host::Domain(a)), Some(Host::Domain(b))) => a == b || registrable(a) == registrable(b),
+        (Some(Host::Domain(a)), Some(Host::Domain(b))) => {
+            a == b || registrable_domain(a) == registrable_domain(b)
+        }
         (a, b) => a == b,
     }
 }
 
 /// The site of `url`: its registrable domain, or its host where it has none.
 #[must_use]
-pub fn site_of(url: &Url) -> Option<String> {
+pub fn site(url: &Url) -> Option<String> {
     match url.host()? {
-        Host::Domain(name) => Some(registrable(name).to_owned()),
+        Host::Domain(name) => Some(registrable_domain(name).to_owned()),
         address => Some(address.to_string()),
     }
 }
 
-fn registrable(name: &str) -> &str {
+fn registrable_domain(name: &str) -> &str {
     let bare = name.strip_suffix('.').unwrap_or(name);
     psl::domain_str(bare).unwrap_or(bare)
 }

@@ -1,16 +1,16 @@
 //! What each element of an HTML document names.
 
-use super::html::{DEEPEST, Media, Picture, Scanner, document};
-use super::media_type::{is_media_type, is_picture_type, is_script_type, kind_of};
+use super::html::{HtmlScanner, MAX_SRCDOC_DEPTH, MediaState, PictureState, scan_document};
+use super::media_type::{is_image_type, is_media_type, is_script_type, object_kind};
 use super::{media, srcset};
 use crate::domain::PageObjectKind;
 
-impl Scanner<'_> {
+impl HtmlScanner<'_> {
     /// Adds what the element `tag` names, whose attributes were read.
-    pub(super) fn element(&mut self, tag: &[u8]) {
+    pub(super) fn on_element(&mut self, tag: &[u8]) {
         match tag {
-            b"base" => self.set_base(),
-            b"img" => self.image(),
+            b"base" => self.on_base(),
+            b"img" => self.on_image(),
             b"image" | b"use" | b"feimage" => {
                 self.add("href", PageObjectKind::Image);
                 self.add("xlink:href", PageObjectKind::Image);
@@ -19,19 +19,19 @@ impl Scanner<'_> {
             b"input" if self.attribute("type").is_some_and(|kind| kind.eq_ignore_ascii_case("image")) => {
                 self.add("src", PageObjectKind::Image);
             }
-            b"picture" => self.picture = Picture::Inside(None),
-            b"source" => self.source(),
+            b"picture" => self.picture = PictureState::Inside(None),
+            b"source" => self.on_source(),
             b"script" => self.script(),
-            b"link" => self.link(),
+            b"link" => self.on_link(),
             b"iframe" => match self.attribute("srcdoc").map(str::to_owned) {
-                Some(document) => self.inline_document(&document),
+                Some(document) => self.scan_srcdoc(&document),
                 None => self.add("src", PageObjectKind::Frame),
             },
             b"frame" => self.add("src", PageObjectKind::Frame),
             b"audio" | b"video" => self.media_element(),
             b"track" if self.attribute("default").is_some() => self.add("src", PageObjectKind::Media),
-            b"object" => self.add("data", kind_of(self.attribute("type"))),
-            b"embed" => self.add("src", kind_of(self.attribute("type"))),
+            b"object" => self.add("data", object_kind(self.attribute("type"))),
+            b"embed" => self.add("src", object_kind(self.attribute("type"))),
             b"body" | b"table" | b"thead" | b"tbody" | b"tfoot" | b"tr" | b"td" | b"th" => {
                 self.add("background", PageObjectKind::Image);
             }
@@ -40,7 +40,7 @@ impl Scanner<'_> {
     }
 
     /// The first `base` with an `href` counts, from where it stands on.
-    fn set_base(&mut self) {
+    fn on_base(&mut self) {
         if self.has_base {
             return;
         }
@@ -52,31 +52,34 @@ impl Scanner<'_> {
         }
     }
 
-    fn image(&mut self) {
+    fn on_image(&mut self) {
         let given = match &mut self.picture {
-            Picture::Inside(given) => given.take(),
-            Picture::Outside => None,
+            PictureState::Inside(given) => given.take(),
+            PictureState::Outside => None,
         };
         let chosen = given.or_else(|| {
             let src = self.attribute("src");
             let set = self.attribute("srcset").unwrap_or_default();
-            srcset::choose(set, self.attribute("sizes").unwrap_or_default(), src).map(str::to_owned)
+            srcset::select_candidate(set, self.attribute("sizes").unwrap_or_default(), src).map(str::to_owned)
         });
         if let Some(url) = chosen {
             self.finds.add(&self.base, &url, PageObjectKind::Image, &self.within);
         }
     }
 
-    fn source(&mut self) {
+    fn on_source(&mut self) {
         let fits = media::matches(self.attribute("media").unwrap_or_default());
-        if let Picture::Inside(None) = self.picture {
-            if fits && self.attribute("type").is_none_or(is_picture_type) {
+        if let PictureState::Inside(None) = self.picture {
+            if fits && self.attribute("type").is_none_or(is_image_type) {
                 let set = self.attribute("srcset").unwrap_or_default();
-                let chosen = srcset::choose(set, self.attribute("sizes").unwrap_or_default(), None);
-                self.picture = Picture::Inside(chosen.map(str::to_owned));
+                let chosen = srcset::select_candidate(set, self.attribute("sizes").unwrap_or_default(), None);
+                self.picture = PictureState::Inside(chosen.map(str::to_owned));
             }
-        } else if self.media == Media::Wanting && fits && self.attribute("type").is_none_or(is_media_type) {
-            self.media = Media::Served;
+        } else if self.media == MediaState::NeedsSource
+            && fits
+            && self.attribute("type").is_none_or(is_media_type)
+        {
+            self.media = MediaState::HasSource;
             self.add("src", PageObjectKind::Media);
         }
     }
@@ -85,7 +88,11 @@ impl Scanner<'_> {
         self.add("poster", PageObjectKind::Image);
         let rests = self.attribute("preload").is_some_and(|value| value.eq_ignore_ascii_case("none"))
             && self.attribute("autoplay").is_none();
-        self.media = if rests || self.attribute("src").is_some() { Media::Served } else { Media::Wanting };
+        self.media = if rests || self.attribute("src").is_some() {
+            MediaState::HasSource
+        } else {
+            MediaState::NeedsSource
+        };
         if !rests {
             self.add("src", PageObjectKind::Media);
         }
@@ -98,13 +105,13 @@ impl Scanner<'_> {
         }
     }
 
-    fn link(&mut self) {
+    fn on_link(&mut self) {
         let rel = self.attribute("rel").unwrap_or_default().to_ascii_lowercase();
         let has = |word: &str| rel.split_ascii_whitespace().any(|held| held == word);
         let fits = media::matches(self.attribute("media").unwrap_or_default());
         if has("stylesheet") && !has("alternate") && self.attribute("disabled").is_none() {
             if let Some(href) = self.attribute("href").map(str::to_owned) {
-                self.finds.add_sheet(&self.base, &href, PageObjectKind::Style, &self.within, fits);
+                self.finds.add_stylesheet(&self.base, &href, PageObjectKind::Style, &self.within, fits);
             }
         } else if has("icon") && fits {
             self.icon = self.attribute("href").and_then(|href| self.base.join(href).ok()).map(String::from);
@@ -125,7 +132,7 @@ impl Scanner<'_> {
             "image" => {
                 let set = self.attribute("imagesrcset").unwrap_or_default();
                 let sizes = self.attribute("imagesizes").unwrap_or_default();
-                let chosen = srcset::choose(set, sizes, self.attribute("href")).map(str::to_owned);
+                let chosen = srcset::select_candidate(set, sizes, self.attribute("href")).map(str::to_owned);
                 if let Some(url) = chosen {
                     self.finds.add(&self.base, &url, PageObjectKind::Image, &self.within);
                 }
@@ -138,9 +145,9 @@ impl Scanner<'_> {
         self.add("href", kind);
     }
 
-    fn inline_document(&mut self, html: &str) {
-        if self.depth < DEEPEST {
-            document(html, &self.base, self.within.frames.saturating_add(1), self.depth + 1, self.finds);
+    fn scan_srcdoc(&mut self, html: &str) {
+        if self.depth < MAX_SRCDOC_DEPTH {
+            scan_document(html, &self.base, self.within.frames.saturating_add(1), self.depth + 1, self.finds);
         }
     }
 

@@ -10,23 +10,23 @@ use url::Url;
 use crate::domain::PageObjectKind;
 
 /// Objects of a page that are loaded at most.
-pub const MOST_OBJECTS: usize = 500;
+pub const MAX_OBJECTS: usize = 500;
 /// Bytes of all their URLs together.
-const MOST_URL_BYTES: usize = 512 * 1024;
+const MAX_URL_BYTES: usize = 512 * 1024;
 /// Bytes of one URL; servers take no longer ones.
-const LONGEST_URL: usize = 8000;
+const MAX_URL_LEN: usize = 8000;
 /// Objects that are told apart; what is found beyond is counted each time.
-const MOST_KNOWN: usize = 100_000;
+const MAX_KNOWN: usize = 100_000;
 
 /// An object that was found.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct FoundObject {
     /// Where it is; without fragment and credentials.
     pub url: Url,
     /// What it is for.
     pub kind: PageObjectKind,
     /// The document or style sheet that names it.
-    pub by: Arc<Url>,
+    pub referrer: Arc<Url>,
     /// How many frames lie between it and the page.
     pub frames: u8,
     /// How many style sheets import each other above it.
@@ -37,9 +37,9 @@ pub struct Found {
 
 /// Collects what is found.
 #[derive(Debug)]
-pub struct Finds {
+pub struct PageObjectQueue {
     known: HashSet<u64>,
-    new: Vec<Found>,
+    new: Vec<FoundObject>,
     listed: usize,
     url_bytes: usize,
     unlisted: u32,
@@ -47,32 +47,32 @@ pub struct Finds {
 
 /// Where something is found.
 #[derive(Clone, Debug)]
-pub(super) struct Within {
+pub(super) struct ScanContext {
     /// The document or style sheet.
     pub(super) by: Arc<Url>,
-    /// As of [`Found`].
+    /// As of [`FoundObject`].
     pub(super) frames: u8,
-    /// As of [`Found`].
+    /// As of [`FoundObject`].
     pub(super) imports: u8,
 }
 
-impl Finds {
+impl PageObjectQueue {
     /// Nothing yet of the page at `page`, which is no object of itself.
     #[must_use]
     pub fn new(page: &Url) -> Self {
         let mut finds = Self { known: HashSet::new(), new: Vec::new(), listed: 0, url_bytes: 0, unlisted: 0 };
-        finds.known.insert(key(&bare(page.clone())));
+        finds.known.insert(url_hash(&normalize(page.clone())));
         finds
     }
 
     /// Takes nothing any more.
     pub(super) fn closed() -> Self {
         let known = HashSet::new();
-        Self { known, new: Vec::new(), listed: MOST_OBJECTS, url_bytes: 0, unlisted: 1 }
+        Self { known, new: Vec::new(), listed: MAX_OBJECTS, url_bytes: 0, unlisted: 1 }
     }
 
     /// Takes what was found since the last call, in its order.
-    pub fn take(&mut self) -> Vec<Found> {
+    pub fn drain(&mut self) -> Vec<FoundObject> {
         std::mem::take(&mut self.new)
     }
 
@@ -83,23 +83,23 @@ impl Finds {
     }
 
     /// Counts one that is not loaded.
-    pub(super) fn leave_out(&mut self) {
+    pub(super) fn count_unlisted(&mut self) {
         self.unlisted = self.unlisted.saturating_add(1);
     }
 
     /// Adds what `reference` leads to from `base`. What no server is asked for (`data:`, `blob:`, …), a part of
     /// the same document and what is no URL are passed over.
-    pub(super) fn add(&mut self, base: &Url, reference: &str, kind: PageObjectKind, within: &Within) {
-        self.add_sheet(base, reference, kind, within, true);
+    pub(super) fn add(&mut self, base: &Url, reference: &str, kind: PageObjectKind, within: &ScanContext) {
+        self.add_stylesheet(base, reference, kind, within, true);
     }
 
     /// The same for a style sheet that may not be for the screen.
-    pub(super) fn add_sheet(
+    pub(super) fn add_stylesheet(
         &mut self,
         base: &Url,
         reference: &str,
         kind: PageObjectKind,
-        within: &Within,
+        within: &ScanContext,
         applies: bool,
     ) {
         let reference = reference.trim_matches(|c: char| c.is_ascii_whitespace());
@@ -110,22 +110,22 @@ impl Finds {
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
             return;
         }
-        let url = bare(url);
-        if self.known.len() < MOST_KNOWN && !self.known.insert(key(&url)) {
+        let url = normalize(url);
+        if self.known.len() < MAX_KNOWN && !self.known.insert(url_hash(&url)) {
             return;
         }
         let length = url.as_str().len();
-        let full = self.listed >= MOST_OBJECTS || self.url_bytes + length > MOST_URL_BYTES;
-        if full || length > LONGEST_URL {
-            self.leave_out();
+        let full = self.listed >= MAX_OBJECTS || self.url_bytes + length > MAX_URL_BYTES;
+        if full || length > MAX_URL_LEN {
+            self.count_unlisted();
             return;
         }
         self.listed += 1;
         self.url_bytes += length;
-        self.new.push(Found {
+        self.new.push(FoundObject {
             url,
             kind,
-            by: Arc::clone(&within.by),
+            referrer: Arc::clone(&within.by),
             frames: within.frames,
             imports: within.imports,
             applies,
@@ -142,7 +142,7 @@ fn is_inline(reference: &str) -> bool {
 }
 
 /// `url` as it is asked for.
-fn bare(mut url: Url) -> Url {
+fn normalize(mut url: Url) -> Url {
     url.set_fragment(None);
     if !url.username().is_empty() || url.password().is_some() {
         // http URLs take both calls.
@@ -152,7 +152,7 @@ fn bare(mut url: Url) -> Url {
     url
 }
 
-fn key(url: &Url) -> u64 {
+fn url_hash(url: &Url) -> u64 {
     let mut hasher = DefaultHasher::new();
     url.as_str().hash(&mut hasher);
     hasher.finish()

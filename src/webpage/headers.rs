@@ -6,49 +6,49 @@ use http::header::{ACCEPT, AUTHORIZATION, COOKIE, HOST, REFERER};
 use http::{HeaderMap, HeaderValue, Method, Version};
 use url::{Position, Url};
 
-use super::flight::unaskable;
-use super::loader::Loader;
-use super::object::Object;
-use super::prepared::{Prepared, only};
+use super::flight::invalid_url_failure;
+use super::loader::PageLoader;
+use super::object::LoadingObject;
+use super::prepared::{CachedHeaders, filter_headers};
 use crate::domain::{Failure, PageObjectKind};
 use crate::protocol::http::client::{is_same_origin, is_secret_header};
 
 /// Sets of header fields that are kept.
-const MOST_PREPARED: usize = 16;
+const MAX_CACHED: usize = 16;
 
-impl Prepared {
-    fn is_for(&self, object: &Object, version: Version) -> bool {
-        let Object { origin, found, .. } = object;
+impl CachedHeaders {
+    fn matches(&self, object: &LoadingObject, version: Version) -> bool {
+        let LoadingObject { origin, found, .. } = object;
         (self.kind, self.origin, self.version) == (found.kind, *origin, version)
-            && Arc::ptr_eq(&self.by, &found.by)
+            && Arc::ptr_eq(&self.by, &found.referrer)
     }
 }
 
-impl Loader<'_> {
+impl PageLoader<'_> {
     /// The header of the request for `object`.
     ///
     /// # Errors
     /// Ours, when its server has a name that no request can have.
-    pub(super) fn headers(&mut self, object: usize, version: Version) -> Result<HeaderMap, Failure> {
+    pub(super) fn headers_for(&mut self, object: usize, version: Version) -> Result<HeaderMap, Failure> {
         let object = &self.objects[object];
-        let known = self.prepared.iter().find(|prepared| prepared.is_for(object, version));
+        let known = self.header_cache.iter().find(|prepared| prepared.matches(object, version));
         let mut headers = if let Some(prepared) = known {
             prepared.headers.clone()
         } else {
-            let (kind, by, origin) = (object.found.kind, Arc::clone(&object.found.by), object.origin);
+            let (kind, by, origin) = (object.found.kind, Arc::clone(&object.found.referrer), object.origin);
             let headers = self.prepare(object, version)?;
-            if self.prepared.len() == MOST_PREPARED {
-                self.prepared.remove(0);
+            if self.header_cache.len() == MAX_CACHED {
+                self.header_cache.remove(0);
             }
-            self.prepared.push(Prepared { kind, by, origin, version, headers: headers.clone() });
+            self.header_cache.push(CachedHeaders { kind, by, origin, version, headers: headers.clone() });
             headers
         };
-        if self.origins[object.origin].is_near
+        if self.origins[object.origin].is_same_site
             && let Some(cookies) = self.jar.cookie_header(&object.url)
         {
             headers.append(COOKIE, cookies);
         }
-        let pass = self.pass.as_mut();
+        let pass = self.auth_state.as_mut();
         if let Some(value) = pass.and_then(|pass| pass.authorization(&Method::GET, &object.url)) {
             headers.insert(AUTHORIZATION, value);
         }
@@ -56,17 +56,18 @@ impl Loader<'_> {
     }
 
     /// What does not depend on the path.
-    fn prepare(&self, object: &Object, version: Version) -> Result<HeaderMap, Failure> {
-        let Object { found, url, .. } = object;
+    fn prepare(&self, object: &LoadingObject, version: Version) -> Result<HeaderMap, Failure> {
+        let LoadingObject { found, url, .. } = object;
         let mut headers = HeaderMap::with_capacity(12);
         if version == Version::HTTP_11 {
             let host = HeaderValue::from_str(&url[Position::BeforeHost..Position::AfterPort]);
-            headers.insert(HOST, host.map_err(|_| unaskable(url))?);
+            headers.insert(HOST, host.map_err(|_| invalid_url_failure(url))?);
         }
-        let is_own = self.origins[object.origin].is_own;
-        headers.extend(only(&self.own, |name| is_own || !is_secret_header(name)));
-        accept(&mut headers, found.kind);
-        if let Some(value) = referer(&found.by, url).and_then(|value| HeaderValue::try_from(value).ok()) {
+        let is_own = self.origins[object.origin].is_same_origin;
+        headers.extend(filter_headers(&self.own_headers, |name| is_own || !is_secret_header(name)));
+        set_accept(&mut headers, found.kind);
+        if let Some(value) = referer(&found.referrer, url).and_then(|value| HeaderValue::try_from(value).ok())
+        {
             headers.insert(REFERER, value);
         }
         Ok(headers)
@@ -74,7 +75,7 @@ impl Loader<'_> {
 }
 
 /// What browsers ask for, unless the monitor asks for something itself.
-fn accept(headers: &mut HeaderMap, kind: PageObjectKind) {
+fn set_accept(headers: &mut HeaderMap, kind: PageObjectKind) {
     let wanted = match kind {
         PageObjectKind::Image => "image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5",
         PageObjectKind::Style => "text/css,*/*;q=0.1",

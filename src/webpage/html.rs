@@ -7,26 +7,26 @@ use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 use url::Url;
 
-use super::finds::{Finds, Within};
-use super::quiet::Quiet;
+use super::finds::{PageObjectQueue, ScanContext};
+use super::quiet::SilentEmitter;
 use super::{css, media};
 use crate::domain::{PageObjectKind, from_utf8_lossy};
 
 /// Documents within `srcdoc` within each other that are looked into.
-pub(super) const DEEPEST: u8 = 2;
+pub(super) const MAX_SRCDOC_DEPTH: u8 = 2;
 
 /// Adds what the document `html` names, which came from `url` and lies in so many `frames`.
-pub fn scan(html: &str, url: &Url, frames: u8, finds: &mut Finds) {
-    document(html, url, frames, 0, finds);
+pub fn scan_html(html: &str, url: &Url, frames: u8, finds: &mut PageObjectQueue) {
+    scan_document(html, url, frames, 0, finds);
 }
 
 /// The same for one in so many `srcdoc`s.
-pub(super) fn document(html: &str, url: &Url, frames: u8, depth: u8, finds: &mut Finds) {
-    let mut scanner = Scanner::new(url, frames, depth, finds);
+pub(super) fn scan_document(html: &str, url: &Url, frames: u8, depth: u8, finds: &mut PageObjectQueue) {
+    let mut scanner = HtmlScanner::new(url, frames, depth, finds);
     let mut emitter = CallbackEmitter::new(&mut scanner);
     emitter.naively_switch_states(true);
     // Everything happens in the events: nothing is ever handed out.
-    let _ = Tokenizer::new_with_emitter(html, Quiet(emitter)).next();
+    let _ = Tokenizer::new_with_emitter(html, SilentEmitter(emitter)).next();
     scanner.finish();
 }
 
@@ -57,11 +57,11 @@ const ATTRIBUTES: [&str; 22] = [
 ];
 
 /// Reads a document.
-pub(super) struct Scanner<'a> {
-    pub(super) finds: &'a mut Finds,
+pub(super) struct HtmlScanner<'a> {
+    pub(super) finds: &'a mut PageObjectQueue,
     pub(super) base: Url,
     pub(super) has_base: bool,
-    pub(super) within: Within,
+    pub(super) within: ScanContext,
     pub(super) depth: u8,
     /// The tag that is being read, and its attributes: the first of each name counts.
     tag: Vec<u8>,
@@ -70,16 +70,16 @@ pub(super) struct Scanner<'a> {
     /// Open `template`s.
     templates: u32,
     /// In a `noscript` or `noframes`.
-    unseen: bool,
+    in_noscript: bool,
     /// In a `style`, whether it is for the screen.
     style: Option<bool>,
-    pub(super) picture: Picture,
-    pub(super) media: Media,
+    pub(super) picture: PictureState,
+    pub(super) media: MediaState,
     pub(super) icon: Option<String>,
 }
 
 /// Where we are in a `picture`.
-pub(super) enum Picture {
+pub(super) enum PictureState {
     Outside,
     /// With what a `source` gave so far.
     Inside(Option<String>),
@@ -87,14 +87,14 @@ pub(super) enum Picture {
 
 /// Where we are in an `audio` or `video`.
 #[derive(PartialEq)]
-pub(super) enum Media {
+pub(super) enum MediaState {
     Outside,
     /// No source was found yet.
-    Wanting,
-    Served,
+    NeedsSource,
+    HasSource,
 }
 
-impl Callback<Infallible, ()> for &mut Scanner<'_> {
+impl Callback<Infallible, ()> for &mut HtmlScanner<'_> {
     fn handle_event(&mut self, event: CallbackEvent<'_>, _: Span<()>) -> Option<Infallible> {
         match event {
             CallbackEvent::OpenStartTag { name } => {
@@ -103,17 +103,17 @@ impl Callback<Infallible, ()> for &mut Scanner<'_> {
                 self.attributes.clear();
                 self.attribute = None;
             }
-            CallbackEvent::AttributeName { name } => self.attribute = self.begin_attribute(name),
+            CallbackEvent::AttributeName { name } => self.attribute = self.start_attribute(name),
             CallbackEvent::AttributeValue { value } => {
                 if let Some((_, held)) = self.attribute.and_then(|at| self.attributes.get_mut(at)) {
                     held.push_str(&from_utf8_lossy(value));
                 }
             }
-            CallbackEvent::CloseStartTag { .. } => self.start(),
-            CallbackEvent::EndTag { name } => self.end(name),
-            CallbackEvent::String { value } if self.style == Some(true) && !self.is_passed_over() => {
+            CallbackEvent::CloseStartTag { .. } => self.on_start_tag(),
+            CallbackEvent::EndTag { name } => self.on_end_tag(name),
+            CallbackEvent::String { value } if self.style == Some(true) && !self.is_ignored() => {
                 let text = from_utf8_lossy(value);
-                css::scan_within(&text, &self.base, &self.within, self.finds);
+                css::scan_nested_css(&text, &self.base, &self.within, self.finds);
             }
             _ => {}
         }
@@ -121,9 +121,9 @@ impl Callback<Infallible, ()> for &mut Scanner<'_> {
     }
 }
 
-impl<'a> Scanner<'a> {
-    fn new(url: &Url, frames: u8, depth: u8, finds: &'a mut Finds) -> Self {
-        let within = Within { by: Arc::new(url.clone()), frames, imports: 0 };
+impl<'a> HtmlScanner<'a> {
+    fn new(url: &Url, frames: u8, depth: u8, finds: &'a mut PageObjectQueue) -> Self {
+        let within = ScanContext { by: Arc::new(url.clone()), frames, imports: 0 };
         Self {
             finds,
             base: url.clone(),
@@ -134,15 +134,15 @@ impl<'a> Scanner<'a> {
             attributes: Vec::new(),
             attribute: None,
             templates: 0,
-            unseen: false,
+            in_noscript: false,
             style: None,
-            picture: Picture::Outside,
-            media: Media::Outside,
+            picture: PictureState::Outside,
+            media: MediaState::Outside,
             icon: None,
         }
     }
 
-    fn begin_attribute(&mut self, name: &[u8]) -> Option<usize> {
+    fn start_attribute(&mut self, name: &[u8]) -> Option<usize> {
         let name = ATTRIBUTES.into_iter().find(|known| known.as_bytes() == name)?;
         if self.attributes.iter().any(|(held, _)| *held == name) {
             return None;
@@ -151,8 +151,8 @@ impl<'a> Scanner<'a> {
         Some(self.attributes.len() - 1)
     }
 
-    fn is_passed_over(&self) -> bool {
-        self.templates > 0 || self.unseen
+    fn is_ignored(&self) -> bool {
+        self.templates > 0 || self.in_noscript
     }
 
     pub(super) fn attribute(&self, name: &str) -> Option<&str> {
@@ -165,32 +165,32 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn start(&mut self) {
+    fn on_start_tag(&mut self) {
         let tag = std::mem::take(&mut self.tag);
         match tag.as_slice() {
             b"template" => self.templates += 1,
-            b"noscript" | b"noframes" => self.unseen = true,
+            b"noscript" | b"noframes" => self.in_noscript = true,
             b"style" => self.style = Some(media::matches(self.attribute("media").unwrap_or_default())),
             _ => {}
         }
-        if !self.is_passed_over() {
-            self.element(&tag);
+        if !self.is_ignored() {
+            self.on_element(&tag);
             if let Some((_, style)) = self.attributes.iter().find(|(held, _)| *held == "style")
                 && style.contains('(')
             {
-                css::scan_within(style, &self.base, &self.within, self.finds);
+                css::scan_nested_css(style, &self.base, &self.within, self.finds);
             }
         }
         self.tag = tag;
     }
 
-    fn end(&mut self, name: &[u8]) {
+    fn on_end_tag(&mut self, name: &[u8]) {
         match name {
             b"template" => self.templates = self.templates.saturating_sub(1),
-            b"noscript" | b"noframes" => self.unseen = false,
+            b"noscript" | b"noframes" => self.in_noscript = false,
             b"style" => self.style = None,
-            b"picture" => self.picture = Picture::Outside,
-            b"audio" | b"video" => self.media = Media::Outside,
+            b"picture" => self.picture = PictureState::Outside,
+            b"audio" | b"video" => self.media = MediaState::Outside,
             _ => {}
         }
     }

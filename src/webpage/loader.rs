@@ -3,36 +3,36 @@
 use futures::stream::FuturesUnordered;
 use http::HeaderMap;
 
-use super::finds::Finds;
-use super::flight::Flight;
-use super::object::Object;
-use super::origin::Origin;
-use super::prepared::Prepared;
-use super::terms::Terms;
+use super::finds::PageObjectQueue;
+use super::flight::LoadTask;
+use super::object::LoadingObject;
+use super::origin::OriginServer;
+use super::prepared::CachedHeaders;
+use super::terms::LoadOptions;
 use crate::protocol::http::client::{AuthState, CookieJar};
 
 /// A page while it is loaded.
-pub(super) struct Loader<'a> {
+pub(super) struct PageLoader<'a> {
     /// By which terms.
-    pub(super) terms: &'a Terms<'a>,
+    pub(super) options: &'a LoadOptions<'a>,
     /// Cookies.
     pub(super) jar: &'a mut CookieJar,
     /// The login.
-    pub(super) pass: Option<&'a mut AuthState>,
+    pub(super) auth_state: Option<&'a mut AuthState>,
     /// What was found.
-    pub(super) finds: Finds,
+    pub(super) finds: PageObjectQueue,
     /// In the order in which they were found.
-    pub(super) objects: Vec<Object>,
+    pub(super) objects: Vec<LoadingObject>,
     /// The servers that they are asked of.
-    pub(super) origins: Vec<Origin>,
+    pub(super) origins: Vec<OriginServer>,
     /// What is under way.
-    pub(super) flights: FuturesUnordered<Flight<'a>>,
+    pub(super) tasks: FuturesUnordered<LoadTask<'a>>,
     /// Objects that something is under way for.
-    pub(super) under_way: usize,
+    pub(super) in_flight: usize,
     /// Shared connections so far.
     pub(super) shared: usize,
     /// Header fields of the monitor, as objects of the page's own server are asked with.
-    pub(super) own: HeaderMap,
+    pub(super) own_headers: HeaderMap,
     /// Header fields that were put together for other objects.
-    pub(super) prepared: Vec<Prepared>,
+    pub(super) header_cache: Vec<CachedHeaders>,
 }

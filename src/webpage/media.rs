@@ -1,7 +1,7 @@
 //! Media queries, judged by the one window that pages are loaded for (CSS Media Queries 4).
 
 /// Width of the window in CSS pixels.
-pub(super) const WIDTH: f64 = 1920.0;
+pub(super) const VIEWPORT_WIDTH: f64 = 1920.0;
 /// Its height.
 const HEIGHT: f64 = 1080.0;
 /// Parentheses in parentheses that are looked into.
@@ -10,11 +10,16 @@ const DEEPEST: u8 = 8;
 /// Whether the list of queries in `text` takes the window. An empty one does; what cannot be read does not.
 pub(super) fn matches(text: &str) -> bool {
     let text = text.trim().to_ascii_lowercase();
-    text.is_empty() || split(&text, |rest| rest.starts_with(',').then_some(1)).any(|query| one(query, 0))
+    text.is_empty()
+        || split_outside_parentheses(&text, |rest| rest.starts_with(',').then_some(1))
+            .any(|query| query_matches(query, 0))
 }
 
 /// Parts of `text` between separators outside of parentheses; `separator` tells the length of one.
-pub(super) fn split(text: &str, separator: fn(&str) -> Option<usize>) -> impl Iterator<Item = &str> {
+pub(super) fn split_outside_parentheses(
+    text: &str,
+    separator: fn(&str) -> Option<usize>,
+) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
         let text = rest?;
@@ -37,36 +42,37 @@ pub(super) fn split(text: &str, separator: fn(&str) -> Option<usize>) -> impl It
     })
 }
 
-fn one(query: &str, depth: u8) -> bool {
+fn query_matches(query: &str, depth: u8) -> bool {
     let query = query.trim();
     if depth > DEEPEST {
         return false;
     }
     if let Some(rest) = query.strip_prefix("not ").or_else(|| query.strip_prefix("not(").map(|_| &query[3..]))
     {
-        return !one(rest, depth + 1);
+        return !query_matches(rest, depth + 1);
     }
     let query = query.strip_prefix("only ").unwrap_or(query);
     let or = |rest: &str| rest.starts_with(" or ").then_some(4);
     let and = |rest: &str| rest.starts_with(" and ").then_some(5).or(rest.starts_with(" and(").then_some(4));
-    split(query, or).any(|part| split(part, and).all(|term| self::term(term.trim(), depth)))
+    split_outside_parentheses(query, or)
+        .any(|part| split_outside_parentheses(part, and).all(|term| self::term_matches(term.trim(), depth)))
 }
 
-fn term(term: &str, depth: u8) -> bool {
+fn term_matches(term: &str, depth: u8) -> bool {
     match term.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).map(str::trim) {
-        Some(inner) if inner.starts_with('(') || inner.starts_with("not") => one(inner, depth + 1),
-        Some(inner) => feature(inner),
-        None if term.starts_with("not") => one(term, depth + 1),
+        Some(inner) if inner.starts_with('(') || inner.starts_with("not") => query_matches(inner, depth + 1),
+        Some(inner) => feature_matches(inner),
+        None if term.starts_with("not") => query_matches(term, depth + 1),
         None => matches!(term, "all" | "screen"),
     }
 }
 
-fn feature(text: &str) -> bool {
+fn feature_matches(text: &str) -> bool {
     if let Some((name, value)) = text.split_once(':') {
-        return has(name.trim(), value.trim());
+        return feature_value_matches(name.trim(), value.trim());
     }
     if text.contains(['<', '>', '=']) {
-        return range(text);
+        return range_matches(text);
     }
     matches!(
         text,
@@ -74,13 +80,13 @@ fn feature(text: &str) -> bool {
     )
 }
 
-fn has(name: &str, value: &str) -> bool {
+fn feature_value_matches(name: &str, value: &str) -> bool {
     let (bound, plain) = match name.split_at_checked(4) {
         Some(("min-", plain)) => (Some(true), plain),
         Some(("max-", plain)) => (Some(false), plain),
         _ => (None, name),
     };
-    if let (Some(is), Some(asked)) = (measure(plain), length(value)) {
+    if let (Some(is), Some(asked)) = (viewport_feature(plain), parse_length(value)) {
         return match bound {
             Some(true) => is >= asked,
             Some(false) => is <= asked,
@@ -100,7 +106,7 @@ fn has(name: &str, value: &str) -> bool {
 }
 
 /// `width >= 600px`, `400px < width <= 700px`.
-fn range(text: &str) -> bool {
+fn range_matches(text: &str) -> bool {
     let mut parts: Vec<&str> = Vec::new();
     let mut signs: Vec<&str> = Vec::new();
     let mut rest = text;
@@ -111,7 +117,7 @@ fn range(text: &str) -> bool {
         rest = &rest[at + length..];
     }
     parts.push(rest.trim());
-    let value = |part: &str| measure(part).or_else(|| length(part));
+    let value = |part: &str| viewport_feature(part).or_else(|| parse_length(part));
     signs.len() <= 2
         && signs.iter().zip(parts.windows(2)).all(|(sign, pair)| match (value(pair[0]), value(pair[1])) {
             (Some(a), Some(b)) => match *sign {
@@ -125,11 +131,11 @@ fn range(text: &str) -> bool {
         })
 }
 
-fn measure(name: &str) -> Option<f64> {
+fn viewport_feature(name: &str) -> Option<f64> {
     match name {
-        "width" | "device-width" => Some(WIDTH),
+        "width" | "device-width" => Some(VIEWPORT_WIDTH),
         "height" | "device-height" => Some(HEIGHT),
-        "aspect-ratio" | "device-aspect-ratio" => Some(WIDTH / HEIGHT),
+        "aspect-ratio" | "device-aspect-ratio" => Some(VIEWPORT_WIDTH / HEIGHT),
         "resolution" | "-webkit-device-pixel-ratio" | "-webkit-min-device-pixel-ratio" => Some(1.0),
         "color" => Some(8.0),
         _ => None,
@@ -137,7 +143,7 @@ fn measure(name: &str) -> Option<f64> {
 }
 
 /// A length in CSS pixels, a resolution in device pixels each, a ratio, or a number.
-pub(super) fn length(text: &str) -> Option<f64> {
+pub(super) fn parse_length(text: &str) -> Option<f64> {
     if let Some((a, b)) = text.split_once('/') {
         return Some(number(a.trim())? / number(b.trim())?);
     }
@@ -146,7 +152,7 @@ pub(super) fn length(text: &str) -> Option<f64> {
     let scale = match &text[unit..] {
         "" | "px" | "dppx" | "x" => 1.0,
         "em" | "rem" => 16.0,
-        "vw" => WIDTH / 100.0,
+        "vw" => VIEWPORT_WIDTH / 100.0,
         "vh" => HEIGHT / 100.0,
         "in" => 96.0,
         "cm" => 96.0 / 2.54,

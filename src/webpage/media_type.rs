@@ -8,7 +8,7 @@ fn essence(kind: &str) -> String {
 }
 
 /// Whether browsers take an image of this type.
-pub(super) fn is_picture_type(kind: &str) -> bool {
+pub(super) fn is_image_type(kind: &str) -> bool {
     let known = ["avif", "webp", "jpeg", "jpg", "png", "apng", "gif", "svg+xml", "bmp", "x-icon"];
     let kind = essence(kind);
     kind.is_empty() || kind.strip_prefix("image/").is_some_and(|kind| known.contains(&kind))
@@ -35,7 +35,7 @@ pub(super) fn is_script_type(kind: &str) -> bool {
 }
 
 /// What an object is that its element says this type of.
-pub(super) fn kind_of(kind: Option<&str>) -> PageObjectKind {
+pub(super) fn object_kind(kind: Option<&str>) -> PageObjectKind {
     match essence(kind.unwrap_or_default()).split_once('/') {
         Some(("image", _)) => PageObjectKind::Image,
         Some(("audio" | "video", _)) => PageObjectKind::Media,

@@ -36,10 +36,10 @@ mod srcset;
 mod terms;
 mod text;
 
-pub use css::scan as scan_css;
-pub use domain::{same_site, site_of};
-pub use finds::{Finds, Found, MOST_OBJECTS};
-pub use html::scan as scan_html;
+pub use css::scan_css;
+pub use domain::{same_site, site};
+pub use finds::{FoundObject, MAX_OBJECTS, PageObjectQueue};
+pub use html::scan_html;
 pub use load::load;
-pub use terms::{Loaded, Terms};
-pub use text::fingerprint;
+pub use terms::{LoadOptions, LoadedPage};
+pub use text::text_fingerprint;

@@ -4,34 +4,34 @@ use http::header::CONTENT_TYPE;
 use tokio::time::Instant;
 use url::Url;
 
-use super::finds::Found;
+use super::finds::FoundObject;
 use crate::domain::{Failure, PageObject, Phases, duration_micros};
 use crate::protocol::http::client::{truncate_for_result, version_name};
 use crate::protocol::http::{BodyContent, ResponseHead};
 
 /// An object while it is loaded.
-pub(super) struct Object {
+pub(super) struct LoadingObject {
     /// As it was found.
-    pub(super) found: Found,
+    pub(super) found: FoundObject,
     /// Where it is asked for now: redirects lead elsewhere.
     pub(super) url: Url,
     /// The number of the server there.
     pub(super) origin: usize,
     /// Redirects so far.
-    pub(super) hops: usize,
+    pub(super) redirects: usize,
     /// When it was begun.
-    pub(super) began: Option<Instant>,
+    pub(super) started_at: Option<Instant>,
     /// How often it was sent again since a connection had ended.
-    pub(super) repeats: u32,
+    pub(super) retries: u32,
     /// Whether nothing more comes.
     pub(super) is_done: bool,
     /// What is told of it.
-    pub(super) told: PageObject,
+    pub(super) result: PageObject,
 }
 
-impl Object {
+impl LoadingObject {
     /// Nothing was done for it yet.
-    pub(super) fn new(found: Found, origin: usize, third_party: bool) -> Self {
+    pub(super) fn new(found: FoundObject, origin: usize, third_party: bool) -> Self {
         let told = PageObject {
             url: found.url.as_str().to_owned(),
             kind: found.kind,
@@ -48,21 +48,21 @@ impl Object {
             failure: None,
         };
         let url = found.url.clone();
-        Self { found, url, origin, hops: 0, began: None, repeats: 0, is_done: false, told }
+        Self { found, url, origin, redirects: 0, started_at: None, retries: 0, is_done: false, result: told }
     }
 
     /// It is begun now, if it was not before; `page` is when that of the page was.
-    pub(super) fn begin(&mut self, page: Instant) -> Instant {
-        let told = &mut self.told;
-        *self.began.get_or_insert_with(|| {
+    pub(super) fn start(&mut self, page: Instant) -> Instant {
+        let told = &mut self.result;
+        *self.started_at.get_or_insert_with(|| {
             let now = Instant::now();
             told.started_us = duration_micros(now.duration_since(page));
             now
         })
     }
 
-    pub(super) fn note(&mut self, head: &ResponseHead, content: &BodyContent) {
-        let told = &mut self.told;
+    pub(super) fn record_response(&mut self, head: &ResponseHead, content: &BodyContent) {
+        let told = &mut self.result;
         told.http_status = head.status.as_u16();
         version_name(head.version).clone_into(&mut told.http_version);
         let kind = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
@@ -73,7 +73,7 @@ impl Object {
 
     pub(super) fn finish(&mut self, failure: Option<Failure>) {
         self.is_done = true;
-        self.told.failure = failure;
-        self.told.total_us = self.began.map_or(0, |began| duration_micros(began.elapsed()));
+        self.result.failure = failure;
+        self.result.total_us = self.started_at.map_or(0, |began| duration_micros(began.elapsed()));
     }
 }

@@ -9,7 +9,7 @@ use url::Url;
 use crate::domain::PageObjectKind;
 
 /// Header fields for all objects of one kind, that one document or style sheet names of one server.
-pub(super) struct Prepared {
+pub(super) struct CachedHeaders {
     pub(super) kind: PageObjectKind,
     pub(super) by: Arc<Url>,
     pub(super) origin: usize,
@@ -18,12 +18,12 @@ pub(super) struct Prepared {
 }
 
 /// Those of the monitor's `fields` that a request for an object of its own server has too.
-pub(super) fn own(fields: &HeaderMap) -> HeaderMap {
-    only(fields, |name| ![HOST, CONNECTION, CONTENT_TYPE, CONTENT_LENGTH].contains(name)).collect()
+pub(super) fn own_headers(fields: &HeaderMap) -> HeaderMap {
+    filter_headers(fields, |name| ![HOST, CONNECTION, CONTENT_TYPE, CONTENT_LENGTH].contains(name)).collect()
 }
 
 /// Those of `fields` that are wanted, in their order.
-pub(super) fn only(
+pub(super) fn filter_headers(
     fields: &HeaderMap,
     is_wanted: impl Fn(&HeaderName) -> bool,
 ) -> impl Iterator<Item = (HeaderName, HeaderValue)> {

@@ -4,9 +4,9 @@
 use html5gum::{Emitter, ForwardingEmitter};
 
 /// Passes on to the one inside what it is told, but for faults.
-pub(super) struct Quiet<E>(pub(super) E);
+pub(super) struct SilentEmitter<E>(pub(super) E);
 
-impl<E: Emitter> ForwardingEmitter for Quiet<E> {
+impl<E: Emitter> ForwardingEmitter for SilentEmitter<E> {
     type Token = E::Token;
 
     fn inner(&mut self) -> &mut impl Emitter<Token = Self::Token> {

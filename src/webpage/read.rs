@@ -3,29 +3,29 @@
 use encoding_rs::{Encoding, UTF_8};
 use url::Url;
 
-use super::css::scan as scan_css;
-use super::finds::{Finds, Found};
-use super::html::scan as scan_html;
+use super::css::scan_css;
+use super::finds::{FoundObject, PageObjectQueue};
+use super::html::scan_html;
 use crate::domain::PageObjectKind;
 
 /// Bytes that are read in passing.
-const LONG: usize = 64 * 1024;
+const INLINE_SCAN_BYTES: usize = 64 * 1024;
 
 /// A style sheet or a document.
-pub(super) struct Source {
+pub(super) struct ScanSource {
     /// Its bytes.
     pub(super) bytes: Vec<u8>,
     /// Its media type, as declared.
     pub(super) kind: Option<String>,
     /// As it was found.
-    pub(super) found: Found,
+    pub(super) found: FoundObject,
     /// Where it came from in the end.
     pub(super) url: Url,
 }
 
 /// Adds what `source` names to `finds`.
-pub(super) async fn search(source: Source, mut finds: Finds) -> Finds {
-    let is_long = source.bytes.len() > LONG;
+pub(super) async fn scan_objects(source: ScanSource, mut finds: PageObjectQueue) -> PageObjectQueue {
+    let is_long = source.bytes.len() > INLINE_SCAN_BYTES;
     let reading = move || {
         let kind = source.kind.as_deref().unwrap_or_default();
         let text = encoding(kind).decode(&source.bytes).0;
@@ -40,7 +40,7 @@ pub(super) async fn search(source: Source, mut finds: Finds) -> Finds {
         return reading();
     }
     // It does not panic; if it did, nothing more is found.
-    tokio::task::spawn_blocking(reading).await.unwrap_or_else(|_| Finds::closed())
+    tokio::task::spawn_blocking(reading).await.unwrap_or_else(|_| PageObjectQueue::closed())
 }
 
 /// References are ASCII mostly: what is not declared in the head counts as UTF-8.

@@ -3,11 +3,11 @@
 use super::media;
 
 /// Candidates that are looked at.
-const MOST: usize = 100;
+const MAX_CANDIDATES: usize = 100;
 
 /// The URL that the window takes of `srcset`, `sizes` and `src`: the smallest that is at least as dense as it, else
 /// the densest; the first of equal ones.
-pub(super) fn choose<'a>(srcset: &'a str, sizes: &str, src: Option<&'a str>) -> Option<&'a str> {
+pub(super) fn select_candidate<'a>(srcset: &'a str, sizes: &str, src: Option<&'a str>) -> Option<&'a str> {
     let mut best: Option<(&str, f64)> = None;
     let mut slot = None;
     let mut take = |url: &'a str, density: f64| {
@@ -20,8 +20,8 @@ pub(super) fn choose<'a>(srcset: &'a str, sizes: &str, src: Option<&'a str>) -> 
         }
     };
     let mut has_widths = false;
-    for (url, descriptors) in candidates(srcset).take(MOST) {
-        let found = density(descriptors, || *slot.get_or_insert_with(|| width(sizes)), &mut has_widths);
+    for (url, descriptors) in candidates(srcset).take(MAX_CANDIDATES) {
+        let found = density(descriptors, || *slot.get_or_insert_with(|| slot_width(sizes)), &mut has_widths);
         if let Some(density) = found {
             take(url, density);
         }
@@ -66,21 +66,23 @@ fn candidates(srcset: &str) -> impl Iterator<Item = (&str, &str)> {
             rest = after;
             return Some((bare.trim_end_matches(','), ""));
         }
-        let descriptors = media::split(after, |rest| rest.starts_with(',').then_some(1)).next().unwrap_or("");
+        let descriptors = media::split_outside_parentheses(after, |rest| rest.starts_with(',').then_some(1))
+            .next()
+            .unwrap_or("");
         rest = after.get(descriptors.len() + 1..).unwrap_or("");
         Some((url, descriptors))
     })
 }
 
 /// Width of the slot in CSS pixels by `sizes`: that of the first condition that holds, else the whole window.
-fn width(sizes: &str) -> f64 {
+fn slot_width(sizes: &str) -> f64 {
     let sizes = sizes.to_ascii_lowercase();
-    media::split(&sizes, |rest| rest.starts_with(',').then_some(1))
+    media::split_outside_parentheses(&sizes, |rest| rest.starts_with(',').then_some(1))
         .find_map(|size| {
             let size = size.trim();
             let (condition, length) =
                 size.rsplit_once(|c: char| c.is_ascii_whitespace()).unwrap_or(("", size));
-            media::length(length).filter(|length| *length >= 0.0 && media::matches(condition))
+            media::parse_length(length).filter(|length| *length >= 0.0 && media::matches(condition))
         })
-        .unwrap_or(media::WIDTH)
+        .unwrap_or(media::VIEWPORT_WIDTH)
 }

@@ -12,11 +12,11 @@ use crate::protocol::http::client::ConnectOptions;
 
 /// By which terms a page is loaded.
 #[derive(Debug)]
-pub struct Terms<'a> {
+pub struct LoadOptions<'a> {
     /// The network of this location.
     pub net: &'a Net,
     /// How connections are made. A client certificate is shown to the page's own host only.
-    pub way: &'a ConnectOptions,
+    pub connect_options: &'a ConnectOptions,
     /// Where the page came from.
     pub page: &'a Url,
     /// What the page was asked for in. Over TLS, HTTP/2 is offered for the objects in any case but of 1.0; with 3,
@@ -26,7 +26,7 @@ pub struct Terms<'a> {
     /// Header fields of the monitor. Those that let somebody in go to the origin of the page only.
     pub headers: &'a HeaderMap,
     /// Bytes of a body that are read at most.
-    pub body_bytes: u64,
+    pub max_body_bytes: u64,
     /// How long one object may take.
     pub object_timeout: Duration,
     /// When all has to be over.
@@ -37,7 +37,7 @@ pub struct Terms<'a> {
 
 /// What a page came to.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct LoadedPage {
     /// Its objects. `bytes` are those of the objects alone.
     pub page: FullPage,
     /// Whether the deadline came before the last object.

@@ -7,14 +7,14 @@ use aws_lc_rs::digest::{Context, SHA256};
 use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 
-use super::quiet::Quiet;
+use super::quiet::SilentEmitter;
 
 /// SHA-256 in lower-case hexadecimal over the visible text of `html`: without tags, comments, and what stands in
 /// `script`, `style`, `template`, `noscript`, `title` and frames. Runs of white space and the bounds of blocks
 /// count as one space.
 #[must_use]
-pub fn fingerprint(html: &str) -> String {
-    let mut reader = Reader {
+pub fn text_fingerprint(html: &str) -> String {
+    let mut reader = TextHasher {
         digest: Context::new(&SHA256),
         space: false,
         begun: false,
@@ -24,14 +24,14 @@ pub fn fingerprint(html: &str) -> String {
     let mut emitter = CallbackEmitter::new(&mut reader);
     emitter.naively_switch_states(true);
     // Everything happens in the events: nothing is ever handed out.
-    let _ = Tokenizer::new_with_emitter(html, Quiet(emitter)).next();
+    let _ = Tokenizer::new_with_emitter(html, SilentEmitter(emitter)).next();
     reader.digest.finish().as_ref().iter().fold(String::with_capacity(64), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
     })
 }
 
-struct Reader {
+struct TextHasher {
     digest: Context,
     /// A space is due before the next character.
     space: bool,
@@ -41,7 +41,7 @@ struct Reader {
     templates: u32,
 }
 
-impl Callback<Infallible, ()> for &mut Reader {
+impl Callback<Infallible, ()> for &mut TextHasher {
     fn handle_event(&mut self, event: CallbackEvent<'_>, _: Span<()>) -> Option<Infallible> {
         match event {
             CallbackEvent::OpenStartTag { name } => {
@@ -61,7 +61,7 @@ impl Callback<Infallible, ()> for &mut Reader {
                 }
             }
             CallbackEvent::String { value } if self.hidden.is_empty() && self.templates == 0 => {
-                self.take(value);
+                self.push_text(value);
             }
             _ => {}
         }
@@ -69,8 +69,8 @@ impl Callback<Infallible, ()> for &mut Reader {
     }
 }
 
-impl Reader {
-    fn take(&mut self, text: &[u8]) {
+impl TextHasher {
+    fn push_text(&mut self, text: &[u8]) {
         let text = String::from_utf8_lossy(text);
         let mut rest: &str = &text;
         while let Some(first) = rest.chars().next() {
@@ -154,7 +154,7 @@ fn is_inline(name: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::fingerprint;
+    use super::text_fingerprint;
 
     #[test]
     fn only_what_is_read_counts() {
@@ -166,12 +166,12 @@ mod tests {
             "Two&#32;words <template><p>7</p></template><noscript>7</noscript>and more",
             "Two words<br>and<svg><text>7</text></svg> more",
         ] {
-            assert_eq!(fingerprint(page), fingerprint(same), "{same}");
+            assert_eq!(text_fingerprint(page), text_fingerprint(same), "{same}");
         }
         for other in ["<p>Two words</p><p>and mores</p>", "<p>Twowords</p><p>and more</p>", ""] {
-            assert_ne!(fingerprint(page), fingerprint(other), "{other}");
+            assert_ne!(text_fingerprint(page), text_fingerprint(other), "{other}");
         }
-        assert_eq!(fingerprint(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-        assert_eq!(fingerprint("a <i> b").len(), 64);
+        assert_eq!(text_fingerprint(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+        assert_eq!(text_fingerprint("a <i> b").len(), 64);
     }
 }

@@ -3,7 +3,7 @@
 
 use url::Url;
 use vigie::domain::PageObjectKind;
-use vigie::webpage::{Finds, MOST_OBJECTS, scan_css, scan_html};
+use vigie::webpage::{MAX_OBJECTS, PageObjectQueue, scan_css, scan_html};
 
 const PAGE: &str = "http://site.test/dir/page?q";
 
@@ -212,7 +212,7 @@ const CSS: &[(&str, &[&str])] = &[
     ("@media", &[]),
 ];
 
-fn shown(finds: &mut Finds) -> Vec<String> {
+fn shown(finds: &mut PageObjectQueue) -> Vec<String> {
     let kind = |kind| match kind {
         PageObjectKind::Image => "image",
         PageObjectKind::Script => "script",
@@ -228,7 +228,7 @@ fn shown(finds: &mut Finds) -> Vec<String> {
         let relative = url.strip_prefix("http://site.test/dir/").or(url.strip_prefix("http://site.test"));
         relative.unwrap_or(url).to_owned()
     };
-    finds.take().iter().map(|found| format!("{} {}", kind(found.kind), short(&found.url))).collect()
+    finds.drain().iter().map(|found| format!("{} {}", kind(found.kind), short(&found.url))).collect()
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn every_case_of_the_tables_finds_what_it_says() {
     let page = Url::parse(PAGE).unwrap();
     let mut wrong = Vec::new();
     for (html, expected) in HTML {
-        let mut finds = Finds::new(&page);
+        let mut finds = PageObjectQueue::new(&page);
         scan_html(html, &page, 0, &mut finds);
         let found = shown(&mut finds);
         if found != *expected {
@@ -255,21 +255,21 @@ fn every_case_of_the_tables_finds_what_it_says() {
     assert!(HTML.len() + CSS.len() >= 60);
 }
 
-fn sheet(page: &Url) -> (Finds, vigie::webpage::Found) {
-    let mut finds = Finds::new(page);
+fn sheet(page: &Url) -> (PageObjectQueue, vigie::webpage::FoundObject) {
+    let mut finds = PageObjectQueue::new(page);
     scan_html("<link rel=stylesheet href=css/sheet.css>", page, 0, &mut finds);
-    let found = finds.take().remove(0);
+    let found = finds.drain().remove(0);
     (finds, found)
 }
 
 #[test]
 fn a_sheet_that_is_not_for_the_screen_is_an_object_and_what_it_names_is_not() {
     let page = Url::parse(PAGE).unwrap();
-    let mut finds = Finds::new(&page);
+    let mut finds = PageObjectQueue::new(&page);
     scan_html("<link rel=stylesheet media=print href=a.css>", &page, 0, &mut finds);
-    let found = finds.take().remove(0);
+    let found = finds.drain().remove(0);
     scan_css("a{background:url(a.png)}", &found, &found.url, &mut finds);
-    assert!(finds.take().is_empty());
+    assert!(finds.drain().is_empty());
 }
 
 #[test]
@@ -281,12 +281,12 @@ fn no_more_objects_than_a_check_can_bear_are_listed_and_the_rest_is_counted() {
         // Neither tags nor attributes are closed as they should be, and each stands there twice.
         write!(html, "<div><p><a href=x><img src='{number}.png' <b>{number}<img src={number}.png>").unwrap();
     }
-    let mut finds = Finds::new(&page);
+    let mut finds = PageObjectQueue::new(&page);
     scan_html(&html, &page, 0, &mut finds);
-    assert_eq!((finds.take().len(), finds.unlisted()), (MOST_OBJECTS, 20_000 - 500));
+    assert_eq!((finds.drain().len(), finds.unlisted()), (MAX_OBJECTS, 20_000 - 500));
 
     let long = format!("<img src={}><img src=a.png>", "x".repeat(100_000));
-    let mut finds = Finds::new(&page);
+    let mut finds = PageObjectQueue::new(&page);
     scan_html(&long, &page, 0, &mut finds);
     assert_eq!((shown(&mut finds), finds.unlisted()), (vec!["image a.png".to_owned()], 1));
 }
@@ -313,7 +313,7 @@ fn imports_that_go_deeper_than_is_followed_are_counted() {
     let mut depth = 0;
     loop {
         scan_css(&format!("@import '{depth}.css';"), &found, &found.url.clone(), &mut finds);
-        match finds.take().pop() {
+        match finds.drain().pop() {
             Some(next) => found = next,
             None => break,
         }

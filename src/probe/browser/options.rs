@@ -24,7 +24,7 @@ use crate::schema::typed::browser::{BrowserSettings, BrowserType, KeywordAction}
 use crate::schema::{InvalidSettings, MonitorDocument};
 use crate::script::DEFAULT_MAX_STEPS;
 use crate::script::dialect::{ActionKind, Script};
-use crate::webpage::site_of;
+use crate::webpage::site;
 
 /// What is measured of how people experience a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,9 +152,9 @@ impl Options {
     /// The site that the script is about, once it opens `url`: that of its base, or else of the first page.
     pub(super) fn site(&self, url: &str, variables: &Variables) -> Option<String> {
         match self.base(variables) {
-            Ok(Some(base)) => site_of(&base),
+            Ok(Some(base)) => site(&base),
             // A base that comes to nothing is told by the first address that stands on it.
-            _ => site_of(&Url::parse(url).ok()?),
+            _ => site(&Url::parse(url).ok()?),
         }
     }
 

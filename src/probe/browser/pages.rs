@@ -13,7 +13,7 @@ use crate::domain::{
     Warning,
 };
 use crate::probe::full_page::FullPageRule;
-use crate::webpage::fingerprint;
+use crate::webpage::text_fingerprint;
 
 /// What a change of the content is told by, of the page that the script ended on; `steps` are those that were played.
 pub(super) async fn page_facts(session: &BrowserSession, steps: &[StepResult]) -> Option<HttpFacts> {
@@ -22,7 +22,7 @@ pub(super) async fn page_facts(session: &BrowserSession, steps: &[StepResult]) -
     let Ok(TextReading::Text(text, _)) = told else { return None };
     let played = steps.last()?.browser_step.as_deref()?;
     let bytes = text.len() as u64;
-    let text_sha256 = tokio::task::spawn_blocking(move || fingerprint(&text)).await.ok();
+    let text_sha256 = tokio::task::spawn_blocking(move || text_fingerprint(&text)).await.ok();
     Some(HttpFacts {
         http_status: played.http_status,
         body_wire_bytes: bytes,

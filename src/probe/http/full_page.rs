@@ -12,7 +12,7 @@ use crate::evaluate::charset;
 use crate::probe::contract::ProbeContext;
 use crate::protocol::http::client::{AuthState, CookieJar, version_name};
 use crate::webpage;
-use crate::webpage::{Finds, Loaded, Terms};
+use crate::webpage::{LoadOptions, LoadedPage, PageObjectQueue};
 
 /// Bytes of a page that are read in passing.
 const INLINE_SCAN_BYTES: usize = 64 * 1024;
@@ -43,24 +43,24 @@ pub(super) async fn load_full_page(
     observation: &mut Observation,
 ) {
     let rule = options.full_page.filter(|rule| rule.is_due(cx.full_page_at, cx.clock.now()));
-    let finds = rule.map(|_| Finds::new(&page.url));
+    let finds = rule.map(|_| PageObjectQueue::new(&page.url));
     let (finds, fingerprint) = analyze(&page, finds, options.detect_change).await;
     if let Some(facts) = &mut observation.facts.http {
         facts.text_sha256 = fingerprint;
     }
     let Some((rule, finds)) = rule.zip(finds) else { return };
-    let terms = Terms {
+    let terms = LoadOptions {
         net: cx.net,
-        way: &options.connect,
+        connect_options: &options.connect,
         page: &page.url,
         version: page_version(observation, options.version),
         headers,
-        body_bytes: options.max_body_bytes,
+        max_body_bytes: options.max_body_bytes,
         object_timeout: rule.object_timeout,
         deadline: cx.deadline,
         started,
     };
-    let Loaded { page: mut loaded, timed_out } =
+    let LoadedPage { page: mut loaded, timed_out } =
         webpage::load(&terms, jar, page.auth_state.as_mut(), finds).await;
     loaded.bytes += page.bytes.len() as u64;
     let wrong = rule.evaluate(&loaded, timed_out, cx.deadline.timeout);
@@ -88,9 +88,9 @@ fn page_version(observation: &Observation, wanted: Version) -> Version {
 /// What the page names, and the fingerprint of its text where it is wanted.
 async fn analyze(
     page: &FetchedPage,
-    finds: Option<Finds>,
+    finds: Option<PageObjectQueue>,
     fingerprints: bool,
-) -> (Option<Finds>, Option<String>) {
+) -> (Option<PageObjectQueue>, Option<String>) {
     if finds.is_none() && !fingerprints {
         return (None, None);
     }
@@ -98,7 +98,7 @@ async fn analyze(
     let is_html = page.is_html();
     let reading = move || {
         let text = charset::decode(&bytes, kind.as_deref());
-        let fingerprint = fingerprints.then(|| webpage::fingerprint(&text));
+        let fingerprint = fingerprints.then(|| webpage::text_fingerprint(&text));
         let finds = finds.map(|mut finds| {
             if is_html {
                 webpage::scan_html(&text, &url, 0, &mut finds);

@@ -20,7 +20,7 @@ pub struct StoredMonitor {
 pub struct NewMonitor {
     /// Whose it is.
     pub customer: CustomerId,
-    /// [`Origin::Api`] or [`Origin::ApplyEntry`].
+    /// [`OriginServer::Api`] or [`OriginServer::ApplyEntry`].
     pub origin: Origin,
     /// When it was accepted.
     pub modified_at: Timestamp,
