@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::net::Net;
-use crate::notify::{Channels, Composer, Http};
+use crate::notify::{Channels, MessageRenderer, WebhookClient};
 use crate::pipeline::{Addresses, Bell, Delivery, DeliveryParts};
 use crate::settings::Settings;
 use crate::store::SqliteStore;
@@ -29,7 +29,7 @@ pub(super) fn start(settings: &Settings, around: Around, bell: Bell) -> anyhow::
     let parts = DeliveryParts {
         outbox: store.clone(),
         addresses: Arc::new(addresses),
-        composer: Arc::new(Composer::default()),
+        composer: Arc::new(MessageRenderer::default()),
         courier: Arc::new(Channels::new(net, Arc::clone(&clock), settings.alerts.channels.clone())),
         results: Some(store.clone()),
         ledger: Some(store),
@@ -55,13 +55,13 @@ pub(super) async fn heartbeat(
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
     let Some(url) = settings.alerts.heartbeat_url.clone() else { return Ok(()) };
-    let http = Http::new(Arc::new(Net::new(&settings.net)?), Arc::clone(&clock));
+    let http = WebhookClient::new(Arc::new(Net::new(&settings.net)?), Arc::clone(&clock));
     tokio::spawn(async move {
         let mut told = false;
         loop {
             let well = works();
             if well {
-                let beat = http.touch(&url, BEAT_TIME).await;
+                let beat = http.ping(&url, BEAT_TIME).await;
                 if let Err(error) = &beat
                     && !told
                 {

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::contract::Message;
-use super::http::Call;
-use super::json_post::let_in;
-use super::pager_duty::{performance, severity_of};
+use super::contract::OutgoingMessage;
+use super::http::WebhookRequest;
+use super::json_post::with_credentials;
+use super::pager_duty::{performance_alert_key, severity};
 use super::send_error::SendError;
 use crate::domain::NotificationKind;
 
@@ -16,12 +16,12 @@ use crate::domain::NotificationKind;
 const PATH: &str = "/api/v2/alerts";
 /// For how long an alert holds without a clear: those who asked for a few messages only get no more of them,
 /// and Alertmanager would take the silence for the end after some minutes.
-const HOLDS: Duration = Duration::from_hours(24);
+const ALERT_DURATION: Duration = Duration::from_hours(24);
 
 /// The request for `message`.
-pub(super) fn call(message: &Message) -> Result<Call, SendError> {
-    let notice = &message.notice;
-    let kind = raised_by(notice.kind);
+pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, SendError> {
+    let notice = &message.content;
+    let kind = opening_kind(notice.kind);
     let mut labels = Map::new();
     let mut label = |name: &str, value: String| {
         if !value.is_empty() {
@@ -29,20 +29,20 @@ pub(super) fn call(message: &Message) -> Result<Call, SendError> {
         }
     };
     label("alertname", format!("Vigie{}", kind.title().replace(' ', "")));
-    label("severity", severity_of(notice, kind).to_owned());
+    label("severity", severity(notice, kind).to_owned());
     label("company", notice.company.clone());
     label("monitor", notice.monitor_name.clone());
     label("monitor_id", notice.monitor_id.map(|id| id.to_string()).unwrap_or_default());
     label("monitor_type", notice.monitor_type.map(|kind| kind.name().to_owned()).unwrap_or_default());
     label("target", notice.target.clone());
-    if let Some((alert, location)) = performance(notice) {
+    if let Some((alert, location)) = performance_alert_key(notice) {
         label("performance_alert", alert.to_string());
         label("location_id", location.to_string());
     }
     if notice.monitor_id.is_none() {
         label("key", message.key.clone());
     }
-    let ends_at = if notice.kind.is_clear() { notice.at } else { notice.at + HOLDS };
+    let ends_at = if notice.kind.is_clear() { notice.at } else { notice.at + ALERT_DURATION };
     let body = json!([{
         "labels": labels,
         "annotations": {
@@ -57,12 +57,13 @@ pub(super) fn call(message: &Message) -> Result<Call, SendError> {
         "startsAt": notice.since.unwrap_or(notice.at).to_string(),
         "endsAt": ends_at.to_string(),
     }]);
-    let call = Call::post(&message.recipient.address, "application/json", body.to_string())?;
-    Ok(let_in(call.with_default_path(PATH), &message.recipient, &message.secret.0).keyed(&message.key))
+    let call = WebhookRequest::post(&message.recipient.address, "application/json", body.to_string())?;
+    Ok(with_credentials(call.with_default_path(PATH), &message.recipient, &message.secret.0)
+        .with_idempotency_key(&message.key))
 }
 
 /// The kind of alert that a clear ends; of others itself.
-const fn raised_by(kind: NotificationKind) -> NotificationKind {
+const fn opening_kind(kind: NotificationKind) -> NotificationKind {
     match kind {
         NotificationKind::SiteClear => NotificationKind::SiteError,
         NotificationKind::PerformanceClear => NotificationKind::PerformanceError,

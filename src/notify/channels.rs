@@ -3,25 +3,25 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::contract::{Courier, Message, Sending};
-use super::http::{Call, Http};
-use super::mail::{Mail, MailSettings};
+use super::contract::{MessageSender, OutgoingMessage, SendFuture};
+use super::http::{WebhookClient, WebhookRequest};
+use super::mail::{MailChannel, MailSettings};
 use super::send_error::SendError;
 use super::sms::SmsSettings;
-use super::snmp::{Traps, object_identifier};
+use super::snmp::{TrapChannel, parse_object_identifier};
 use super::{alertmanager, form_post, json_post, pager_duty, service_now, slack, sms, splunk};
 use crate::clock::Clock;
 use crate::domain::NotificationMethod;
 use crate::net::Net;
 
 /// The enterprise of traps when the settings name none: the one that Net-SNMP leaves to experiments.
-pub const TRAP_ENTERPRISE: &str = "1.3.6.1.4.1.8072.9999.9999";
+pub const DEFAULT_TRAP_ENTERPRISE: &str = "1.3.6.1.4.1.8072.9999.9999";
 
 /// What channels need to know beside the message.
 #[derive(Clone, Debug)]
 pub struct ChannelSettings {
     /// How long one try of a webhook or trap may take.
-    pub try_time: Duration,
+    pub attempt_timeout: Duration,
     /// The mail server; without it mail waits.
     pub mail: Option<MailSettings>,
     /// The gateway of short messages; without it they wait.
@@ -32,16 +32,16 @@ pub struct ChannelSettings {
 
 impl Default for ChannelSettings {
     fn default() -> Self {
-        let trap_enterprise = object_identifier(TRAP_ENTERPRISE).unwrap_or_default();
-        Self { try_time: Duration::from_secs(20), mail: None, sms: None, trap_enterprise }
+        let trap_enterprise = parse_object_identifier(DEFAULT_TRAP_ENTERPRISE).unwrap_or_default();
+        Self { attempt_timeout: Duration::from_secs(20), mail: None, sms: None, trap_enterprise }
     }
 }
 
 /// Every channel of this build.
 pub struct Channels {
-    http: Http,
-    mail: Option<Mail>,
-    traps: Traps,
+    http: WebhookClient,
+    mail: Option<MailChannel>,
+    traps: TrapChannel,
     sms: Option<SmsSettings>,
     clock: Arc<dyn Clock>,
     try_time: Duration,
@@ -51,11 +51,12 @@ impl Channels {
     /// Channels over `net`.
     #[must_use]
     pub fn new(net: Arc<Net>, clock: Arc<dyn Clock>, settings: ChannelSettings) -> Self {
-        let ChannelSettings { try_time, mail, sms, trap_enterprise } = settings;
-        let traps = Traps { net: Arc::clone(&net), enterprise: trap_enterprise, started_at: clock.now() };
+        let ChannelSettings { attempt_timeout: try_time, mail, sms, trap_enterprise } = settings;
+        let traps =
+            TrapChannel { net: Arc::clone(&net), enterprise: trap_enterprise, started_at: clock.now() };
         Self {
-            http: Http::new(Arc::clone(&net), Arc::clone(&clock)),
-            mail: mail.map(|mail| Mail::new(net, mail)),
+            http: WebhookClient::new(Arc::clone(&net), Arc::clone(&clock)),
+            mail: mail.map(|mail| MailChannel::new(net, mail)),
             traps,
             sms,
             clock,
@@ -63,9 +64,9 @@ impl Channels {
         }
     }
 
-    async fn try_send(&self, message: &Message) -> Result<(), SendError> {
-        let unset = |what: &str| SendError::passing(format!("{what} is not set; name it in the settings"));
-        let call: Call = match message.recipient.method {
+    async fn send_by_method(&self, message: &OutgoingMessage) -> Result<(), SendError> {
+        let unset = |what: &str| SendError::transient(format!("{what} is not set; name it in the settings"));
+        let call: WebhookRequest = match message.recipient.method {
             NotificationMethod::MailText | NotificationMethod::MailHtml => {
                 return self.mail.as_ref().ok_or_else(|| unset("`mail.server`"))?.send(message).await;
             }
@@ -73,32 +74,33 @@ impl Channels {
                 return self.traps.send(message, self.clock.now(), self.try_time).await;
             }
             NotificationMethod::Sms => {
-                sms::call(self.sms.as_ref().ok_or_else(|| unset("`sms.url`"))?, message)?
+                sms::to_request(self.sms.as_ref().ok_or_else(|| unset("`sms.url`"))?, message)?
             }
-            NotificationMethod::FormPost => form_post::call(message)?,
-            NotificationMethod::PagerDuty => pager_duty::call(message)?,
-            NotificationMethod::SplunkHec => splunk::call(message)?,
-            NotificationMethod::JsonPost => json_post::call(message)?,
-            NotificationMethod::ServiceNow => service_now::call(message)?,
-            NotificationMethod::Slack => slack::call(message)?,
-            NotificationMethod::Alertmanager => alertmanager::call(message)?,
+            NotificationMethod::FormPost => form_post::to_request(message)?,
+            NotificationMethod::PagerDuty => pager_duty::to_request(message)?,
+            NotificationMethod::SplunkHec => splunk::to_request(message)?,
+            NotificationMethod::JsonPost => json_post::to_request(message)?,
+            NotificationMethod::ServiceNow => service_now::to_request(message)?,
+            NotificationMethod::Slack => slack::to_request(message)?,
+            NotificationMethod::Alertmanager => alertmanager::to_request(message)?,
         };
         self.http.send(call, self.try_time).await.map(drop)
     }
 }
 
-impl Courier for Channels {
-    fn send<'a>(&'a self, message: &'a Message) -> Sending<'a> {
+impl MessageSender for Channels {
+    fn send<'a>(&'a self, message: &'a OutgoingMessage) -> SendFuture<'a> {
         Box::pin(async move {
-            let mail = self.mail.as_ref().map_or(Duration::ZERO, Mail::try_time);
+            let mail = self.mail.as_ref().map_or(Duration::ZERO, MailChannel::attempt_timeout);
             let most = match message.recipient.method {
                 NotificationMethod::MailText | NotificationMethod::MailHtml => mail,
                 _ => self.try_time,
             };
             // Never reached: it holds whatever a channel forgets to hold.
-            let ended = tokio::time::timeout(most + Duration::from_secs(5), self.try_send(message)).await;
-            let late = |_| SendError::passing(format!("no end within {} s", most.as_secs()));
-            ended.map_err(late).flatten().map_err(|error| error.masked(&message.secret.0))
+            let ended =
+                tokio::time::timeout(most + Duration::from_secs(5), self.send_by_method(message)).await;
+            let late = |_| SendError::transient(format!("no end within {} s", most.as_secs()));
+            ended.map_err(late).flatten().map_err(|error| error.redact(&message.secret.0))
         })
     }
 }

@@ -7,11 +7,11 @@ use crate::domain::{Capture, NotificationContent, Recipient};
 
 /// A message for one recipient.
 #[derive(Clone, Debug)]
-pub struct Message {
+pub struct OutgoingMessage {
     /// Idempotency key; the same at each try.
     pub key: String,
     /// What is told.
-    pub notice: NotificationContent,
+    pub content: NotificationContent,
     /// Who is told.
     pub recipient: Recipient,
     /// Secret of the recipient, opened; empty for none.
@@ -39,10 +39,10 @@ impl std::fmt::Debug for Secret {
 }
 
 /// The future of one try.
-pub type Sending<'a> = Pin<Box<dyn Future<Output = Result<(), SendError>> + Send + 'a>>;
+pub type SendFuture<'a> = Pin<Box<dyn Future<Output = Result<(), SendError>> + Send + 'a>>;
 
 /// Tells people. Everything it reads is bounded, and a try ends within its time, whatever the receiver does.
-pub trait Courier: Send + Sync + 'static {
+pub trait MessageSender: Send + Sync + 'static {
     /// One try to hand `message` over by the method of its recipient.
-    fn send<'a>(&'a self, message: &'a Message) -> Sending<'a>;
+    fn send<'a>(&'a self, message: &'a OutgoingMessage) -> SendFuture<'a>;
 }

@@ -12,7 +12,7 @@ const SOURCE: &str = "vigie";
 
 /// Everything that `notice` says, as strings; empty where there is nothing to say.
 #[must_use]
-pub fn fields(notice: &NotificationContent, key: &str, text: &str) -> Map<String, Value> {
+pub fn json_fields(notice: &NotificationContent, key: &str, text: &str) -> Map<String, Value> {
     let kind = notice.monitor_type.map_or("", MonitorType::name);
     let scripted = matches!(
         notice.monitor_type,
@@ -25,16 +25,16 @@ pub fn fields(notice: &NotificationContent, key: &str, text: &str) -> Map<String
         ("notify_type", notice.kind.title().to_owned()),
         ("custid", notice.customer.to_string()),
         ("company", notice.company.clone()),
-        ("device_id", shown(notice.monitor_id)),
+        ("device_id", display_or_empty(notice.monitor_id)),
         ("device_name", notice.monitor_name.clone()),
         ("device_type", kind.to_owned()),
         ("device_typecode", kind.to_owned()),
         ("status", notice.status.to_string()),
         ("status_text", notice.status_text.clone()),
         ("errcount", notice.errcount.to_string()),
-        ("http_status", shown(notice.http_status)),
+        ("http_status", display_or_empty(notice.http_status)),
         ("location", notice.location.clone()),
-        ("location_num", shown(notice.location_id)),
+        ("location_num", display_or_empty(notice.location_id)),
         ("timestamp", notice.at.to_string()),
         ("transaction", if scripted { "y" } else { "n" }.to_owned()),
         ("url", notice.target.clone()),
@@ -43,9 +43,9 @@ pub fn fields(notice: &NotificationContent, key: &str, text: &str) -> Map<String
         ("alert_note", notice.alert_note.clone()),
         ("kind", notice.kind.name().to_owned()),
         ("brand", notice.brand.clone()),
-        ("episode", shown(notice.episode)),
-        ("check", shown(notice.check_id)),
-        ("since", shown(notice.since)),
+        ("episode", display_or_empty(notice.episode)),
+        ("check", display_or_empty(notice.check_id)),
+        ("since", display_or_empty(notice.since)),
         (
             "verification",
             notice.verification.as_ref().map(|said| said.status.to_string()).unwrap_or_default(),
@@ -56,22 +56,22 @@ pub fn fields(notice: &NotificationContent, key: &str, text: &str) -> Map<String
     ];
     let mut fields: Map<String, Value> =
         pairs.into_iter().map(|(name, text)| (name.to_owned(), Value::String(text))).collect();
-    fields.insert("rotated_locations".to_owned(), notice.locations.iter().map(location).collect());
+    fields.insert("rotated_locations".to_owned(), notice.locations.iter().map(location_json).collect());
     fields.insert("reasons".to_owned(), json!(notice.reasons));
     let views = notice.extra.get("content_views").cloned().unwrap_or_else(|| json!([]));
     fields.insert("content_views".to_owned(), views);
     fields
 }
 
-fn location(report: &LocationReport) -> Value {
+fn location_json(report: &LocationReport) -> Value {
     json!({
         "location": report.name,
         "location_num": report.location_id.to_string(),
-        "status": shown(report.status.map(|Status(code)| code)),
+        "status": display_or_empty(report.status.map(|Status(code)| code)),
         "status_text": report.status_text,
     })
 }
 
-fn shown<T: ToString>(value: Option<T>) -> String {
+fn display_or_empty<T: ToString>(value: Option<T>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }

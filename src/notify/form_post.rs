@@ -3,21 +3,22 @@
 use serde_json::Value;
 use url::form_urlencoded::Serializer;
 
-use super::contract::Message;
-use super::fields::fields;
-use super::http::Call;
-use super::json_post::let_in;
+use super::contract::OutgoingMessage;
+use super::fields::json_fields;
+use super::http::WebhookRequest;
+use super::json_post::with_credentials;
 use super::send_error::SendError;
 
 /// The request for `message`.
-pub(super) fn call(message: &Message) -> Result<Call, SendError> {
+pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, SendError> {
     let mut form = Serializer::new(String::new());
-    for (name, value) in fields(&message.notice, &message.key, &message.text) {
+    for (name, value) in json_fields(&message.content, &message.key, &message.text) {
         match value {
             Value::String(text) => form.append_pair(&name, &text),
             other => form.append_pair(&name, &other.to_string()),
         };
     }
-    let call = Call::post(&message.recipient.address, "application/x-www-form-urlencoded", form.finish())?;
-    Ok(let_in(call, &message.recipient, &message.secret.0).keyed(&message.key))
+    let call =
+        WebhookRequest::post(&message.recipient.address, "application/x-www-form-urlencoded", form.finish())?;
+    Ok(with_credentials(call, &message.recipient, &message.secret.0).with_idempotency_key(&message.key))
 }

@@ -18,67 +18,69 @@ use crate::net::{ConnectTrace, Deadline, Endpoint, Net, TlsOptions};
 use crate::protocol::http::{BodyRetention, HttpProtocol, ResponseBody, ResponseHead, send_request};
 
 /// Bytes of an answer that are read.
-const ANSWER_BYTES: u64 = 64 * 1024;
+const MAX_RESPONSE_BYTES: u64 = 64 * 1024;
 /// Characters of an answer that a message repeats.
-const SHOWN: usize = 160;
+const MAX_QUOTED_CHARS: usize = 160;
 /// Redirects that are followed.
-const MOST_HOPS: usize = 3;
+const MAX_REDIRECTS: usize = 3;
 /// The longest that a receiver may ask to be left alone for.
-const LONGEST_PAUSE: Duration = Duration::from_hours(1);
+const MAX_RETRY_AFTER: Duration = Duration::from_hours(1);
 /// Tells receivers of one message that it is the same as before (draft-ietf-httpapi-idempotency-key-header).
 pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// Sends requests to receivers.
 #[derive(Clone)]
-pub struct Http {
+pub struct WebhookClient {
     net: Arc<Net>,
     clock: Arc<dyn Clock>,
 }
 
 /// A request that is ready to be sent.
 #[derive(Clone, Debug)]
-pub(super) struct Call {
+pub(super) struct WebhookRequest {
     pub(super) method: Method,
     pub(super) url: Url,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
 }
 
-impl Call {
+impl WebhookRequest {
     /// A POST of `body` to the address of a recipient. A login in the URL becomes a header.
     pub(super) fn post(
         address: &str,
         content_type: &'static str,
         body: impl Into<Bytes>,
     ) -> Result<Self, SendError> {
-        let mut call = Self::to(Method::POST, address)?;
+        let mut call = Self::new(Method::POST, address)?;
         call.headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
         call.body = body.into();
         Ok(call)
     }
 
-    fn to(method: Method, address: &str) -> Result<Self, SendError> {
-        let bad = |why: &str| SendError::lasting(format!("the address is no URL that can be called: {why}"));
+    fn new(method: Method, address: &str) -> Result<Self, SendError> {
+        let bad =
+            |why: &str| SendError::permanent(format!("the address is no URL that can be called: {why}"));
         let mut url = Url::parse(address.trim()).map_err(|error| bad(&error.to_string()))?;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
             return Err(bad("it must begin with `http://` or `https://` and name a host"));
         }
-        let (user, password) = (decoded(url.username()), url.password().map(decoded).unwrap_or_default());
+        let (user, password) =
+            (percent_decode(url.username()), url.password().map(percent_decode).unwrap_or_default());
         // http URLs take both calls.
         let _ = url.set_username("");
         let _ = url.set_password(None);
         url.set_fragment(None);
         let call = Self { method, url, headers: HeaderMap::new(), body: Bytes::new() };
-        Ok(if user.is_empty() && password.is_empty() { call } else { call.basic(&user, &password) })
+        Ok(if user.is_empty() && password.is_empty() { call } else { call.with_basic_auth(&user, &password) })
     }
 
     /// With a user name and password (RFC 7617).
-    pub(super) fn basic(self, user: &str, password: &str) -> Self {
-        self.authorization(&format!("Basic {}", STANDARD.encode(format!("{user}:{password}"))))
+    pub(super) fn with_basic_auth(self, user: &str, password: &str) -> Self {
+        self.with_authorization(&format!("Basic {}", STANDARD.encode(format!("{user}:{password}"))))
     }
 
     /// With what lets it in. A text that is no header value lets nobody in, and is left out.
-    pub(super) fn authorization(mut self, text: &str) -> Self {
+    pub(super) fn with_authorization(mut self, text: &str) -> Self {
         if let Ok(mut value) = HeaderValue::from_str(text) {
             value.set_sensitive(true);
             self.headers.insert(AUTHORIZATION, value);
@@ -87,7 +89,7 @@ impl Call {
     }
 
     /// With the key of the message.
-    pub(super) fn keyed(mut self, key: &str) -> Self {
+    pub(super) fn with_idempotency_key(mut self, key: &str) -> Self {
         if let Ok(value) = HeaderValue::from_str(key) {
             self.headers.insert(IDEMPOTENCY_KEY, value);
         }
@@ -102,8 +104,8 @@ impl Call {
         self
     }
 
-    fn request(&self) -> Result<Request<Full<Bytes>>, SendError> {
-        let bad = |_| SendError::lasting("the address cannot be put into a request");
+    fn to_http_request(&self) -> Result<Request<Full<Bytes>>, SendError> {
+        let bad = |_| SendError::permanent("the address cannot be put into a request");
         let mut request = Request::new(Full::new(self.body.clone()));
         *request.method_mut() = self.method.clone();
         let target = &self.url[Position::BeforePath..Position::AfterQuery];
@@ -113,7 +115,7 @@ impl Call {
         *headers = self.headers.clone();
         headers.insert(
             HOST,
-            HeaderValue::from_str(host).map_err(|_| SendError::lasting("the host cannot be named"))?,
+            HeaderValue::from_str(host).map_err(|_| SendError::permanent("the host cannot be named"))?,
         );
         headers.insert(USER_AGENT, HeaderValue::from_static(concat!("vigie/", env!("CARGO_PKG_VERSION"))));
         if self.method == Method::POST {
@@ -123,24 +125,24 @@ impl Call {
     }
 
     /// The same to where `head` sends it: another server gets nothing that lets somebody in.
-    fn redirected(mut self, head: &ResponseHead) -> Result<Self, SendError> {
+    fn follow_redirect(mut self, head: &ResponseHead) -> Result<Self, SendError> {
         let status = head.status.as_u16();
         let location = head.headers.get(LOCATION).map(|value| String::from_utf8_lossy(value.as_bytes()));
         let location = location.unwrap_or_default();
         let to = self.url.join(&location).ok().filter(|to| matches!(to.scheme(), "http" | "https"));
-        let to = to.ok_or_else(|| SendError::refused(head.status, "its `Location` is no URL"))?;
+        let to = to.ok_or_else(|| SendError::from_status(head.status, "its `Location` is no URL"))?;
         if !matches!(status, 307 | 308) {
             // RFC 9110 15.4: these turn a POST into a GET, and the message would be gone.
             let words = format!(
                 "it redirects to `{}`, and the message would be lost on the way; name that URL",
-                shown(&to)
+                display_url(&to)
             );
-            return Err(SendError::lasting(format!("the receiver answered `{status}`: {words}")));
+            return Err(SendError::permanent(format!("the receiver answered `{status}`: {words}")));
         }
         if self.url.scheme() == "https" && to.scheme() == "http" {
-            return Err(SendError::lasting(format!(
+            return Err(SendError::permanent(format!(
                 "it redirects to `{}`, which is not encrypted",
-                shown(&to)
+                display_url(&to)
             )));
         }
         if to.origin() != self.url.origin() {
@@ -151,7 +153,7 @@ impl Call {
     }
 }
 
-impl Http {
+impl WebhookClient {
     /// Calls out through `net`.
     #[must_use]
     pub fn new(net: Arc<Net>, clock: Arc<dyn Clock>) -> Self {
@@ -162,41 +164,46 @@ impl Http {
     ///
     /// # Errors
     /// When it could not be reached, or did not answer with a success.
-    pub async fn touch(&self, url: &str, within: Duration) -> Result<(), SendError> {
-        self.send(Call::to(Method::GET, url)?, within).await.map(drop)
+    pub async fn ping(&self, url: &str, within: Duration) -> Result<(), SendError> {
+        self.send(WebhookRequest::new(Method::GET, url)?, within).await.map(drop)
     }
 
     /// Sends `call`; answers with the beginning of what a success said.
-    pub(super) async fn send(&self, mut call: Call, within: Duration) -> Result<String, SendError> {
+    pub(super) async fn send(&self, mut call: WebhookRequest, within: Duration) -> Result<String, SendError> {
         let deadline = Deadline::within(within);
-        for _ in 0..=MOST_HOPS {
+        for _ in 0..=MAX_REDIRECTS {
             let (head, body) = self.exchange(&call, deadline).await?;
             if matches!(head.status.as_u16(), 301..=303 | 307 | 308) {
-                call = call.redirected(&head)?;
+                call = call.follow_redirect(&head)?;
                 continue;
             }
             // What was said matters only for people: an answer that breaks off is still its status.
             let content = body
-                .read(BodyRetention::Prefix(SHOWN * 4), ANSWER_BYTES, deadline, &mut Phases::default())
+                .read(
+                    BodyRetention::Prefix(MAX_QUOTED_CHARS * 4),
+                    MAX_RESPONSE_BYTES,
+                    deadline,
+                    &mut Phases::default(),
+                )
                 .await;
             let words = String::from_utf8_lossy(&content.bytes);
-            let words: String = replace_control_chars(words.trim()).chars().take(SHOWN).collect();
+            let words: String = replace_control_chars(words.trim()).chars().take(MAX_QUOTED_CHARS).collect();
             if head.status.is_success() {
                 return Ok(words);
             }
-            let mut refused = SendError::refused(head.status, &words);
-            refused.not_before = self.pause(&head);
+            let mut refused = SendError::from_status(head.status, &words);
+            refused.not_before = self.retry_after(&head);
             return Err(refused);
         }
-        Err(SendError::lasting(format!("more than {MOST_HOPS} redirects")))
+        Err(SendError::permanent(format!("more than {MAX_REDIRECTS} redirects")))
     }
 
     async fn exchange(
         &self,
-        call: &Call,
+        call: &WebhookRequest,
         deadline: Deadline,
     ) -> Result<(ResponseHead, ResponseBody), SendError> {
-        let request = call.request()?;
+        let request = call.to_http_request()?;
         let mut trace = ConnectTrace::default();
         let host = match call.url.host() {
             Some(Host::Domain(name)) => name.to_owned(),
@@ -217,7 +224,7 @@ impl Http {
     }
 
     /// What `Retry-After` asks for (RFC 9110 10.2.3): seconds or a date, an hour at most.
-    fn pause(&self, head: &ResponseHead) -> Option<Duration> {
+    fn retry_after(&self, head: &ResponseHead) -> Option<Duration> {
         if !matches!(head.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
             return None;
         }
@@ -228,21 +235,21 @@ impl Http {
             let at = jiff::fmt::rfc2822::parse(text).ok()?.timestamp();
             Timestamp::from_micros(at.as_microsecond()).since(self.clock.now())
         };
-        Some(pause.min(LONGEST_PAUSE))
+        Some(pause.min(MAX_RETRY_AFTER))
     }
 }
 
-fn decoded(text: &str) -> String {
+fn percent_decode(text: &str) -> String {
     percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 /// A URL for messages: without a login, query or more than a line.
-fn shown(url: &Url) -> String {
+fn display_url(url: &Url) -> String {
     let mut url = url.clone();
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url.set_query(None);
-    url.as_str().chars().take(SHOWN).collect()
+    url.as_str().chars().take(MAX_QUOTED_CHARS).collect()
 }
 
 #[cfg(test)]
@@ -252,14 +259,14 @@ mod tests {
     #[test]
     fn an_address_that_cannot_be_called_is_refused_for_good() {
         for address in ["", "a", "mailto:a@b", "ftp://a/", "http://", "file:///etc/passwd"] {
-            let error = Call::post(address, "text/plain", "").unwrap_err();
-            assert!(!error.passing && error.detail.contains("no URL"), "{address}: {error}");
+            let error = WebhookRequest::post(address, "text/plain", "").unwrap_err();
+            assert!(!error.is_retryable && error.detail.contains("no URL"), "{address}: {error}");
         }
     }
 
     #[test]
     fn a_login_in_the_address_becomes_a_header_and_is_shown_nowhere() {
-        let call = Call::post("http://us%40er:pa%3Ass@a.test/x?y#z", "text/plain", "").unwrap();
+        let call = WebhookRequest::post("http://us%40er:pa%3Ass@a.test/x?y#z", "text/plain", "").unwrap();
         assert_eq!(call.headers[AUTHORIZATION], format!("Basic {}", STANDARD.encode("us@er:pa:ss")));
         assert_eq!(call.url.as_str(), "http://a.test/x?y");
         assert!(!format!("{call:?}").contains(&STANDARD.encode("us@er:pa:ss")));

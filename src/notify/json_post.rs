@@ -2,27 +2,27 @@
 
 use serde_json::Value;
 
-use super::contract::Message;
-use super::fields::fields;
-use super::http::Call;
+use super::contract::OutgoingMessage;
+use super::fields::json_fields;
+use super::http::WebhookRequest;
 use super::send_error::SendError;
 use crate::domain::Recipient;
 
 /// The request for `message`.
-pub(super) fn call(message: &Message) -> Result<Call, SendError> {
+pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, SendError> {
     let body = match &message.body {
         Some(body) => body.clone(),
-        None => Value::Object(fields(&message.notice, &message.key, &message.text)).to_string(),
+        None => Value::Object(json_fields(&message.content, &message.key, &message.text)).to_string(),
     };
-    let call = Call::post(&message.recipient.address, "application/json", body)?;
-    Ok(let_in(call, &message.recipient, &message.secret.0).keyed(&message.key))
+    let call = WebhookRequest::post(&message.recipient.address, "application/json", body)?;
+    Ok(with_credentials(call, &message.recipient, &message.secret.0).with_idempotency_key(&message.key))
 }
 
 /// `call` with the login of the recipient: user name and password, or a token alone (RFC 6750).
-pub(super) fn let_in(call: Call, recipient: &Recipient, secret: &str) -> Call {
+pub(super) fn with_credentials(call: WebhookRequest, recipient: &Recipient, secret: &str) -> WebhookRequest {
     match (recipient.username.as_str(), secret) {
         ("", "") => call,
-        ("", token) => call.authorization(&format!("Bearer {token}")),
-        (user, password) => call.basic(user, password),
+        ("", token) => call.with_authorization(&format!("Bearer {token}")),
+        (user, password) => call.with_basic_auth(user, password),
     }
 }

@@ -20,12 +20,12 @@ mod snmp;
 mod splunk;
 mod words;
 
-pub use channels::{ChannelSettings, Channels, TRAP_ENTERPRISE};
-pub use contract::{Courier, Message, Secret, Sending};
-pub use fields::fields;
-pub use http::Http;
+pub use channels::{ChannelSettings, Channels, DEFAULT_TRAP_ENTERPRISE};
+pub use contract::{MessageSender, OutgoingMessage, Secret, SendFuture};
+pub use fields::json_fields;
+pub use http::WebhookClient;
 pub use mail::{MailSettings, MailTls};
 pub use send_error::SendError;
 pub use sms::SmsSettings;
-pub use snmp::object_identifier;
-pub use words::{Composer, Template, TemplateFault, Words};
+pub use snmp::parse_object_identifier;
+pub use words::{MessageRenderer, MessageTemplate, RenderedMessage, TemplateError};

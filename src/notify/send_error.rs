@@ -8,14 +8,14 @@ use crate::domain::{Failure, FailureKind};
 use crate::syntax::MASK;
 
 /// Characters of a detail.
-const LONGEST: usize = 400;
+const MAX_DETAIL_CHARS: usize = 400;
 
 /// Why a message was not taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{detail}")]
 pub struct SendError {
     /// Whether the same may succeed later. A refusal that names the message or the address does not.
-    pub passing: bool,
+    pub is_retryable: bool,
     /// What the receiver wants to be left alone for (`Retry-After`).
     pub not_before: Option<Duration>,
     /// What happened, for people; without secrets.
@@ -25,33 +25,33 @@ pub struct SendError {
 impl SendError {
     /// One that may pass.
     #[must_use]
-    pub fn passing(detail: impl Into<String>) -> Self {
-        Self { passing: true, not_before: None, detail: detail.into() }
+    pub fn transient(detail: impl Into<String>) -> Self {
+        Self { is_retryable: true, not_before: None, detail: detail.into() }
     }
 
     /// One that stays: the message or the address has to be changed.
     #[must_use]
-    pub fn lasting(detail: impl Into<String>) -> Self {
-        Self { passing: false, not_before: None, detail: detail.into() }
+    pub fn permanent(detail: impl Into<String>) -> Self {
+        Self { is_retryable: false, not_before: None, detail: detail.into() }
     }
 
     /// An answer of HTTP that is no success. What says that this request will never do stays; all else may
     /// pass (RFC 9110 15.5, 15.6).
     #[must_use]
-    pub fn refused(status: StatusCode, words: &str) -> Self {
+    pub fn from_status(status: StatusCode, words: &str) -> Self {
         let lasting = matches!(status.as_u16(), 400..=406 | 410 | 411 | 413..=415 | 422 | 501 | 505);
         let words = if words.is_empty() { String::new() } else { format!(": {words}") };
         let detail = format!("the receiver answered `{}`{words}", status.as_u16());
-        Self { passing: !lasting, not_before: None, detail }
+        Self { is_retryable: !lasting, not_before: None, detail }
     }
 
     /// The same without `secret`, which a receiver may have repeated, and no longer than a line or two.
     #[must_use]
-    pub fn masked(mut self, secret: &str) -> Self {
+    pub fn redact(mut self, secret: &str) -> Self {
         if !secret.is_empty() {
             self.detail = self.detail.replace(secret, MASK);
         }
-        if let Some((end, _)) = self.detail.char_indices().nth(LONGEST) {
+        if let Some((end, _)) = self.detail.char_indices().nth(MAX_DETAIL_CHARS) {
             self.detail.truncate(end);
             self.detail.push('…');
         }
@@ -63,7 +63,7 @@ impl From<Failure> for SendError {
     /// What the egress policy denies it will deny tomorrow; everything else on the way may pass.
     fn from(failure: Failure) -> Self {
         let passing = failure.kind != FailureKind::EgressDenied;
-        Self { passing, not_before: None, detail: failure.to_string() }
+        Self { is_retryable: passing, not_before: None, detail: failure.to_string() }
     }
 }
 
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn only_answers_about_the_message_or_the_address_are_final() {
-        let passes = |status| SendError::refused(StatusCode::from_u16(status).unwrap(), "").passing;
+        let passes = |status| SendError::from_status(StatusCode::from_u16(status).unwrap(), "").is_retryable;
         for status in [407, 408, 409, 412, 423, 425, 429, 500, 502, 503, 504] {
             assert!(passes(status), "{status}");
         }
@@ -84,9 +84,9 @@ mod tests {
 
     #[test]
     fn a_secret_that_comes_back_is_masked_and_long_words_are_cut() {
-        let error = SendError::passing(format!("bad token s3cret {}", "x".repeat(1000))).masked("s3cret");
+        let error = SendError::transient(format!("bad token s3cret {}", "x".repeat(1000))).redact("s3cret");
         assert!(error.detail.starts_with(&format!("bad token {MASK} xxx")), "{}", error.detail);
-        assert_eq!(error.detail.chars().count(), LONGEST + 1);
-        assert_eq!(SendError::lasting("a").masked("").detail, "a");
+        assert_eq!(error.detail.chars().count(), MAX_DETAIL_CHARS + 1);
+        assert_eq!(SendError::permanent("a").redact("").detail, "a");
     }
 }

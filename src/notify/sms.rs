@@ -1,12 +1,12 @@
 //! Short messages through a gateway that is called over HTTP, as the settings describe it.
 
-use super::contract::{Message, Secret};
-use super::http::Call;
+use super::contract::{OutgoingMessage, Secret};
+use super::http::WebhookRequest;
 use super::send_error::SendError;
-use super::words::{Place, filled};
+use super::words::{OutputFormat, render_body};
 
 /// Characters of a short message: three parts of 153 (GSM 03.38).
-const LONGEST: usize = 459;
+const MAX_TEXT_CHARS: usize = 459;
 
 /// How the gateway is called.
 #[derive(Clone, Debug)]
@@ -26,23 +26,26 @@ pub struct SmsSettings {
 }
 
 /// The request for `message`.
-pub(super) fn call(settings: &SmsSettings, message: &Message) -> Result<Call, SendError> {
-    let text: String = message.text.trim().chars().take(LONGEST).collect();
+pub(super) fn to_request(
+    settings: &SmsSettings,
+    message: &OutgoingMessage,
+) -> Result<WebhookRequest, SendError> {
+    let text: String = message.text.trim().chars().take(MAX_TEXT_CHARS).collect();
     // Digits alone, with the plus in front: how people group them is theirs.
     let number = message.recipient.address.trim();
     let to: String = number.chars().filter(|c| c.is_ascii_digit() || *c == '+').collect();
     let values = [("to", to.as_str()), ("text", &text), ("from", &settings.from), ("key", &message.key)];
     let (place, media) = if settings.json {
-        (Place::Json, "application/json")
+        (OutputFormat::Json, "application/json")
     } else {
-        (Place::Form, "application/x-www-form-urlencoded")
+        (OutputFormat::Form, "application/x-www-form-urlencoded")
     };
-    let body = filled(place, &settings.body, &values)
-        .map_err(|reason| SendError::passing(format!("`sms.body`: {reason}")))?;
-    let call = Call::post(&settings.url, media, body)?.keyed(&message.key);
+    let body = render_body(place, &settings.body, &values)
+        .map_err(|reason| SendError::transient(format!("`sms.body`: {reason}")))?;
+    let call = WebhookRequest::post(&settings.url, media, body)?.with_idempotency_key(&message.key);
     Ok(match (settings.username.as_str(), settings.password.0.as_str()) {
         ("", "") => call,
-        ("", token) => call.authorization(&format!("Bearer {token}")),
-        (user, password) => call.basic(user, password),
+        ("", token) => call.with_authorization(&format!("Bearer {token}")),
+        (user, password) => call.with_basic_auth(user, password),
     })
 }

@@ -2,17 +2,17 @@
 
 use serde_json::json;
 
-use super::contract::Message;
-use super::fields::fields;
-use super::http::Call;
+use super::contract::OutgoingMessage;
+use super::fields::json_fields;
+use super::http::WebhookRequest;
 use super::send_error::SendError;
 
 /// Where events go when the address names no path.
 const PATH: &str = "/services/collector/event";
 
 /// The request for `message`.
-pub(super) fn call(message: &Message) -> Result<Call, SendError> {
-    let notice = &message.notice;
+pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, SendError> {
+    let notice = &message.content;
     let micros = notice.at.as_micros();
     // Seconds with their fraction, exact: as a number it would be rounded.
     let time = format!("{}.{:06}", micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000));
@@ -21,9 +21,9 @@ pub(super) fn call(message: &Message) -> Result<Call, SendError> {
         "host": if notice.monitor_name.is_empty() { "vigie" } else { notice.monitor_name.as_str() },
         "source": "vigie",
         "sourcetype": "vigie:alert",
-        "event": fields(notice, &message.key, &message.text),
+        "event": json_fields(notice, &message.key, &message.text),
     });
-    let call = Call::post(&message.recipient.address, "application/json", event.to_string())?;
-    let call = call.with_default_path(PATH).authorization(&format!("Splunk {}", message.secret.0));
-    Ok(call.keyed(&message.key))
+    let call = WebhookRequest::post(&message.recipient.address, "application/json", event.to_string())?;
+    let call = call.with_default_path(PATH).with_authorization(&format!("Splunk {}", message.secret.0));
+    Ok(call.with_idempotency_key(&message.key))
 }

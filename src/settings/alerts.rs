@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::reader::SettingsReader;
-use crate::notify::{ChannelSettings, MailSettings, MailTls, SmsSettings, object_identifier};
+use crate::notify::{ChannelSettings, MailSettings, MailTls, SmsSettings, parse_object_identifier};
 use crate::pipeline::{AlarmSettings, DeliverySettings};
 use crate::syntax::ValidationErrorKind;
 use crate::syntax::format::parse_service_address;
@@ -33,13 +33,13 @@ pub(super) fn read_alerts(reader: &mut SettingsReader<'_>) -> AlertSettings {
         ..standard
     };
     let path = "alerts.trap_enterprise";
-    let enterprise = object_identifier(&reader.text(path));
+    let enterprise = parse_object_identifier(&reader.text(path));
     if enterprise.is_none() {
         let message = format!("`{path}` must be an object identifier, such as `1.3.6.1.4.1.8072`");
         reader.add_error(ValidationErrorKind::Format, path, reader.node(path).position, message);
     }
     let channels = ChannelSettings {
-        try_time: Duration::from_secs(whole(reader, "alerts.try_seconds")),
+        attempt_timeout: Duration::from_secs(whole(reader, "alerts.try_seconds")),
         mail: read_mail(reader),
         sms: read_sms(reader),
         trap_enterprise: enterprise.unwrap_or_default(),
@@ -81,8 +81,8 @@ fn read_mail(reader: &mut SettingsReader<'_>) -> Option<MailSettings> {
         username: reader.optional_text("mail.username").unwrap_or_default(),
         password: reader.read_password("mail.password_file"),
         from: reader.text("mail.from"),
-        hello: reader.optional_text("mail.hello").unwrap_or_else(|| "localhost".to_owned()),
-        try_time: Duration::from_secs(reader.number("mail.try_seconds").unsigned_abs()),
+        ehlo_name: reader.optional_text("mail.hello").unwrap_or_else(|| "localhost".to_owned()),
+        attempt_timeout: Duration::from_secs(reader.number("mail.try_seconds").unsigned_abs()),
     })
 }
 

@@ -57,9 +57,9 @@ async fn an_alert_holds_until_its_clear() {
     let now = SystemClock.now();
     for run in 0..2 {
         let mut error = message(NotificationKind::SiteError, NotificationMethod::Alertmanager, &url, "");
-        (error.notice.since, error.notice.at) = (Some(now - Duration::from_mins(5)), now);
-        error.notice.errcount = 3 + run;
-        error.notice.location = format!("location {run}");
+        (error.content.since, error.content.at) = (Some(now - Duration::from_mins(5)), now);
+        error.content.errcount = 3 + run;
+        error.content.location = format!("location {run}");
         send(&error).await.unwrap();
     }
     let alert = alerts(port, 1).remove(0);
@@ -71,7 +71,7 @@ async fn an_alert_holds_until_its_clear() {
     let ends: jiff::Timestamp = alert["endsAt"].as_str().unwrap().parse().unwrap();
     assert!(ends.as_microsecond() > (now + Duration::from_hours(23)).as_micros(), "{ends}");
     let mut clear = message(NotificationKind::SiteClear, NotificationMethod::Alertmanager, &url, "");
-    (clear.notice.since, clear.notice.at) = (Some(now - Duration::from_mins(5)), now);
+    (clear.content.since, clear.content.at) = (Some(now - Duration::from_mins(5)), now);
     send(&clear).await.unwrap();
     alerts(port, 0);
 }

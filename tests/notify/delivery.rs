@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use vigie::clock::{Clock, FakeClock};
 use vigie::domain::{Notification, NotificationKind, NotificationMethod, NotificationState, RecipientId};
-use vigie::notify::{Composer, Courier, Message, Secret, SendError, Sending};
+use vigie::notify::{MessageRenderer, MessageSender, OutgoingMessage, Secret, SendError, SendFuture};
 use vigie::pipeline::{AddressBook, Addressee, Bell, Delivery, DeliveryParts, DeliverySettings};
 use vigie::store::StoreFuture;
 use vigie::telemetry::Metrics;
@@ -15,7 +15,7 @@ use vigie::telemetry::Metrics;
 use super::kit::{NOON, at, new, recipient};
 use super::outbox::FakeOutbox;
 
-type Script = Box<dyn Fn(&Message, usize) -> Result<(), SendError> + Send + Sync>;
+type Script = Box<dyn Fn(&OutgoingMessage, usize) -> Result<(), SendError> + Send + Sync>;
 
 /// Notes keys in the order in which they came; hangs for recipients in `hanging`.
 struct Scripted {
@@ -25,8 +25,8 @@ struct Scripted {
     clock: Arc<FakeClock>,
 }
 
-impl Courier for Scripted {
-    fn send<'a>(&'a self, message: &'a Message) -> Sending<'a> {
+impl MessageSender for Scripted {
+    fn send<'a>(&'a self, message: &'a OutgoingMessage) -> SendFuture<'a> {
         Box::pin(async move {
             let seconds = self.clock.now().since(at(0)).as_secs();
             let before = {
@@ -70,7 +70,7 @@ struct Stage {
 fn stage(
     settings: DeliverySettings,
     hanging: &[i64],
-    script: impl Fn(&Message, usize) -> Result<(), SendError> + Send + Sync + 'static,
+    script: impl Fn(&OutgoingMessage, usize) -> Result<(), SendError> + Send + Sync + 'static,
 ) -> Stage {
     stage_over(Arc::default(), settings, hanging, script)
 }
@@ -79,7 +79,7 @@ fn stage_over(
     outbox: Arc<FakeOutbox>,
     settings: DeliverySettings,
     hanging: &[i64],
-    script: impl Fn(&Message, usize) -> Result<(), SendError> + Send + Sync + 'static,
+    script: impl Fn(&OutgoingMessage, usize) -> Result<(), SendError> + Send + Sync + 'static,
 ) -> Stage {
     let clock = Arc::new(FakeClock::at(at(0)));
     let courier = Arc::new(Scripted {
@@ -92,7 +92,7 @@ fn stage_over(
     let parts = DeliveryParts {
         outbox: outbox.clone(),
         addresses: Arc::new(Book),
-        composer: Arc::new(Composer::default()),
+        composer: Arc::new(MessageRenderer::default()),
         courier: courier.clone(),
         results: None,
         ledger: None,
@@ -170,7 +170,7 @@ async fn a_receiver_that_is_down_for_an_hour_gets_everything_in_order_and_once()
     let clock_at = Arc::new(Mutex::new(0_u64));
     let seen = Arc::clone(&clock_at);
     let stage = stage(settings, &[], move |_, _| {
-        if *seen.lock().unwrap() < 3_600 { Err(SendError::passing("down")) } else { Ok(()) }
+        if *seen.lock().unwrap() < 3_600 { Err(SendError::transient("down")) } else { Ok(()) }
     });
     let ids: Vec<i64> = (0..5).map(|n| stage.put(&format!("key-{n}"), 1)).collect();
     stage
@@ -193,7 +193,7 @@ async fn a_receiver_that_is_down_for_an_hour_gets_everything_in_order_and_once()
 async fn a_receiver_that_hangs_or_fails_holds_up_nobody_else() {
     let stage =
         stage(DeliverySettings { per_minute: 0, ..DeliverySettings::default() }, &[1], |message, _| {
-            if message.recipient.id == RecipientId(2) { Err(SendError::passing("no")) } else { Ok(()) }
+            if message.recipient.id == RecipientId(2) { Err(SendError::transient("no")) } else { Ok(()) }
         });
     for n in 0..200 {
         for to in 1..=3 {
@@ -214,7 +214,7 @@ async fn a_receiver_that_hangs_or_fails_holds_up_nobody_else() {
 #[tokio::test]
 async fn what_is_refused_for_good_is_a_dead_letter_at_once_and_the_next_one_goes_out() {
     let stage = stage(DeliverySettings::default(), &[], |message, _| {
-        if message.key == "bad" { Err(SendError::lasting("no such address")) } else { Ok(()) }
+        if message.key == "bad" { Err(SendError::permanent("no such address")) } else { Ok(()) }
     });
     let bad = stage.put("bad", 1);
     stage.put("good", 1);
@@ -227,7 +227,7 @@ async fn what_is_refused_for_good_is_a_dead_letter_at_once_and_the_next_one_goes
 #[tokio::test]
 async fn a_message_is_given_up_after_its_time_and_says_why() {
     let settings = DeliverySettings { give_up: Duration::from_hours(2), ..DeliverySettings::default() };
-    let stage = stage(settings, &[], |_, _| Err(SendError::passing("connection refused")));
+    let stage = stage(settings, &[], |_, _| Err(SendError::transient("connection refused")));
     let id = stage.put("a", 1);
     stage.until(Duration::from_secs(20), |stage| states(stage, NotificationState::Dead) == 1).await;
     let row = stage.row(id);
@@ -305,7 +305,7 @@ async fn while_the_store_is_in_trouble_nothing_is_sent_twice() {
 #[tokio::test]
 async fn a_clock_that_is_set_back_does_not_stop_the_delivery() {
     let stage = stage(DeliverySettings::default(), &[], |_, before| {
-        if before == 0 { Err(SendError::passing("no")) } else { Ok(()) }
+        if before == 0 { Err(SendError::transient("no")) } else { Ok(()) }
     });
     stage.put("a", 1);
     stage.until(Duration::ZERO, |stage| stage.row(1).attempts == 1).await;

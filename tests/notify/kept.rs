@@ -9,7 +9,7 @@ use vigie::domain::{
     Capture, CheckId, CheckResult, Facts, LocationId, MonitorId, MonitorType, Notification, NotificationKind,
     NotificationMethod, NotificationState, Outcome, RecordKind, Revision, RunId, Status,
 };
-use vigie::notify::{Composer, Courier, Message, Secret, SendError, Sending};
+use vigie::notify::{MessageRenderer, MessageSender, OutgoingMessage, Secret, SendError, SendFuture};
 use vigie::pipeline::{AddressBook, Addressee, Bell, Delivery, DeliveryParts, DeliverySettings};
 use vigie::store::{
     Commit, ConfigStore, Ingest, NotificationFilter, Outbox, Pagination, RecordFilter, SqliteSettings,
@@ -42,8 +42,8 @@ struct Moody {
     failing: (&'static str, SendError),
 }
 
-impl Courier for Moody {
-    fn send<'a>(&'a self, message: &'a Message) -> Sending<'a> {
+impl MessageSender for Moody {
+    fn send<'a>(&'a self, message: &'a OutgoingMessage) -> SendFuture<'a> {
         let names = message.attachments.iter().map(|file| file.name.clone()).collect();
         let traced = message.text.contains("192.0.2.1  0.4 ms");
         self.files.lock().unwrap().push((message.recipient.id.0, names, traced));
@@ -68,7 +68,7 @@ fn deliver(store: &Arc<SqliteStore>, courier: &Arc<Moody>) -> Delivery {
     let parts = DeliveryParts {
         outbox: store.clone(),
         addresses: Arc::new(Anybody),
-        composer: Arc::new(Composer::default()),
+        composer: Arc::new(MessageRenderer::default()),
         courier: courier.clone(),
         results: Some(store.clone()),
         ledger: Some(store.clone()),
@@ -110,7 +110,7 @@ async fn a_message_that_is_tried_again_still_goes_before_those_behind_it() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     post(&store, &["a-error", "b-clear", "c-error"]).await;
-    let courier = moody("a-error", SendError::passing("down"));
+    let courier = moody("a-error", SendError::transient("down"));
     let delivery = deliver(&store, &courier);
     settled(&store).await;
     assert_eq!(*courier.came.lock().unwrap(), ["a-error", "a-error", "b-clear", "c-error"]);
@@ -122,7 +122,7 @@ async fn what_is_given_up_is_an_event_and_a_restart_tells_nothing_twice() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     post(&store, &["a", "b"]).await;
-    let courier = moody("a", SendError::lasting("no such hook"));
+    let courier = moody("a", SendError::permanent("no such hook"));
     let delivery = deliver(&store, &courier);
     let expected = [("a".to_owned(), NotificationState::Dead), ("b".to_owned(), NotificationState::Sent)];
     assert_eq!(settled(&store).await, expected);
@@ -191,7 +191,7 @@ async fn files_of_the_check_go_with_mail_as_the_recipient_asks() {
         message
     };
     store.enqueue([2, 11, 12, 21].map(to).to_vec()).await.unwrap();
-    let courier = moody("none", SendError::passing(""));
+    let courier = moody("none", SendError::transient(""));
     let delivery = deliver(&store, &courier);
     settled(&store).await;
     delivery.drain(Duration::from_secs(1)).await;

@@ -10,7 +10,9 @@ use vigie::domain::{
     NotificationContent, NotificationKind, NotificationMethod, Recipient, RecipientId, Status, Timestamp,
 };
 use vigie::net::{EgressPolicy, Net, NetConfig, Roots, TrustConfig};
-use vigie::notify::{ChannelSettings, Channels, Composer, Courier, Message, Secret, SendError};
+use vigie::notify::{
+    ChannelSettings, Channels, MessageRenderer, MessageSender, OutgoingMessage, Secret, SendError,
+};
 
 /// 2026-11-21 12:00 UTC.
 pub const NOON: i64 = 1_795_262_400;
@@ -95,12 +97,17 @@ pub fn new(key: &str, to: i64, kind: NotificationKind, created: i64) -> NewNotif
 }
 
 /// A message whose words are those that the built-in templates make.
-pub fn message(kind: NotificationKind, method: NotificationMethod, address: &str, secret: &str) -> Message {
+pub fn message(
+    kind: NotificationKind,
+    method: NotificationMethod,
+    address: &str,
+    secret: &str,
+) -> OutgoingMessage {
     let notice = notice(kind);
-    let words = Composer::default().compose(&notice, method, None).unwrap();
-    Message {
+    let words = MessageRenderer::default().render(&notice, method, None).unwrap();
+    OutgoingMessage {
         key: "site_error-4711-1795262400000000-1".to_owned(),
-        notice,
+        content: notice,
         recipient: recipient(1, method, address),
         secret: Secret(secret.to_owned()),
         subject: words.subject,
@@ -123,10 +130,10 @@ pub fn channels(deny: &[&str]) -> Channels {
 }
 
 pub fn settings() -> ChannelSettings {
-    ChannelSettings { try_time: Duration::from_secs(2), ..ChannelSettings::default() }
+    ChannelSettings { attempt_timeout: Duration::from_secs(2), ..ChannelSettings::default() }
 }
 
-pub async fn send(message: &Message) -> Result<(), SendError> {
+pub async fn send(message: &OutgoingMessage) -> Result<(), SendError> {
     channels(&[]).send(message).await
 }
 
@@ -134,5 +141,5 @@ pub async fn send(message: &Message) -> Result<(), SendError> {
 fn a_secret_shows_in_no_debug_output() {
     let message = message(NotificationKind::Test, NotificationMethod::JsonPost, "http://a.test/", "s3cret");
     assert!(!format!("{message:?}").contains("s3cret"));
-    assert_eq!(json!(message.notice.kind), "test");
+    assert_eq!(json!(message.content.kind), "test");
 }

@@ -8,7 +8,9 @@ use tokio::net::TcpListener;
 use vigie::clock::SystemClock;
 use vigie::domain::{Capture, NotificationKind, NotificationMethod};
 use vigie::net::{Net, NetConfig, Pem, Roots, TrustConfig};
-use vigie::notify::{ChannelSettings, Channels, Courier, MailSettings, MailTls, Message, Secret};
+use vigie::notify::{
+    ChannelSettings, Channels, MailSettings, MailTls, MessageSender, OutgoingMessage, Secret,
+};
 
 use super::kit::{message, settings};
 use crate::support::daemon::free_port;
@@ -23,8 +25,8 @@ fn mail_to(port: u16, tls: MailTls) -> MailSettings {
         username: String::new(),
         password: Secret::default(),
         from: "Vigie <alerts@vigie.test>".to_owned(),
-        hello: "vigie.test".to_owned(),
-        try_time: Duration::from_secs(10),
+        ehlo_name: "vigie.test".to_owned(),
+        attempt_timeout: Duration::from_secs(10),
     }
 }
 
@@ -52,7 +54,7 @@ fn header<'a>(mail: &'a str, name: &str) -> Vec<&'a str> {
     head.split("\r\n").filter(|line| line.to_lowercase().starts_with(&prefix)).collect()
 }
 
-fn mail(kind: NotificationKind, method: NotificationMethod, user: &str) -> Message {
+fn mail(kind: NotificationKind, method: NotificationMethod, user: &str) -> OutgoingMessage {
     message(kind, method, &format!("{user}@vigie.test"), "")
 }
 
@@ -99,11 +101,14 @@ async fn mail_arrives_in_a_mailbox_encrypted_on_its_way_with_text_html_and_files
     assert_eq!(header(first, "References"), header(second, "References"));
     // A wrong password is no fault of the message: it waits until somebody puts it right.
     let error = house.channels(MailTls::Auto, Some("wrong-one")).send(&html).await.unwrap_err();
-    assert!(error.passing && error.detail.contains("535") && !error.detail.contains("wrong-one"), "{error}");
+    assert!(
+        error.is_retryable && error.detail.contains("535") && !error.detail.contains("wrong-one"),
+        "{error}"
+    );
     // Whom nobody vouches for gets nothing.
     let stranger = self::channels(mail_to(house.smtp, MailTls::StartTls), Vec::new());
     let error = stranger.send(&html).await.unwrap_err();
-    assert!(error.passing && error.detail.contains("certificate"), "{error}");
+    assert!(error.is_retryable && error.detail.contains("certificate"), "{error}");
     assert_eq!(house.mails("anna", 2).len(), 2);
 }
 
@@ -130,7 +135,7 @@ async fn nothing_in_a_notice_adds_a_header_or_a_recipient() {
     {
         nowhere.recipient.address = address.to_owned();
         let error = channels.send(&nowhere).await.unwrap_err();
-        assert!(!error.passing && error.detail.contains("no mail address"), "{address:?}: {error}");
+        assert!(!error.is_retryable && error.detail.contains("no mail address"), "{address:?}: {error}");
     }
 }
 
@@ -199,11 +204,12 @@ async fn a_mail_server_that_is_odd_is_tried_again_unless_it_refuses_the_message_
     ];
     for (odd, reply, passing) in cases {
         let port = scripted(move |command| usual(command, odd, reply)).await;
-        let settings = MailSettings { try_time: Duration::from_secs(1), ..mail_to(port, MailTls::None) };
+        let settings =
+            MailSettings { attempt_timeout: Duration::from_secs(1), ..mail_to(port, MailTls::None) };
         let began = Instant::now();
         let message = mail(NotificationKind::SiteError, NotificationMethod::MailText, "anna");
         let error = channels(settings, Vec::new()).send(&message).await.unwrap_err();
-        assert_eq!(error.passing, passing, "{odd} {reply}: {error}");
+        assert_eq!(error.is_retryable, passing, "{odd} {reply}: {error}");
         assert!(began.elapsed() < Duration::from_secs(5), "{odd} {reply}: {:?}", began.elapsed());
     }
 }
@@ -222,7 +228,7 @@ async fn a_server_without_starttls_gets_mail_in_the_open_but_never_a_password() 
         [(login(MailTls::Auto), "not sent unencrypted"), (mail_to(port, MailTls::StartTls), "no STARTTLS")]
     {
         let error = channels(settings, Vec::new()).send(&message).await.unwrap_err();
-        assert!(error.passing && error.detail.contains(words), "{error}");
+        assert!(error.is_retryable && error.detail.contains(words), "{error}");
     }
 }
 
@@ -235,7 +241,7 @@ async fn a_server_that_talks_without_end_is_left() {
     .await;
     let message = mail(NotificationKind::SiteError, NotificationMethod::MailText, "anna");
     let error = channels(mail_to(port, MailTls::None), Vec::new()).send(&message).await.unwrap_err();
-    assert!(error.passing, "{error}");
+    assert!(error.is_retryable, "{error}");
 }
 
 #[tokio::test]
@@ -243,7 +249,7 @@ async fn a_mail_server_that_is_down_or_not_named_is_waited_for() {
     let message = mail(NotificationKind::SiteError, NotificationMethod::MailText, "anna");
     let down = channels(mail_to(free_port(), MailTls::Auto), Vec::new());
     let error = down.send(&message).await.unwrap_err();
-    assert!(error.passing && error.detail.contains("refused"), "{error}");
+    assert!(error.is_retryable && error.detail.contains("refused"), "{error}");
     let error = super::kit::send(&message).await.unwrap_err();
-    assert!(error.passing && error.detail.contains("`mail.server` is not set"), "{error}");
+    assert!(error.is_retryable && error.detail.contains("`mail.server` is not set"), "{error}");
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use vigie::clock::SystemClock;
 use vigie::domain::{LocationId, NotificationKind, NotificationMethod};
-use vigie::notify::{ChannelSettings, Channels, Courier, Secret, SmsSettings};
+use vigie::notify::{ChannelSettings, Channels, MessageSender, Secret, SmsSettings};
 
 use super::kit::{message, net, send, settings};
 use super::receiver::{Receiver, Reply, Request, status};
@@ -84,9 +84,9 @@ async fn performance_alerts_of_one_monitor_are_incidents_of_their_own() {
     let (error, clear) = (NotificationKind::PerformanceError, NotificationKind::PerformanceClear);
     for (kind, alert, location) in [(error, 5, 1), (error, 5, 2), (error, 6, 1), (clear, 5, 2)] {
         let mut message = message(kind, NotificationMethod::PagerDuty, &receiver.url("/"), &"k".repeat(32));
-        message.notice.episode = None;
-        message.notice.location_id = Some(LocationId(location));
-        message.notice.extra = json!({"alert_id": alert, "level": "warning"}).as_object().unwrap().clone();
+        message.content.episode = None;
+        message.content.location_id = Some(LocationId(location));
+        message.content.extra = json!({"alert_id": alert, "level": "warning"}).as_object().unwrap().clone();
         send(&message).await.unwrap();
     }
     let events: Vec<Value> = receiver.came().iter().map(Request::json).collect();
@@ -105,13 +105,13 @@ async fn a_wrong_routing_key_is_a_dead_letter_and_a_limit_is_waited_for() {
         message(NotificationKind::SiteError, NotificationMethod::PagerDuty, &receiver.url("/"), "short");
     let error = send(&wrong).await.unwrap_err();
     assert!(
-        !error.passing && error.detail.contains("routing_key") && !error.detail.contains("short"),
+        !error.is_retryable && error.detail.contains("routing_key") && !error.detail.contains("short"),
         "{error}"
     );
     let busy = Receiver::always(429).await;
     let message =
         message(NotificationKind::SiteError, NotificationMethod::PagerDuty, &busy.url("/"), &"k".repeat(32));
-    assert!(send(&message).await.unwrap_err().passing);
+    assert!(send(&message).await.unwrap_err().is_retryable);
 }
 
 #[tokio::test]
@@ -131,7 +131,7 @@ async fn slack_gets_a_text_and_attachments_in_which_nobody_is_mentioned() {
     let mut message =
         message(NotificationKind::SiteError, NotificationMethod::Slack, &receiver.url("/services/T0/B0"), "");
     message.subject.push_str(" <!channel> & <http://evil.test|click>");
-    message.notice.target = "http://a.test/<!here>".to_owned();
+    message.content.target = "http://a.test/<!here>".to_owned();
     send(&message).await.unwrap();
     assert_eq!(receiver.only().json()["attachments"][0]["color"], "danger");
     assert!(receiver.only().json()["text"].as_str().unwrap().contains("&lt;!channel&gt; &amp;"));
@@ -167,7 +167,7 @@ async fn splunk_gets_an_event_with_its_token_and_exact_time() {
         send(&message(NotificationKind::Test, NotificationMethod::SplunkHec, &receiver.url("/"), "other"))
             .await
             .unwrap_err();
-    assert!(!error.passing && error.detail.contains("Invalid token"), "{error}");
+    assert!(!error.is_retryable && error.detail.contains("Invalid token"), "{error}");
 }
 
 #[tokio::test]
@@ -213,7 +213,7 @@ async fn a_form_carries_the_same_fields_and_nothing_breaks_out_of_one() {
     let receiver = Receiver::always(200).await;
     let mut message =
         message(NotificationKind::SiteError, NotificationMethod::FormPost, &receiver.url("/form"), "");
-    message.notice.monitor_name = "a&status=0\r\n=%41é".to_owned();
+    message.content.monitor_name = "a&status=0\r\n=%41é".to_owned();
     send(&message).await.unwrap();
     let request = receiver.only();
     assert_eq!(request.header("content-type"), Some("application/x-www-form-urlencoded"));
@@ -261,7 +261,7 @@ async fn a_short_message_goes_through_the_gateway_as_the_settings_say() {
     );
     assert_eq!(came[0].header("authorization"), Some("Bearer t0ken"));
     let error = gateway(true, "{\"to\": \"{{ to }}\"}").send(&message).await.unwrap_err();
-    assert!(error.passing && error.detail.contains("sms.body"), "{error}");
+    assert!(error.is_retryable && error.detail.contains("sms.body"), "{error}");
     let error = send(&message).await.unwrap_err();
-    assert!(error.passing && error.detail.contains("`sms.url` is not set"), "{error}");
+    assert!(error.is_retryable && error.detail.contains("`sms.url` is not set"), "{error}");
 }

@@ -8,7 +8,7 @@ use vigie::domain::{NotificationKind, NotificationMethod};
 use super::kit::{channels, message, send};
 use crate::support::daemon::{Daemon, free_port, has, open_folder};
 use crate::support::lacking;
-use vigie::notify::Courier;
+use vigie::notify::MessageSender;
 
 const ENTERPRISE: &str = ".1.3.6.1.4.1.8072.9999.9999";
 
@@ -63,11 +63,11 @@ async fn both_versions_arrive_at_snmptrapd_with_all_their_objects() {
 async fn a_denied_or_senseless_address_gets_no_trap() {
     let denied = message(NotificationKind::Test, NotificationMethod::SnmpV1, "127.0.0.2:162", "");
     let error = channels(&["127.0.0.2/32"]).send(&denied).await.unwrap_err();
-    assert!(!error.passing && error.detail.contains("egress"), "{error}");
+    assert!(!error.is_retryable && error.detail.contains("egress"), "{error}");
     for address in ["", "a b", "127.0.0.1:0", "http://127.0.0.1/"] {
         let error = send(&message(NotificationKind::Test, NotificationMethod::SnmpV2c, address, ""))
             .await
             .unwrap_err();
-        assert!(!error.passing, "{address}: {error}");
+        assert!(!error.is_retryable, "{address}: {error}");
     }
 }

@@ -3,12 +3,12 @@
 use std::time::{Duration, Instant};
 
 use vigie::domain::{NotificationKind, NotificationMethod};
-use vigie::notify::Courier;
+use vigie::notify::MessageSender;
 
 use super::kit::{channels, message, send};
 use super::receiver::{Receiver, Reply, status};
 
-fn post(receiver: &Receiver, path: &str, secret: &str) -> vigie::notify::Message {
+fn post(receiver: &Receiver, path: &str, secret: &str) -> vigie::notify::OutgoingMessage {
     message(NotificationKind::SiteError, NotificationMethod::JsonPost, &receiver.url(path), secret)
 }
 
@@ -68,7 +68,7 @@ async fn a_receiver_that_takes_a_minute_is_left_in_time_and_tried_again() {
     let receiver = Receiver::start(|_, _| Reply::Silence(Duration::from_mins(1))).await;
     let began = Instant::now();
     let error = send(&post(&receiver, "/", "")).await.unwrap_err();
-    assert!(error.passing, "{error}");
+    assert!(error.is_retryable, "{error}");
     assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
 }
 
@@ -77,7 +77,7 @@ async fn answers_say_whether_another_try_is_of_use_and_when() {
     for (code, passing) in [(500, true), (503, true), (429, true), (404, false), (400, false), (410, false)] {
         let receiver = Receiver::always(code).await;
         let error = send(&post(&receiver, "/", "")).await.unwrap_err();
-        assert_eq!(error.passing, passing, "{code}: {error}");
+        assert_eq!(error.is_retryable, passing, "{code}: {error}");
         assert!(error.detail.contains(&code.to_string()), "{error}");
     }
     let date = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(120);
@@ -122,7 +122,7 @@ async fn a_redirect_that_loses_the_message_or_leads_in_circles_is_refused() {
         })
         .await;
         let error = send(&post(&receiver, "/", "")).await.unwrap_err();
-        assert!(!error.passing && error.detail.contains("/login"), "{error}");
+        assert!(!error.is_retryable && error.detail.contains("/login"), "{error}");
         receiver.only();
     }
     let receiver =
@@ -148,7 +148,7 @@ async fn a_denied_address_is_never_called_directly_or_by_a_redirect() {
             .send(&message(NotificationKind::Test, NotificationMethod::JsonPost, &address, ""))
             .await
             .unwrap_err();
-        assert!(!error.passing && error.detail.contains("egress"), "{error}");
+        assert!(!error.is_retryable && error.detail.contains("egress"), "{error}");
     }
     let called = tokio::time::timeout(Duration::from_millis(50), listener.accept()).await;
     assert!(called.is_err(), "somebody called the denied address");

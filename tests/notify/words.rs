@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use vigie::domain::{NotificationContent, NotificationKind, NotificationMethod};
-use vigie::notify::{Composer, Template, Words};
+use vigie::notify::{MessageRenderer, MessageTemplate, RenderedMessage};
 
 use super::kit::notice;
 
@@ -30,12 +30,18 @@ fn hostile(kind: NotificationKind) -> NotificationContent {
     notice
 }
 
-fn compose(notice: &NotificationContent, method: NotificationMethod) -> Words {
-    Composer::default().compose(notice, method, None).unwrap()
+fn compose(notice: &NotificationContent, method: NotificationMethod) -> RenderedMessage {
+    MessageRenderer::default().render(notice, method, None).unwrap()
 }
 
-fn own(method: Option<NotificationMethod>, subject: &str, text: &str, html: &str) -> Template {
-    Template { kind: None, method, subject: subject.to_owned(), text: text.to_owned(), html: html.to_owned() }
+fn own(method: Option<NotificationMethod>, subject: &str, text: &str, html: &str) -> MessageTemplate {
+    MessageTemplate {
+        kind: None,
+        method,
+        subject: subject.to_owned(),
+        text: text.to_owned(),
+        html: html.to_owned(),
+    }
 }
 
 #[test]
@@ -114,8 +120,8 @@ fn nothing_hostile_breaks_out_of_html() {
 fn nothing_hostile_makes_a_second_line_of_a_subject() {
     for (kind, ..) in NotificationKind::ALL {
         for template in [None, Some(own(None, "{{ device_name }}\r\nX: {{ alert_note }}\n", "", ""))] {
-            let words = Composer::default()
-                .compose(&hostile(kind), NotificationMethod::MailHtml, template.as_ref())
+            let words = MessageRenderer::default()
+                .render(&hostile(kind), NotificationMethod::MailHtml, template.as_ref())
                 .unwrap();
             assert!(!words.subject.contains(char::is_control), "{:?}", words.subject);
             assert!(words.subject.chars().count() <= 250);
@@ -131,8 +137,8 @@ fn an_own_json_body_holds_whatever_stands_in_the_values() {
         "{\"name\": {{ device_name }}, \"why\": {{ reasons }}, \"n\": {{ errcount }}, \"up\": {{ is_clear }}}",
         "",
     );
-    let words = Composer::default()
-        .compose(&hostile(NotificationKind::SiteError), NotificationMethod::JsonPost, Some(&template))
+    let words = MessageRenderer::default()
+        .render(&hostile(NotificationKind::SiteError), NotificationMethod::JsonPost, Some(&template))
         .unwrap();
     let body: Value = serde_json::from_str(words.body.as_deref().unwrap()).unwrap();
     assert!(body["name"].as_str().unwrap().starts_with("</td><script>alert('1')"), "{body}");
@@ -141,8 +147,8 @@ fn an_own_json_body_holds_whatever_stands_in_the_values() {
     assert_eq!(body.as_object().unwrap().len(), 4);
     // A template for any method is words there, and no body.
     let any = own(None, "", "just words", "");
-    let words = Composer::default()
-        .compose(&notice(NotificationKind::Test), NotificationMethod::JsonPost, Some(&any))
+    let words = MessageRenderer::default()
+        .render(&notice(NotificationKind::Test), NotificationMethod::JsonPost, Some(&any))
         .unwrap();
     assert_eq!((words.text.as_str(), words.body), ("just words", None));
 }
@@ -150,8 +156,8 @@ fn an_own_json_body_holds_whatever_stands_in_the_values() {
 #[test]
 fn own_words_without_html_of_their_own_look_the_same_as_html() {
     let template = own(None, "", "a < b\n{{ device_name }}", "");
-    let words = Composer::default()
-        .compose(&notice(NotificationKind::Test), NotificationMethod::MailHtml, Some(&template))
+    let words = MessageRenderer::default()
+        .render(&notice(NotificationKind::Test), NotificationMethod::MailHtml, Some(&template))
         .unwrap();
     let html = words.html.unwrap();
     assert!(html.contains("a &lt; b\nShop &quot;front&quot; &lt;page&gt;"), "{html}");
@@ -177,7 +183,7 @@ fn a_template_that_cannot_be_used_says_where_and_why() {
         ),
         (own(None, "", "{{ range(10) }}", ""), "text", "range"),
     ] {
-        let faults = Composer::default().faults(&template);
+        let faults = MessageRenderer::default().validate(&template);
         assert!(!faults.is_empty(), "{template:?}");
         assert!(faults.iter().all(|fault| fault.part == part), "{faults:?}");
         assert!(faults[0].reason.contains(why), "{faults:?}");
@@ -188,7 +194,7 @@ fn a_template_that_cannot_be_used_says_where_and_why() {
         "{% for at in locations %}{{ at.location|upper }}{% endfor %}",
         "<b>{{ url }}</b>",
     );
-    assert_eq!(Composer::default().faults(&fine), []);
+    assert_eq!(MessageRenderer::default().validate(&fine), []);
 }
 
 #[test]
@@ -202,8 +208,8 @@ fn work_and_length_are_bounded() {
     for (source, why) in
         [(nested.as_str(), "too much work"), (long, "too long"), (wide, "more than 262144 bytes")]
     {
-        let fault = Composer::default()
-            .compose(&notice, NotificationMethod::MailText, Some(&own(None, "", source, "")))
+        let fault = MessageRenderer::default()
+            .render(&notice, NotificationMethod::MailText, Some(&own(None, "", source, "")))
             .unwrap_err();
         assert!(fault.reason.contains(why), "{fault}");
     }

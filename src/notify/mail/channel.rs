@@ -10,10 +10,10 @@ use lettre::transport::smtp::extension::ClientId;
 use tokio::net::TcpStream;
 
 use super::letter;
-use super::relay::Relay;
+use super::relay::BoundedStream;
 use crate::domain::Failure;
 use crate::net::{ConnectTrace, Deadline, Endpoint, Net, TlsOptions};
-use crate::notify::contract::{Message, Secret};
+use crate::notify::contract::{OutgoingMessage, Secret};
 use crate::notify::send_error::SendError;
 use crate::protocol::starttls;
 use crate::protocol::starttls::{StartTlsError, StartTlsProtocol};
@@ -50,63 +50,63 @@ pub struct MailSettings {
     /// The sender.
     pub from: String,
     /// The name in EHLO.
-    pub hello: String,
+    pub ehlo_name: String,
     /// How long one try may take; servers look long at what they take (RFC 5321 4.5.3.2).
-    pub try_time: Duration,
+    pub attempt_timeout: Duration,
 }
 
 /// Sends mail.
-pub(in crate::notify) struct Mail {
+pub(in crate::notify) struct MailChannel {
     net: Arc<Net>,
     settings: MailSettings,
 }
 
-impl Mail {
+impl MailChannel {
     pub(in crate::notify) fn new(net: Arc<Net>, settings: MailSettings) -> Self {
         Self { net, settings }
     }
 
-    pub(in crate::notify) const fn try_time(&self) -> Duration {
-        self.settings.try_time
+    pub(in crate::notify) const fn attempt_timeout(&self) -> Duration {
+        self.settings.attempt_timeout
     }
 
-    pub(in crate::notify) async fn send(&self, message: &Message) -> Result<(), SendError> {
-        let letter = letter::write(message, &self.settings.from)?;
-        let deadline = Deadline::within(self.settings.try_time);
-        let stream = self.open(deadline).await?;
-        let late = |_| SendError::passing(format!("no end within {} s", self.settings.try_time.as_secs()));
-        tokio::time::timeout_at(deadline.at, self.hand_over(stream, &letter)).await.map_err(late)?
+    pub(in crate::notify) async fn send(&self, message: &OutgoingMessage) -> Result<(), SendError> {
+        let letter = letter::build_email(message, &self.settings.from)?;
+        let deadline = Deadline::within(self.settings.attempt_timeout);
+        let stream = self.connect(deadline).await?;
+        let late =
+            |_| SendError::transient(format!("no end within {} s", self.settings.attempt_timeout.as_secs()));
+        tokio::time::timeout_at(deadline.at, self.submit(stream, &letter)).await.map_err(late)?
     }
 
-    async fn hand_over(
+    async fn submit(
         &self,
         stream: Box<dyn AsyncTokioStream>,
         letter: &lettre::Message,
     ) -> Result<(), SendError> {
-        let hello = ClientId::Domain(self.settings.hello.clone());
+        let hello = ClientId::Domain(self.settings.ehlo_name.clone());
         // What goes wrong before the message is about the server, not about this message.
-        let before = |error: SmtpError| SendError::passing(told(&error));
+        let before = |error: SmtpError| SendError::transient(describe_error(&error));
         let mut server = AsyncSmtpConnection::connect_with_transport(stream, &hello).await.map_err(before)?;
         if !self.settings.username.is_empty() {
             let login = Credentials::new(self.settings.username.clone(), self.settings.password.0.clone());
-            server
-                .auth(&[Mechanism::Plain, Mechanism::Login], &login)
-                .await
-                .map_err(|error| SendError::passing(told(&error)).masked(&self.settings.password.0))?;
+            server.auth(&[Mechanism::Plain, Mechanism::Login], &login).await.map_err(|error| {
+                SendError::transient(describe_error(&error)).redact(&self.settings.password.0)
+            })?;
         }
         let sent = server.send(letter.envelope(), &letter.formatted()).await;
-        sent.map_err(|error| SendError { passing: !error.is_permanent(), ..before(error) })?;
+        sent.map_err(|error| SendError { is_retryable: !error.is_permanent(), ..before(error) })?;
         // It was taken: a server that hangs up without a farewell changes nothing.
         let _ = tokio::time::timeout(Duration::from_secs(1), server.quit()).await;
         Ok(())
     }
 
-    async fn open(&self, deadline: Deadline) -> Result<Box<dyn AsyncTokioStream>, SendError> {
+    async fn connect(&self, deadline: Deadline) -> Result<Box<dyn AsyncTokioStream>, SendError> {
         let MailSettings { tls, port, .. } = self.settings;
         let implicit = tls == MailTls::Implicit || tls == MailTls::Auto && port == 465;
-        let mut tcp = self.dial(deadline).await?;
+        let mut tcp = self.connect_tcp(deadline).await?;
         if tls == MailTls::None {
-            return Ok(Box::new(Relay::plain(tcp)?));
+            return Ok(Box::new(BoundedStream::from_tcp(tcp)?));
         }
         if !implicit {
             match starttls::negotiate(&mut tcp, StartTlsProtocol::Smtp, deadline).await {
@@ -114,27 +114,27 @@ impl Mail {
                 Err(StartTlsError::NotOffered) if tls == MailTls::Auto => {
                     if !self.settings.username.is_empty() {
                         let words = "the server offers no STARTTLS, and the password is not sent unencrypted";
-                        return Err(SendError::passing(words));
+                        return Err(SendError::transient(words));
                     }
-                    return Ok(Box::new(Relay::plain(self.dial(deadline).await?)?));
+                    return Ok(Box::new(BoundedStream::from_tcp(self.connect_tcp(deadline).await?)?));
                 }
                 Err(reason) => return Err(Failure::from(reason).into()),
             }
         }
-        let address = tcp.peer_addr().map_err(|error| SendError::passing(error.to_string()))?;
+        let address = tcp.peer_addr().map_err(|error| SendError::transient(error.to_string()))?;
         let options = TlsOptions { verify: self.settings.verify, ..TlsOptions::default() };
         let mut trace = ConnectTrace::default();
         let stream = self.net.handshake(tcp, &self.settings.host, &options, deadline, &mut trace).await?;
         // After STARTTLS the server does not greet again, but lettre waits for it.
-        Ok(Box::new(Relay::new(stream, address, !implicit)))
+        Ok(Box::new(BoundedStream::new(stream, address, !implicit)))
     }
 
-    async fn dial(&self, deadline: Deadline) -> Result<TcpStream, SendError> {
+    async fn connect_tcp(&self, deadline: Deadline) -> Result<TcpStream, SendError> {
         let to = Endpoint::new(&self.settings.host, self.settings.port);
         Ok(self.net.connect(&to, deadline, &mut ConnectTrace::default()).await?)
     }
 }
 
-fn told(error: &SmtpError) -> String {
+fn describe_error(error: &SmtpError) -> String {
     crate::domain::replace_control_chars(&format!("the mail server: {error}"))
 }

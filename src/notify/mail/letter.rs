@@ -7,14 +7,15 @@ use lettre::message::{Attachment, Mailbox, MultiPart, SinglePart};
 use lettre::{Address, Message as Letter};
 
 use crate::domain::Capture;
-use crate::notify::contract::Message;
+use crate::notify::contract::OutgoingMessage;
 use crate::notify::send_error::SendError;
 
 /// The mail that tells `message`, sent by `from`. The same message has the same `Message-ID` at each try;
 /// those of one outage stand in one thread.
-pub(super) fn write(message: &Message, from: &str) -> Result<Letter, SendError> {
-    let bad = |what: &str, error: &dyn std::fmt::Display| SendError::lasting(format!("{what}: {error}"));
-    let from: Mailbox = from.parse().map_err(|error| SendError::passing(format!("`mail.from`: {error}")))?;
+pub(super) fn build_email(message: &OutgoingMessage, from: &str) -> Result<Letter, SendError> {
+    let bad = |what: &str, error: &dyn std::fmt::Display| SendError::permanent(format!("{what}: {error}"));
+    let from: Mailbox =
+        from.parse().map_err(|error| SendError::transient(format!("`mail.from`: {error}")))?;
     let to: Address = message
         .recipient
         .address
@@ -22,15 +23,15 @@ pub(super) fn write(message: &Message, from: &str) -> Result<Letter, SendError> 
         .parse()
         .map_err(|error| bad("the address is no mail address", &error))?;
     let domain = from.email.domain().to_owned();
-    let id = |name: &str| format!("<{}@{domain}>", identifier(name));
-    let at = u64::try_from(message.notice.at.as_micros()).unwrap_or_default();
+    let id = |name: &str| format!("<{}@{domain}>", sanitize_file_name(name));
+    let at = u64::try_from(message.content.at.as_micros()).unwrap_or_default();
     let mut builder = Letter::builder()
         .from(from)
         .to(Mailbox::new(None, to))
-        .subject(one_line(&message.subject))
+        .subject(to_single_line(&message.subject))
         .message_id(Some(id(&message.key)))
         .date(SystemTime::UNIX_EPOCH + Duration::from_micros(at));
-    if let Some(episode) = message.notice.episode {
+    if let Some(episode) = message.content.episode {
         let thread = id(&format!("episode-{episode}"));
         builder = builder.in_reply_to(thread.clone()).references(thread);
     }
@@ -46,35 +47,36 @@ pub(super) fn write(message: &Message, from: &str) -> Result<Letter, SendError> 
             builder.multipart(MultiPart::alternative_plain_html(message.text.clone(), html.clone()))
         }
         (None, false) => {
-            builder.multipart(with_files(MultiPart::mixed().singlepart(text), &message.attachments))
+            builder.multipart(with_attachments(MultiPart::mixed().singlepart(text), &message.attachments))
         }
         (Some(html), false) => {
             let words = MultiPart::alternative_plain_html(message.text.clone(), html.clone());
-            builder.multipart(with_files(MultiPart::mixed().multipart(words), &message.attachments))
+            builder.multipart(with_attachments(MultiPart::mixed().multipart(words), &message.attachments))
         }
     };
     letter.map_err(|error| bad("the mail cannot be written", &error))
 }
 
-fn with_files(mut parts: MultiPart, files: &[Capture]) -> MultiPart {
+fn with_attachments(mut parts: MultiPart, files: &[Capture]) -> MultiPart {
     for file in files {
         let Some(content) = &file.content else { continue };
         let kind =
             ContentType::parse(&file.mimetype).or_else(|_| ContentType::parse("application/octet-stream"));
         let Ok(kind) = kind else { continue };
-        parts = parts.singlepart(Attachment::new(identifier(&file.name)).body(content.to_vec(), kind));
+        parts =
+            parts.singlepart(Attachment::new(sanitize_file_name(&file.name)).body(content.to_vec(), kind));
     }
     parts
 }
 
 /// `name` with nothing in it that means something in a header.
-fn identifier(name: &str) -> String {
+fn sanitize_file_name(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     name.chars().take(200).map(plain).collect()
 }
 
 /// Whatever made the subject: a header has one line.
-fn one_line(subject: &str) -> String {
+fn to_single_line(subject: &str) -> String {
     subject.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
@@ -84,7 +86,7 @@ mod tests {
 
     #[test]
     fn nothing_in_a_subject_or_key_can_start_a_header() {
-        assert_eq!(one_line("a\r\nBcc: b@c.test\u{0}"), "a  Bcc: b@c.test ");
-        assert_eq!(identifier("k>\r\nX: 1/../é"), "k___X__1_..__");
+        assert_eq!(to_single_line("a\r\nBcc: b@c.test\u{0}"), "a  Bcc: b@c.test ");
+        assert_eq!(sanitize_file_name("k>\r\nX: 1/../é"), "k___X__1_..__");
     }
 }

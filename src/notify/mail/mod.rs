@@ -5,5 +5,5 @@ mod channel;
 mod letter;
 mod relay;
 
-pub(super) use channel::Mail;
+pub(super) use channel::MailChannel;
 pub use channel::{MailSettings, MailTls};

@@ -13,35 +13,40 @@ use crate::notify::send_error::SendError;
 
 /// Bytes that a mail server may say in one conversation. lettre reads a reply anew from its first line with
 /// each further one: without this bound, one server could keep a thread busy for hours.
-const MOST: usize = 16 * 1024;
+const MAX_READ_BYTES: usize = 16 * 1024;
 /// What stands for the greeting that came before TLS.
-const GREETING: &[u8] = b"220 ready\r\n";
+const SYNTHETIC_GREETING: &[u8] = b"220 ready\r\n";
 
 /// A stream to a mail server.
 #[derive(Debug)]
-pub(super) struct Relay<S> {
+pub(super) struct BoundedStream<S> {
     inner: S,
     address: SocketAddr,
     greeting: &'static [u8],
-    left: usize,
+    remaining: usize,
 }
 
-impl Relay<TcpStream> {
+impl BoundedStream<TcpStream> {
     /// An unencrypted one.
-    pub(super) fn plain(stream: TcpStream) -> Result<Self, SendError> {
-        let address = stream.peer_addr().map_err(|error| SendError::passing(error.to_string()))?;
+    pub(super) fn from_tcp(stream: TcpStream) -> Result<Self, SendError> {
+        let address = stream.peer_addr().map_err(|error| SendError::transient(error.to_string()))?;
         Ok(Self::new(stream, address, false))
     }
 }
 
-impl<S> Relay<S> {
+impl<S> BoundedStream<S> {
     /// Over `inner`; with `greeted`, a greeting is read first that came long before.
     pub(super) fn new(inner: S, address: SocketAddr, greeted: bool) -> Self {
-        Self { inner, address, greeting: if greeted { GREETING } else { b"" }, left: MOST }
+        Self {
+            inner,
+            address,
+            greeting: if greeted { SYNTHETIC_GREETING } else { b"" },
+            remaining: MAX_READ_BYTES,
+        }
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Relay<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for BoundedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -53,17 +58,17 @@ impl<S: AsyncRead + Unpin> AsyncRead for Relay<S> {
             self.greeting = later;
             return Poll::Ready(Ok(()));
         }
-        if self.left == 0 {
+        if self.remaining == 0 {
             return Poll::Ready(Err(io::Error::other("the mail server does not stop talking")));
         }
         let before = buffer.filled().len();
         let outcome = Pin::new(&mut self.inner).poll_read(cx, buffer);
-        self.left = self.left.saturating_sub(buffer.filled().len() - before);
+        self.remaining = self.remaining.saturating_sub(buffer.filled().len() - before);
         outcome
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Relay<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for BoundedStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.inner).poll_write(cx, bytes)
     }
@@ -77,7 +82,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Relay<S> {
     }
 }
 
-impl<S> AsyncTokioStream for Relay<S>
+impl<S> AsyncTokioStream for BoundedStream<S>
 where
     S: AsyncRead + AsyncWrite + Send + Sync + Unpin + std::fmt::Debug,
 {

@@ -4,10 +4,10 @@ const INTEGER: u8 = 0x02;
 const OCTETS: u8 = 0x04;
 const OID: u8 = 0x06;
 const SEQUENCE: u8 = 0x30;
-const CONTEXT: u8 = 0xa0;
+const CONTEXT_TAG: u8 = 0xa0;
 
 /// `content` under `tag`, with its length.
-pub(super) fn tagged(tag: u8, content: &[u8]) -> Vec<u8> {
+pub(super) fn encode_tagged(tag: u8, content: &[u8]) -> Vec<u8> {
     let mut bytes = vec![tag];
     if let Ok(short @ 0..=127) = u8::try_from(content.len()) {
         bytes.push(short);
@@ -22,25 +22,25 @@ pub(super) fn tagged(tag: u8, content: &[u8]) -> Vec<u8> {
 }
 
 /// A whole number, in as few bytes as hold its sign.
-pub(super) fn integer(number: i64) -> Vec<u8> {
+pub(super) fn encode_integer(number: i64) -> Vec<u8> {
     let bytes = number.to_be_bytes();
     let spare = |pair: &[u8]| matches!((pair[0], pair[1] & 0x80), (0, 0) | (0xff, 0x80));
     let skip = bytes.windows(2).take_while(|pair| spare(pair)).count();
-    tagged(INTEGER, &bytes[skip..])
+    encode_tagged(INTEGER, &bytes[skip..])
 }
 
 /// The content of an unsigned number: `TimeTicks` and the like.
-pub(super) fn unsigned(number: i64) -> Vec<u8> {
-    integer(number.max(0))[2..].to_vec()
+pub(super) fn unsigned_content(number: i64) -> Vec<u8> {
+    encode_integer(number.max(0))[2..].to_vec()
 }
 
 /// Bytes or text.
-pub(super) fn octets(bytes: &[u8]) -> Vec<u8> {
-    tagged(OCTETS, bytes)
+pub(super) fn encode_octets(bytes: &[u8]) -> Vec<u8> {
+    encode_tagged(OCTETS, bytes)
 }
 
 /// An object identifier; the first two arcs share a number (X.690 8.19.4).
-pub(super) fn oid(arcs: &[u32]) -> Vec<u8> {
+pub(super) fn encode_oid(arcs: &[u32]) -> Vec<u8> {
     let (first, rest) = match arcs {
         [first, second, rest @ ..] => (first.saturating_mul(40).saturating_add(*second), rest),
         _ => (0, &[][..]),
@@ -53,17 +53,17 @@ pub(super) fn oid(arcs: &[u32]) -> Vec<u8> {
             content.push(more | u8::try_from((arc >> (7 * digit)) & 0x7f).unwrap_or_default());
         }
     }
-    tagged(OID, &content)
+    encode_tagged(OID, &content)
 }
 
 /// Parts in a row.
-pub(super) fn sequence(parts: &[Vec<u8>]) -> Vec<u8> {
-    tagged(SEQUENCE, &parts.concat())
+pub(super) fn encode_sequence(parts: &[Vec<u8>]) -> Vec<u8> {
+    encode_tagged(SEQUENCE, &parts.concat())
 }
 
 /// Parts in a row under a tag of their context.
-pub(super) fn context(number: u8, parts: &[Vec<u8>]) -> Vec<u8> {
-    tagged(CONTEXT | number, &parts.concat())
+pub(super) fn encode_context(number: u8, parts: &[Vec<u8>]) -> Vec<u8> {
+    encode_tagged(CONTEXT_TAG | number, &parts.concat())
 }
 
 #[cfg(test)]
@@ -81,11 +81,14 @@ mod tests {
             (-129, &[2, 2, 0xff, 0x7f]),
             (0xffff_ffff, &[2, 5, 0, 0xff, 0xff, 0xff, 0xff]),
         ] {
-            assert_eq!(integer(number), bytes, "{number}");
+            assert_eq!(encode_integer(number), bytes, "{number}");
         }
-        assert_eq!(oid(&[1, 3, 6, 1, 4, 1, 8072, 128, 0]), [6, 10, 0x2b, 6, 1, 4, 1, 0xbf, 0x08, 0x81, 0, 0]);
-        assert_eq!(oid(&[2, 999]), [6, 2, 0x88, 0x37]);
-        assert_eq!(tagged(4, &[7; 200])[..3], [4, 0x81, 200]);
-        assert_eq!(tagged(4, &[7; 300])[..4], [4, 0x82, 1, 44]);
+        assert_eq!(
+            encode_oid(&[1, 3, 6, 1, 4, 1, 8072, 128, 0]),
+            [6, 10, 0x2b, 6, 1, 4, 1, 0xbf, 0x08, 0x81, 0, 0]
+        );
+        assert_eq!(encode_oid(&[2, 999]), [6, 2, 0x88, 0x37]);
+        assert_eq!(encode_tagged(4, &[7; 200])[..3], [4, 0x81, 200]);
+        assert_eq!(encode_tagged(4, &[7; 300])[..4], [4, 0x82, 1, 44]);
     }
 }

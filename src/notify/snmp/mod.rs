@@ -7,5 +7,5 @@
 mod ber;
 mod trap;
 
-pub(super) use trap::Traps;
-pub use trap::object_identifier;
+pub(super) use trap::TrapChannel;
+pub use trap::parse_object_identifier;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::ber;
-use super::ber::{context, integer, octets, oid, sequence, tagged};
+use super::ber::{encode_context, encode_integer, encode_octets, encode_oid, encode_sequence, encode_tagged};
 use crate::domain::{MonitorId, NotificationKind, NotificationMethod, Phase, Timestamp};
 use crate::net::{ConnectTrace, Deadline, Endpoint, Net};
-use crate::notify::contract::Message;
+use crate::notify::contract::OutgoingMessage;
 use crate::notify::send_error::SendError;
 
 /// The port of trap receivers.
@@ -18,7 +18,7 @@ const PORT: u16 = 162;
 const COMMUNITY: &str = "public";
 
 /// Bytes of one text: all of them fit into one packet.
-const TEXT: usize = 110;
+const MAX_TEXT_BYTES: usize = 110;
 
 /// `enterpriseSpecific` (RFC 1157 4.1.6).
 const ENTERPRISE_SPECIFIC: i64 = 6;
@@ -33,34 +33,34 @@ const IP_ADDRESS: u8 = 0x40;
 const TIME_TICKS: u8 = 0x43;
 
 /// Sends traps.
-pub(in crate::notify) struct Traps {
+pub(in crate::notify) struct TrapChannel {
     pub(in crate::notify) net: Arc<Net>,
     pub(in crate::notify) enterprise: Vec<u32>,
     pub(in crate::notify) started_at: Timestamp,
 }
 
-impl Traps {
+impl TrapChannel {
     pub(in crate::notify) async fn send(
         &self,
-        message: &Message,
+        message: &OutgoingMessage,
         now: Timestamp,
         within: Duration,
     ) -> Result<(), SendError> {
         let deadline = Deadline::within(within);
         let (host, port) = host_and_port(&message.recipient.address)
-            .ok_or_else(|| SendError::lasting("the address is no host with or without a port"))?;
+            .ok_or_else(|| SendError::permanent("the address is no host with or without a port"))?;
         let mut trace = ConnectTrace::default();
         let found = self.net.resolve(&Endpoint::new(host, port), deadline, &mut trace).await?;
         let allowed = self.net.allowed_addresses(&found, &mut trace)?;
-        let address = allowed.first().ok_or_else(|| SendError::passing("the name has no address"))?;
+        let address = allowed.first().ok_or_else(|| SendError::transient("the name has no address"))?;
         let to = SocketAddr::new(*address, port);
         let socket = self.net.udp_socket(to)?;
         let source = socket.local_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |own| own.ip());
         let ticks =
             i64::try_from(now.since(self.started_at).as_millis() / 10).unwrap_or(i64::MAX) & 0xffff_ffff;
-        let packet = packet(message, &self.enterprise, ticks, source);
+        let packet = build_packet(message, &self.enterprise, ticks, source);
         let sent = deadline.enforce(Phase::Send, socket.send(&packet)).await?;
-        sent.map(drop).map_err(|error| SendError::passing(format!("{to}: {error}")))
+        sent.map(drop).map_err(|error| SendError::transient(format!("{to}: {error}")))
     }
 }
 
@@ -70,71 +70,77 @@ fn host_and_port(text: &str) -> Option<(&str, u16)> {
     Some((found.host, found.port.unwrap_or(PORT)))
 }
 
-fn packet(message: &Message, enterprise: &[u32], ticks: i64, source: IpAddr) -> Vec<u8> {
+fn build_packet(message: &OutgoingMessage, enterprise: &[u32], ticks: i64, source: IpAddr) -> Vec<u8> {
     let recipient = &message.recipient;
     let community = [message.secret.0.as_str(), recipient.username.as_str(), COMMUNITY];
     let community = community.into_iter().find(|text| !text.is_empty()).unwrap_or(COMMUNITY);
-    let kind = message.notice.kind;
+    let kind = message.content.kind;
     let specific = NotificationKind::ALL.iter().position(|(known, ..)| *known == kind).map_or(0, |at| at + 1);
     let specific = u32::try_from(specific).unwrap_or_default();
-    let ticks = tagged(TIME_TICKS, &ber::unsigned(ticks));
+    let ticks = encode_tagged(TIME_TICKS, &ber::unsigned_content(ticks));
     let (version, pdu) = if recipient.method == NotificationMethod::SnmpV1 {
         // The version knows no other address than this.
         let own = if let IpAddr::V4(own) = source { own } else { Ipv4Addr::UNSPECIFIED };
         let parts = [
-            oid(enterprise),
-            tagged(IP_ADDRESS, &own.octets()),
-            integer(ENTERPRISE_SPECIFIC),
-            integer(specific.into()),
+            encode_oid(enterprise),
+            encode_tagged(IP_ADDRESS, &own.octets()),
+            encode_integer(ENTERPRISE_SPECIFIC),
+            encode_integer(specific.into()),
             ticks,
-            sequence(&objects(message, enterprise)),
+            encode_sequence(&varbinds(message, enterprise)),
         ];
-        (0, context(4, &parts))
+        (0, encode_context(4, &parts))
     } else {
         let trap: Vec<u32> = [enterprise, &[0, specific]].concat();
-        let mut bound = vec![bind(SYS_UP_TIME, ticks), bind(TRAP_OID, oid(&trap))];
-        bound.extend(objects(message, enterprise));
+        let mut bound = vec![varbind(SYS_UP_TIME, ticks), varbind(TRAP_OID, encode_oid(&trap))];
+        bound.extend(varbinds(message, enterprise));
         // The number of a request that nobody answers.
         let request = i64::from(
             message.key.bytes().fold(0_u32, |sum, byte| sum.wrapping_mul(31) + u32::from(byte)) >> 1,
         );
-        (1, context(7, &[integer(request), integer(0), integer(0), sequence(&bound)]))
+        (
+            1,
+            encode_context(
+                7,
+                &[encode_integer(request), encode_integer(0), encode_integer(0), encode_sequence(&bound)],
+            ),
+        )
     };
-    sequence(&[integer(version), octets(community.as_bytes()), pdu])
+    encode_sequence(&[encode_integer(version), encode_octets(community.as_bytes()), pdu])
 }
 
-fn bind(name: &[u32], value: Vec<u8>) -> Vec<u8> {
-    sequence(&[oid(name), value])
+fn varbind(name: &[u32], value: Vec<u8>) -> Vec<u8> {
+    encode_sequence(&[encode_oid(name), value])
 }
 
-fn objects(message: &Message, enterprise: &[u32]) -> Vec<Vec<u8>> {
-    let notice = &message.notice;
+fn varbinds(message: &OutgoingMessage, enterprise: &[u32]) -> Vec<Vec<u8>> {
+    let notice = &message.content;
     let values = [
-        octets(cut(&message.subject)),
-        octets(notice.kind.name().as_bytes()),
-        integer(notice.monitor_id.map_or(0, |MonitorId(id)| id.clamp(0, i32::MAX.into()))),
-        octets(cut(&notice.monitor_name)),
-        integer(notice.status.0.into()),
-        octets(cut(&notice.status_text)),
-        octets(cut(&notice.location)),
-        octets(notice.at.to_string().as_bytes()),
-        integer(notice.errcount.into()),
-        octets(cut(&notice.target)),
-        octets(cut(&message.key)),
+        encode_octets(truncate(&message.subject)),
+        encode_octets(notice.kind.name().as_bytes()),
+        encode_integer(notice.monitor_id.map_or(0, |MonitorId(id)| id.clamp(0, i32::MAX.into()))),
+        encode_octets(truncate(&notice.monitor_name)),
+        encode_integer(notice.status.0.into()),
+        encode_octets(truncate(&notice.status_text)),
+        encode_octets(truncate(&notice.location)),
+        encode_octets(notice.at.to_string().as_bytes()),
+        encode_integer(notice.errcount.into()),
+        encode_octets(truncate(&notice.target)),
+        encode_octets(truncate(&message.key)),
     ];
     let number = |at: usize| u32::try_from(at + 1).unwrap_or_default();
-    let object = |(at, value)| bind(&[enterprise, &[1, number(at)]].concat(), value);
+    let object = |(at, value)| varbind(&[enterprise, &[1, number(at)]].concat(), value);
     values.into_iter().enumerate().map(object).collect()
 }
 
 /// The beginning of a text, whole characters only.
-fn cut(text: &str) -> &[u8] {
-    &text.as_bytes()[..text.floor_char_boundary(TEXT)]
+fn truncate(text: &str) -> &[u8] {
+    &text.as_bytes()[..text.floor_char_boundary(MAX_TEXT_BYTES)]
 }
 
 /// Reads an object identifier such as `1.3.6.1.4.1.8072`; two arcs at least (X.660).
 #[must_use]
-pub fn object_identifier(text: &str) -> Option<Vec<u32>> {
+pub fn parse_object_identifier(text: &str) -> Option<Vec<u32>> {
     let arcs: Vec<u32> = text.split('.').map(str::parse).collect::<Result<_, _>>().ok()?;
     let fits = arcs.len() >= 2 && arcs.len() <= 100 && arcs[0] <= 2 && (arcs[0] == 2 || arcs[1] < 40);
     fits.then_some(arcs)

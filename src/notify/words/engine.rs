@@ -13,17 +13,17 @@ use crate::domain::escape_html;
 /// Steps of one template.
 const FUEL: u64 = 20_000;
 /// Bytes that one comes to.
-const MOST: usize = 256 * 1024;
+const MAX_OUTPUT_BYTES: usize = 256 * 1024;
 /// Bytes of a list that is put together.
-const JOINED: usize = 16 * 1024;
+const MAX_JOINED_BYTES: usize = 16 * 1024;
 /// Characters of a line.
-const LINE: usize = 250;
+const MAX_LINE_CHARS: usize = 250;
 /// The escaping of forms.
-const FORM: &str = "form";
+const FORM_ESCAPING: &str = "form";
 
 /// Where what a template comes to is put, which says how values are escaped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum OutputFormat {
     /// A line: a subject or title. Line breaks become spaces.
     Line,
     /// Plain text.
@@ -36,30 +36,37 @@ pub(crate) enum Place {
     Form,
 }
 
-impl Place {
-    fn escape(self) -> AutoEscape {
+impl OutputFormat {
+    fn auto_escape(self) -> AutoEscape {
         match self {
             Self::Line | Self::Text => AutoEscape::None,
             Self::Html => AutoEscape::Html,
             Self::Json => AutoEscape::Json,
-            Self::Form => AutoEscape::Custom(FORM.into()),
+            Self::Form => AutoEscape::Custom(FORM_ESCAPING.into()),
         }
     }
 }
 
 /// What `source` comes to with `values`; else why not, in words.
-pub(super) fn render(place: Place, source: &str, values: &serde_json::Value) -> Result<String, String> {
-    guard::check(source)?;
+pub(super) fn render(
+    place: OutputFormat,
+    source: &str,
+    values: &serde_json::Value,
+) -> Result<String, String> {
+    guard::check_template(source)?;
     let mut environment = environment(place);
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
-    environment.set_syntax(syntax.map_err(|error| told(&error))?);
-    let template = environment.template_from_named_str("template", source).map_err(|error| told(&error))?;
-    let mut out = Bounded::default();
-    template.render_captured_to(Value::from(Serde(values)), &mut out).map_err(|error| told(&error))?;
+    environment.set_syntax(syntax.map_err(|error| describe_error(&error))?);
+    let template =
+        environment.template_from_named_str("template", source).map_err(|error| describe_error(&error))?;
+    let mut out = BoundedWriter::default();
+    template
+        .render_captured_to(Value::from(Serde(values)), &mut out)
+        .map_err(|error| describe_error(&error))?;
     let text = String::from_utf8(out.bytes).map_err(|_| "it comes to no text".to_owned())?;
     match place {
-        Place::Line => Ok(line(&text)),
-        Place::Json => match serde_json::from_str::<serde::de::IgnoredAny>(&text) {
+        OutputFormat::Line => Ok(to_single_line(&text)),
+        OutputFormat::Json => match serde_json::from_str::<serde::de::IgnoredAny>(&text) {
             Ok(_) => Ok(text),
             Err(error) => Err(format!(
                 "it comes to no JSON: {error}; values bring their quotes: write {{\"name\": {{{{ device_name }}}}}}"
@@ -69,12 +76,12 @@ pub(super) fn render(place: Place, source: &str, values: &serde_json::Value) -> 
     }
 }
 
-fn environment(place: Place) -> Environment<'static> {
+fn environment(place: OutputFormat) -> Environment<'static> {
     let mut environment = Environment::empty();
     environment.set_fuel(Some(FUEL));
     environment.set_recursion_limit(50);
     environment.set_undefined_behavior(UndefinedBehavior::Chainable);
-    environment.set_auto_escape_callback(move |_| place.escape());
+    environment.set_auto_escape_callback(move |_| place.auto_escape());
     environment.set_formatter(|out, state, value| {
         if matches!(state.auto_escape(), AutoEscape::Custom(_)) {
             let text = value.to_string();
@@ -108,22 +115,22 @@ fn join(list: Value, between: Option<String>) -> Result<String, Error> {
             joined.push_str(&between);
         }
         joined.push_str(&item.to_string());
-        if joined.len() > JOINED {
+        if joined.len() > MAX_JOINED_BYTES {
             return Err(Error::new(ErrorKind::InvalidOperation, "the joined text is too long"));
         }
     }
     Ok(joined)
 }
 
-/// What comes out, up to [`MOST`] bytes.
+/// What comes out, up to [`MAX_OUTPUT_BYTES`] bytes.
 #[derive(Default)]
-struct Bounded {
+struct BoundedWriter {
     bytes: Vec<u8>,
 }
 
-impl io::Write for Bounded {
+impl io::Write for BoundedWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.bytes.len() + bytes.len() > MOST {
+        if self.bytes.len() + bytes.len() > MAX_OUTPUT_BYTES {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         self.bytes.extend_from_slice(bytes);
@@ -135,10 +142,10 @@ impl io::Write for Bounded {
     }
 }
 
-fn told(error: &Error) -> String {
+fn describe_error(error: &Error) -> String {
     let words = match error.kind() {
         ErrorKind::OutOfFuel => "it takes too much work".to_owned(),
-        ErrorKind::WriteFailure => format!("it comes to more than {MOST} bytes"),
+        ErrorKind::WriteFailure => format!("it comes to more than {MAX_OUTPUT_BYTES} bytes"),
         kind => error.detail().map_or_else(|| kind.to_string(), |detail| format!("{kind}: {detail}")),
     };
     match error.line() {
@@ -148,14 +155,14 @@ fn told(error: &Error) -> String {
 }
 
 /// One line, of which nobody can make two.
-fn line(text: &str) -> String {
+fn to_single_line(text: &str) -> String {
     let spaced: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let words: Vec<&str> = spaced.split_whitespace().collect();
-    words.join(" ").chars().take(LINE).collect()
+    words.join(" ").chars().take(MAX_LINE_CHARS).collect()
 }
 
 /// Plain words as HTML that looks the same.
-pub(super) fn as_html(text: &str) -> String {
+pub(super) fn text_to_html(text: &str) -> String {
     let text = escape_html(text);
     format!(
         "<!DOCTYPE html>\n<html><body><pre style=\"font:14px/1.4 sans-serif;white-space:pre-wrap\">{text}</pre></body></html>\n"

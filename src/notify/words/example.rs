@@ -8,7 +8,7 @@ use crate::domain::{
 };
 
 /// A notice of `kind`.
-pub(super) fn of(kind: NotificationKind) -> NotificationContent {
+pub(super) fn example_content(kind: NotificationKind) -> NotificationContent {
     // 2026-01-01 12:00 UTC.
     let at = Timestamp::from_seconds(1_767_268_800);
     let status = if kind.is_clear() { Status::OK } else { Status::HTTP_ERROR };

@@ -3,16 +3,16 @@
 //! work), repetition, macros, `raw`, `autoescape`.
 
 /// Bytes of a template.
-const LONGEST: usize = 64 * 1024;
+const MAX_TEMPLATE_BYTES: usize = 64 * 1024;
 /// Statements that there are.
-const STATEMENTS: [&str; 6] = ["if", "elif", "else", "endif", "for", "endfor"];
+const ALLOWED_STATEMENTS: [&str; 6] = ["if", "elif", "else", "endif", "for", "endfor"];
 /// Texts that may be put together with `~` in one template.
-const MOST_JOINTS: usize = 50;
+const MAX_CONCATENATIONS: usize = 50;
 
 /// Why `source` is refused, with the line; `Ok` when it may be tried.
-pub(super) fn check(source: &str) -> Result<(), String> {
-    if source.len() > LONGEST {
-        return Err(format!("it has more than {LONGEST} bytes"));
+pub(super) fn check_template(source: &str) -> Result<(), String> {
+    if source.len() > MAX_TEMPLATE_BYTES {
+        return Err(format!("it has more than {MAX_TEMPLATE_BYTES} bytes"));
     }
     let mut at = 0;
     let mut joints = 0;
@@ -28,22 +28,22 @@ pub(super) fn check(source: &str) -> Result<(), String> {
                 None => return refused("a comment does not end".to_owned()),
             }
         } else if rest.starts_with("{{") || rest.starts_with("{%") {
-            match tag(rest, &mut joints) {
+            match tag_length(rest, &mut joints) {
                 Ok(length) => found + length,
                 Err(why) => return refused(why),
             }
         } else {
             found + 1
         };
-        if joints > MOST_JOINTS {
-            return refused(format!("more than {MOST_JOINTS} texts are put together with `~`"));
+        if joints > MAX_CONCATENATIONS {
+            return refused(format!("more than {MAX_CONCATENATIONS} texts are put together with `~`"));
         }
     }
     Ok(())
 }
 
 /// Bytes of the tag that `text` begins with.
-fn tag(text: &str, joints: &mut usize) -> Result<usize, String> {
+fn tag_length(text: &str, joints: &mut usize) -> Result<usize, String> {
     let is_statement = text.starts_with("{%");
     let end = if is_statement { "%}" } else { "}}" };
     let mut quote: Option<char> = None;
@@ -76,7 +76,7 @@ fn tag(text: &str, joints: &mut usize) -> Result<usize, String> {
     if is_statement {
         let mut words = text[2..length - 2].trim_start_matches('-').split_whitespace();
         let word = words.next().unwrap_or_default().trim_end_matches('-');
-        if !STATEMENTS.contains(&word) {
+        if !ALLOWED_STATEMENTS.contains(&word) {
             return Err(format!("there is no `{word}` in templates; there are `if` and `for`"));
         }
         if words.any(|word| word.trim_end_matches('-') == "recursive") {
@@ -100,7 +100,7 @@ mod tests {
             "{%- for location in rotated_locations -%}{{ location.name|upper }}{%- endfor -%}",
             "{{ 'it\\'s * not' ~ x }}",
         ] {
-            assert_eq!(check(source), Ok(()), "{source}");
+            assert_eq!(check_template(source), Ok(()), "{source}");
         }
     }
 
@@ -121,10 +121,10 @@ mod tests {
             ("{{ 'a }}", "not closed"),
             ("{{ a", "not closed"),
             ("{# {{ ", "does not end"),
-            (&"x".repeat(LONGEST + 1), "more than"),
+            (&"x".repeat(MAX_TEMPLATE_BYTES + 1), "more than"),
             (&format!("{{{{ a {} }}}}", "~ a ".repeat(60)), "with `~`"),
         ] {
-            let refused = check(source).unwrap_err();
+            let refused = check_template(source).unwrap_err();
             assert!(refused.contains(why), "{source}: {refused}");
         }
     }

@@ -12,7 +12,7 @@ mod facts;
 mod guard;
 mod template;
 
-pub use composer::Composer;
-pub(super) use composer::filled;
-pub(super) use engine::Place;
-pub use template::{Template, TemplateFault, Words};
+pub use composer::MessageRenderer;
+pub(super) use composer::render_body;
+pub(super) use engine::OutputFormat;
+pub use template::{MessageTemplate, RenderedMessage, TemplateError};

@@ -4,7 +4,7 @@ use crate::domain::{NotificationKind, NotificationMethod};
 
 /// Words of an account for messages of one kind and method; an empty part is that of the built-in template.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Template {
+pub struct MessageTemplate {
     /// For messages of this kind; `None` for all.
     pub kind: Option<NotificationKind>,
     /// For recipients of this method; `None` for all.
@@ -20,7 +20,7 @@ pub struct Template {
 /// Why a template cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{part}`: {reason}")]
-pub struct TemplateFault {
+pub struct TemplateError {
     /// `subject`, `text` or `html`.
     pub part: &'static str,
     /// Why, with the line.
@@ -29,7 +29,7 @@ pub struct TemplateFault {
 
 /// The words of one message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Words {
+pub struct RenderedMessage {
     /// Title or subject: one line.
     pub subject: String,
     /// Plain text.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::catalog::{Directory, recipient_password};
 use crate::domain::{CustomerId, Notification, Recipient, Record, RecordKind};
-use crate::notify::{Secret, Template};
+use crate::notify::{MessageTemplate, Secret};
 use crate::store::{ConfigStore, StoreError, StoreFuture};
 use crate::vault::Keyring;
 
@@ -19,7 +19,7 @@ pub struct Addressee {
     /// What lets a message in there.
     pub secret: Secret,
     /// The words of the account for this message; `None` for the built-in ones.
-    pub template: Option<Template>,
+    pub template: Option<MessageTemplate>,
 }
 
 /// Knows recipients.
@@ -50,12 +50,12 @@ impl AddressBook for Addresses {
             };
             let secret = self.secret(&record);
             let group = facts.contacts.groups.iter().find(|group| Some(group.id) == new.group);
-            let mut best: Option<Template> = None;
+            let mut best: Option<MessageTemplate> = None;
             for id in group.map(|group| group.templates.as_slice()).unwrap_or_default() {
                 let Some(template) = self.template(customer, *id).await? else { continue };
                 let fits = template.kind.is_none_or(|kind| kind == new.content.kind)
                     && template.method.is_none_or(|method| method == recipient.method);
-                let rank = |template: &Template| (template.method.is_some(), template.kind.is_some());
+                let rank = |template: &MessageTemplate| (template.method.is_some(), template.kind.is_some());
                 if fits && best.as_ref().is_none_or(|best| rank(&template) > rank(best)) {
                     best = Some(template);
                 }
@@ -76,7 +76,7 @@ impl Addresses {
         }
     }
 
-    async fn template(&self, customer: CustomerId, id: i64) -> Result<Option<Template>, StoreError> {
+    async fn template(&self, customer: CustomerId, id: i64) -> Result<Option<MessageTemplate>, StoreError> {
         let record = self.ledger.record(RecordKind::Template, id).await?;
         let record = record.filter(|record| record.customer == customer);
         Ok(record.and_then(|record| usable(&record, template(&record.fields))))

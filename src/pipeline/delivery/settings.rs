@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::addressee::AddressBook;
 use crate::clock::Clock;
-use crate::notify::{Composer, Courier};
+use crate::notify::{MessageRenderer, MessageSender};
 use crate::store::{ConfigStore, Outbox, ResultStore};
 use crate::telemetry::Metrics;
 
@@ -47,9 +47,9 @@ pub struct DeliveryParts {
     /// Who is meant.
     pub addresses: Arc<dyn AddressBook>,
     /// Makes the words.
-    pub composer: Arc<Composer>,
+    pub composer: Arc<MessageRenderer>,
     /// Hands messages over.
-    pub courier: Arc<dyn Courier>,
+    pub courier: Arc<dyn MessageSender>,
     /// Where screenshots and answers of targets are kept; without it nothing is attached.
     pub results: Option<Arc<dyn ResultStore>>,
     /// Where messages that were given up are reported as events; without it only the log says so.

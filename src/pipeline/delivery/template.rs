@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::notify::Template;
+use crate::notify::MessageTemplate;
 use crate::schema::InvalidSettings;
 use crate::schema::typed::record::{TemplateSettings, read_fields};
 
@@ -10,9 +10,9 @@ use crate::schema::typed::record::{TemplateSettings, read_fields};
 ///
 /// # Errors
 /// A field whose value cannot be used.
-pub(crate) fn template(fields: &Map<String, Value>) -> Result<Template, InvalidSettings> {
+pub(crate) fn template(fields: &Map<String, Value>) -> Result<MessageTemplate, InvalidSettings> {
     let settings: TemplateSettings<'_> = read_fields(fields)?;
-    Ok(Template {
+    Ok(MessageTemplate {
         kind: settings.kind,
         method: settings.method,
         subject: settings.subject.to_owned(),

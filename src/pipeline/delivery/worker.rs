@@ -16,7 +16,7 @@ use super::lanes::{Lanes, host};
 use super::settings::{DeliveryParts, DeliverySettings};
 use super::{digest, evidence, report};
 use crate::domain::{Notification, NotificationKind, Recipient, RecipientId, Timestamp};
-use crate::notify::{Message, SendError};
+use crate::notify::{OutgoingMessage, SendError};
 use crate::pipeline::wakeup::Bell;
 use crate::store::{DeliveryOutcome, StoreError};
 
@@ -248,7 +248,8 @@ impl Worker {
             let method = recipient.method;
             // A defect in one channel ends its message alone.
             let sent = AssertUnwindSafe(hand_over(&parts, &message, to)).catch_unwind().await;
-            let outcome = sent.unwrap_or_else(|_| Err(SendError::passing("a defect of Vigie; see its log")));
+            let outcome =
+                sent.unwrap_or_else(|_| Err(SendError::transient("a defect of Vigie; see its log")));
             parts.metrics.record_delivery(method, outcome.is_ok(), began.elapsed());
             Back { message, recipient, host, outcome }
         });
@@ -270,7 +271,7 @@ impl Worker {
                 self.parts.metrics.record_notifications("sent", 1);
                 self.after_digest(&message, DeliveryOutcome::Digested(message.id), now).await;
             }
-            Err(error) if error.passing => {
+            Err(error) if error.is_retryable => {
                 let next_at =
                     lane.failed(now, &message.message.key, attempts, error.not_before, &self.settings);
                 tracing::warn!(
@@ -355,18 +356,18 @@ async fn hand_over(parts: &DeliveryParts, message: &Notification, to: Addressee)
     if let Some(traceroute) = evidence::traceroute(&attachments) {
         notice.extra.entry("traceroute").or_insert(traceroute.into());
     }
-    let words = match composer.compose(&notice, recipient.method, template.as_ref()) {
+    let words = match composer.render(&notice, recipient.method, template.as_ref()) {
         Err(fault) if template.is_some() => {
             // Somebody is to be told something: better in other words than not at all.
             tracing::warn!(recipient_id = %recipient.id, error = %fault, "a template cannot be used, the built-in one is");
-            composer.compose(&notice, recipient.method, None)
+            composer.render(&notice, recipient.method, None)
         }
         words => words,
     };
-    let words = words.map_err(|fault| SendError::lasting(fault.to_string()))?;
-    let message = Message {
+    let words = words.map_err(|fault| SendError::permanent(fault.to_string()))?;
+    let message = OutgoingMessage {
         key: new.key.clone(),
-        notice,
+        content: notice,
         recipient,
         secret,
         subject: words.subject,

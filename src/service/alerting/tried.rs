@@ -10,7 +10,7 @@ use crate::catalog::object::object_of;
 use crate::domain::{
     NewNotification, NotificationKind, NotificationMethod, Permission, RecipientId, RecordKind, Timestamp,
 };
-use crate::notify::{Composer, Template};
+use crate::notify::{MessageRenderer, MessageTemplate};
 use crate::schema::Monitor;
 use crate::schema::field::FieldTable;
 use crate::schema::table::alerting::{TEMPLATE_PREVIEW, TEST_NOTIFIER};
@@ -70,7 +70,7 @@ impl AlertService {
         let method = given.method.unwrap_or(NotificationMethod::MailHtml);
         let notice = example(&facts, kind, monitor.as_ref(), self.parts.clock.now());
         let own = Some(&given).filter(|given| **given != empty_template(given));
-        let made = Composer::default().compose(&notice, method, own);
+        let made = MessageRenderer::default().render(&notice, method, own);
         let words = made.map_err(|fault| {
             ServiceError::Invalid(vec![template::template_fault(body, fault.part, &fault.reason)])
         })?;
@@ -105,8 +105,8 @@ fn parse_request<'a, T: Deserialize<'a>>(
 }
 
 /// A template for the same that says nothing.
-fn empty_template(of: &Template) -> Template {
-    Template { kind: of.kind, method: of.method, ..Template::default() }
+fn empty_template(of: &MessageTemplate) -> MessageTemplate {
+    MessageTemplate { kind: of.kind, method: of.method, ..MessageTemplate::default() }
 }
 
 fn test_notification(

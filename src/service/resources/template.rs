@@ -7,7 +7,7 @@ use super::context::RecordContext;
 use super::draft::{RecordDraft, fields_with_defaults, merged_fields};
 use crate::catalog::stored::listed;
 use crate::domain::Record;
-use crate::notify::Composer;
+use crate::notify::MessageRenderer;
 use crate::pipeline::template;
 use crate::schema::table::alerting::TEMPLATE;
 use crate::schema::typed::record::TemplateSettings;
@@ -40,7 +40,7 @@ fn with_unique_name(bench: &RecordContext<'_>, mut draft: RecordDraft) -> Record
 /// It makes words of the examples of everything that it is for.
 fn validate(fields: &Map<String, Value>, body: &Node) -> Result<(), ServiceError> {
     let template = template(fields)?;
-    let faults = Composer::default().faults(&template);
+    let faults = MessageRenderer::default().validate(&template);
     if faults.is_empty() {
         return Ok(());
     }
