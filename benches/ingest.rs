@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use vigie::catalog::{Common, Directory};
+use vigie::catalog::{AccountCache, SharedFacts};
 use vigie::clock::FakeClock;
 use vigie::domain::{
     Attempt, Capture, Certificate, CheckId, CheckResult, CustomerId, Facts, HttpFacts, Location, LocationId,
@@ -153,13 +153,13 @@ fn home() -> Location {
 
 /// Lets alerts follow from the results of all monitors.
 async fn watch(ingestor: &Ingestor, store: &Arc<SqliteStore>) {
-    let common = Common { locations: vec![home()], ..Common::default() };
+    let common = SharedFacts { locations: vec![home()], ..SharedFacts::default() };
     let parts = LookoutParts {
         alarms: store.clone(),
         outbox: store.clone(),
         results: store.clone(),
         ledger: store.clone(),
-        directory: Arc::new(Directory::new(store.clone(), common)),
+        directory: Arc::new(AccountCache::new(store.clone(), common)),
         planner: Arc::new(Home),
         clock: Arc::new(FakeClock::at(Timestamp::from_micros(START + 120_000_000))),
         bell: Bell::default(),

@@ -14,7 +14,7 @@ use super::planner::{LocalPlanner, Outpost, PlannerParts};
 use super::quiet::Quiet;
 use super::surroundings::common;
 use crate::api::ApiState;
-use crate::catalog::{Directory, Roster};
+use crate::catalog::{AccountCache, MonitorCache};
 use crate::clock::Clock;
 use crate::domain::RecordKind;
 use crate::pipeline::{Addresses, Ingestor};
@@ -43,7 +43,7 @@ pub(super) struct Around {
     pub(super) alarms: Arc<dyn AlertStore>,
     pub(super) outbox: Arc<dyn Outbox>,
     pub(super) watchman: Arc<dyn AlertControl>,
-    pub(super) roster: Arc<Roster>,
+    pub(super) roster: Arc<MonitorCache>,
     pub(super) view: Arc<StatusQueries>,
     pub(super) outposts: Vec<Outpost>,
     pub(super) quiet: Arc<Quiet>,
@@ -55,7 +55,7 @@ pub(super) struct Around {
 pub(super) struct Desk {
     pub(super) state: ApiState,
     pub(super) planner: Arc<LocalPlanner>,
-    pub(super) directory: Arc<Directory>,
+    pub(super) directory: Arc<AccountCache>,
     ledger: Arc<dyn ConfigStore>,
     vault: Arc<Keyring>,
     key_file: PathBuf,
@@ -80,7 +80,7 @@ impl Desk {
         let place = key_place(settings);
         let key_file = place.path.clone();
         let vault = Arc::new(open_keyring(ledger.as_ref(), place).await?);
-        let directory = Arc::new(Directory::new(Arc::clone(&ledger), common(settings)));
+        let directory = Arc::new(AccountCache::new(Arc::clone(&ledger), common(settings)));
         let planner = Arc::new(LocalPlanner::new(PlannerParts {
             outposts,
             ingestor,

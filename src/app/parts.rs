@@ -18,7 +18,7 @@ use super::vitals::{Heart, WatchedIngest};
 use super::{certificates, delivery, outposts};
 use crate::agent::RunnerHandle;
 use crate::api;
-use crate::catalog::Roster;
+use crate::catalog::MonitorCache;
 use crate::clock::{Clock, SystemClock};
 use crate::pipeline::{
     Bell, Delivery, Household, Housekeeper, IngestSettings, Ingestor, LookoutParts, Performance,
@@ -74,7 +74,7 @@ impl Parts {
         let runners = outposts.iter().map(|outpost| outpost.runner.clone()).collect();
         let nets = outposts.iter().map(|outpost| Arc::clone(&outpost.net)).collect();
         let locations: Vec<_> = outposts.iter().map(|outpost| outpost.location.clone()).collect();
-        let roster = Arc::new(Roster::default());
+        let roster = Arc::new(MonitorCache::default());
         let view = Arc::new(StatusQueries::new(store.clone(), Arc::clone(&roster), locations.clone()));
         let watching = Arc::clone(&ingestor);
         view.set_health_lookup(Arc::new(move |monitor| watching.health(monitor)));

@@ -11,7 +11,7 @@ use futures::future::try_join_all;
 
 use super::quiet::Quiet;
 use crate::agent::{Assignment, Change, Connectivity, OrderError, RunnerHandle};
-use crate::catalog::{AccountFacts, Directory, Roster};
+use crate::catalog::{AccountCache, AccountFacts, MonitorCache};
 use crate::clock::Clock;
 use crate::domain::{Capture, CheckResult, CustomerId, Location, LocationId, MonitorId, Timestamp};
 use crate::net::{Deadline, Endpoint, Net, UpstreamProxy};
@@ -53,7 +53,7 @@ pub struct PlannerParts {
     /// Knows where monitors stand.
     pub ingestor: Arc<Ingestor>,
     /// Knows the accounts.
-    pub directory: Arc<Directory>,
+    pub directory: Arc<AccountCache>,
     /// Told of what is read of them.
     pub quiet: Arc<Quiet>,
     /// Tells the time.
@@ -66,7 +66,7 @@ pub struct PlannerParts {
 pub struct LocalPlanner {
     outposts: Vec<Outpost>,
     ingestor: Arc<Ingestor>,
-    directory: Arc<Directory>,
+    directory: Arc<AccountCache>,
     quiet: Arc<Quiet>,
     clock: Arc<dyn Clock>,
     probes: RwLock<ProbeSettings>,
@@ -148,7 +148,7 @@ impl LocalPlanner {
     ///
     /// # Errors
     /// [`PlanError::ActError`] when a runner has ended.
-    pub async fn follow(&self, roster: &Roster) -> Result<(), PlanError> {
+    pub async fn follow(&self, roster: &MonitorCache) -> Result<(), PlanError> {
         let before = self.terms.lock().clone();
         for (customer, terms) in before {
             let Some(facts) = self.facts(customer).await else { continue };
@@ -157,9 +157,9 @@ impl LocalPlanner {
                 continue;
             }
             // So that no newer version is planned meanwhile, which this would put back.
-            let _turn = roster.alone().await;
+            let _turn = roster.lock_exclusive().await;
             let every = roster.len();
-            let monitors = roster.from(MonitorId(i64::MIN), every, |m| m.customer == customer);
+            let monitors = roster.list_from(MonitorId(i64::MIN), every, |m| m.customer == customer);
             self.resume(&monitors, &[], &LastPlanned::new()).await?;
             self.terms.lock().insert(customer, now);
         }
@@ -186,7 +186,7 @@ impl LocalPlanner {
     /// Where `monitor` runs: its own locations, those of its account, or the first one here.
     fn pool(&self, monitor: &Monitor, facts: Option<&AccountFacts>) -> Vec<LocationId> {
         if let Some(facts) = facts {
-            return facts.pool(monitor).into_iter().map(LocationId).collect();
+            return facts.location_pool(monitor).into_iter().map(LocationId).collect();
         }
         let own = monitor.document.location_ids();
         let first = || self.outposts.first().map(|outpost| outpost.location.id).into_iter().collect();

@@ -79,7 +79,7 @@ impl RunningSet {
         let monitors = &desk.state.monitors;
         let mut all = monitors::open_monitors(monitors, kept).await?;
         monitors::register_pauses(monitors, &provision.monitors);
-        monitors.monitors().change(provision.monitors.clone(), &[]);
+        monitors.monitors().apply(provision.monitors.clone(), &[]);
         all.extend_from_slice(&provision.monitors);
         desk.planner.resume(&all, &provision.removed, &last).await?;
         set.running = provision.monitors;
@@ -145,13 +145,13 @@ impl RunningSet {
         }
         self.settings = settings;
         if all_anew {
-            desk.directory.settle(common(&self.settings));
+            desk.directory.update_shared(common(&self.settings));
             desk.planner.settle(self.settings.probe.clone());
             desk.planner.bring_proxies(&self.settings.proxies);
         }
         let (puts, counts) = self.changes(&provision);
         monitors::register_pauses(monitors, &provision.monitors);
-        monitors.monitors().change(provision.monitors.clone(), &provision.removed);
+        monitors.monitors().apply(provision.monitors.clone(), &provision.removed);
         let puts = if all_anew { monitors.monitors().all() } else { puts };
         desk.planner.resume(&puts, &provision.removed, &LastPlanned::new()).await?;
         self.running = provision.monitors;

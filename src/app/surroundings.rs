@@ -1,6 +1,6 @@
 //! What the rules on monitors have to know of the settings and of this build.
 
-use crate::catalog::{Common, KnownCertificate};
+use crate::catalog::{CertificateSummary, SharedFacts};
 use crate::domain::MonitorType;
 use crate::net::TlsVersions;
 use crate::probe;
@@ -67,22 +67,22 @@ impl Known {
 }
 
 /// What `settings` and this build make known to every account.
-pub(super) fn common(settings: &Settings) -> Common {
+pub(super) fn common(settings: &Settings) -> SharedFacts {
     let known = Known::of(settings);
     let certificate = |id: &i64, client: bool| {
         let known = settings.certificate_names.get(id).cloned();
         let (name, format) = known.unwrap_or_else(|| (String::new(), "PEM"));
-        (*id, KnownCertificate { name, format: format.to_owned(), client })
+        (*id, CertificateSummary { name, format: format.to_owned(), is_client: client })
     };
     let clients = known.certificates.iter().map(|id| certificate(id, true));
-    Common {
+    SharedFacts {
         locations: settings.hosted_locations().into_iter().map(|hosted| hosted.location).collect(),
         certificates: known.authorities.iter().map(|id| certificate(id, false)).chain(clients).collect(),
         proxies: known.proxies,
         dns_names: known.dns_names,
         plans: known.plans,
-        probed: known.probed,
-        spoken_versions: known.spoken_versions,
+        supported_types: known.probed,
+        supported_tls_versions: known.spoken_versions,
         certificate_days: settings.probe.certificate_days,
         mobile: settings.mobile.clone(),
     }

@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use super::stored::{listed, usable};
+use super::stored::{log_and_skip, settings_or_skip};
 use crate::domain::{
     CustomerId, GroupMonitor, MonitorId, NotifierGroup, Recipient, RecipientId, Record, RecordKind,
 };
@@ -16,8 +16,8 @@ use crate::store::seal_context;
 use crate::vault::{Keyring, VaultError};
 
 /// The recipient that `record` keeps; `None` for one that cannot be used, which the log names.
-pub(super) fn recipient(record: &Record) -> Option<Recipient> {
-    let settings: RecipientSettings<'_> = listed(record)?;
+pub(super) fn recipient_from_record(record: &Record) -> Option<Recipient> {
+    let settings: RecipientSettings<'_> = settings_or_skip(record)?;
     Some(Recipient {
         id: RecipientId(record.id),
         name: settings.name.to_owned(),
@@ -40,19 +40,19 @@ pub(super) fn recipient(record: &Record) -> Option<Recipient> {
 /// As the vault's, when it cannot be opened.
 pub fn recipient_password(vault: &Keyring, record: &Record) -> Result<Zeroizing<String>, VaultError> {
     let Some(sealed) = record.private_data.as_deref() else { return Ok(Zeroizing::default()) };
-    let plain = vault.open(&recipient_context(record.customer), sealed)?;
+    let plain = vault.open(&recipient_seal_context(record.customer), sealed)?;
     let text = std::str::from_utf8(&plain).map_err(|_| VaultError::AuthenticationFailed)?;
     Ok(Zeroizing::new(text.to_owned()))
 }
 
 /// What passwords of recipients are sealed for.
-pub(crate) fn recipient_context(customer: CustomerId) -> String {
+pub(crate) fn recipient_seal_context(customer: CustomerId) -> String {
     seal_context(RecordKind::Recipient.name(), customer)
 }
 
 /// The group that `record` keeps; `None` for one that cannot be used, which the log names.
-pub(super) fn group(record: &Record) -> Option<NotifierGroup> {
-    let settings: NotifierGroupSettings<'_> = listed(record)?;
+pub(super) fn group_from_record(record: &Record) -> Option<NotifierGroup> {
+    let settings: NotifierGroupSettings<'_> = settings_or_skip(record)?;
     let monitor = |monitor: &NotifierGroupMonitorSettings| GroupMonitor {
         id: monitor.id,
         step_number: monitor.step_number,
@@ -70,19 +70,23 @@ pub(super) fn group(record: &Record) -> Option<NotifierGroup> {
 }
 
 /// The blackout that `record` keeps; `None` for one that cannot be used, which the log names.
-pub(crate) fn window(record: &Record) -> Option<BlackoutWindow> {
+pub(crate) fn blackout_from_record(record: &Record) -> Option<BlackoutWindow> {
     let subject = record.parent_id?;
-    let settings: BlackoutSettings<'_> = listed(record)?;
+    let settings: BlackoutSettings<'_> = settings_or_skip(record)?;
     let rests = match settings.kind {
         BlackoutKind::Monitor => BlackoutTarget::Monitor(MonitorId(subject)),
         BlackoutKind::Alert => BlackoutTarget::Alert(MonitorId(subject)),
         BlackoutKind::Notifier => BlackoutTarget::Notifier(RecipientId(subject)),
     };
-    Some(BlackoutWindow { id: record.id, target: rests, window: usable(record, settings.time_window())? })
+    Some(BlackoutWindow {
+        id: record.id,
+        target: rests,
+        window: log_and_skip(record, settings.time_window())?,
+    })
 }
 
 /// What `multipop_threshold` of an account says.
-pub(super) const fn quorum(threshold: MultiPopThreshold) -> Quorum {
+pub(super) const fn quorum_from_threshold(threshold: MultiPopThreshold) -> Quorum {
     match threshold {
         MultiPopThreshold::One => Quorum::AtLeast(1),
         MultiPopThreshold::Two => Quorum::AtLeast(2),
@@ -118,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_recipient_is_read_with_its_defaults() {
-        let read = |fields| recipient(&record(RecordKind::Recipient, None, fields));
+        let read = |fields| recipient_from_record(&record(RecordKind::Recipient, None, fields));
         let bare = read(json!({"name": "n", "recipient": "a@b.example", "method_id": 1})).unwrap();
         assert_eq!(
             (bare.method, bare.start_threshold, bare.stop_threshold),
@@ -139,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_group_is_read_with_steps_and_codes() {
-        let read = group(&record(
+        let read = group_from_record(&record(
             RecordKind::NotifierGroup,
             None,
             json!({"name": "g", "is_default": true, "monitors": [{"id": 1}, {"id": 2, "step_number": 3}],
@@ -156,7 +160,7 @@ mod tests {
     fn blackouts_of_every_type_are_windows() {
         let once = json!({"type": "Monitor", "persistent": false, "from_date": "2026-01-01 12:00:00",
             "thru_date": "2026-01-01 13:00:00"});
-        let read = |assoc, fields| window(&record(RecordKind::Blackout, assoc, fields));
+        let read = |assoc, fields| blackout_from_record(&record(RecordKind::Blackout, assoc, fields));
         let at = |hour| jiff::civil::date(2026, 1, 1).at(hour, 0, 0, 0);
         let window = read(Some(3), once.clone()).unwrap();
         assert_eq!(window.target, BlackoutTarget::Monitor(MonitorId(3)));
@@ -178,7 +182,7 @@ mod tests {
     fn an_account_says_how_many_have_to_fail() {
         let of = |fields| {
             let record = record(RecordKind::Customer, None, fields);
-            quorum(read_record::<AccountSettings<'_>>(&record).unwrap().multipop_threshold)
+            quorum_from_threshold(read_record::<AccountSettings<'_>>(&record).unwrap().multipop_threshold)
         };
         assert_eq!(of(json!({})), Quorum::AtLeast(2));
         assert_eq!(of(json!({"multipop_threshold": "1"})), Quorum::AtLeast(1));

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::directory::AccountFacts;
-use super::object::object_of;
-use super::subject::{properties, target};
+use super::object::into_object;
+use super::subject::{custom_properties, display_target};
 use crate::domain::{
     CheckId, EpisodeId, LocationId, LocationReport, MonitorId, MonitorType, NotificationContent,
     NotificationKind, RunId, Status, Timestamp,
@@ -12,17 +12,18 @@ use crate::domain::{
 use crate::schema::Monitor;
 
 /// A notice of `kind` about `monitor`, or about a monitor that there is not.
-pub(crate) fn example(
+pub(crate) fn example_notification(
     facts: &AccountFacts,
     kind: NotificationKind,
     monitor: Option<&Monitor>,
     now: Timestamp,
 ) -> NotificationContent {
     let id = monitor.map_or(MonitorId(1), |monitor| monitor.id);
-    let pool = monitor.map_or_else(|| facts.default_locations.clone(), |monitor| facts.pool(monitor));
+    let pool =
+        monitor.map_or_else(|| facts.default_locations.clone(), |monitor| facts.location_pool(monitor));
     let location = LocationId(pool.first().copied().unwrap_or(1));
     let name = facts.locations.get(&location.0).map(|location| location.name.clone()).unwrap_or_default();
-    let (status, reasons) = finding(kind);
+    let (status, reasons) = example_finding(kind);
     let failing = matches!(kind, NotificationKind::SiteError | NotificationKind::HostagentError);
     let report = LocationReport {
         location_id: location,
@@ -52,18 +53,18 @@ pub(crate) fn example(
         location: name,
         locations: vec![report],
         verification: None,
-        target: monitor.map_or_else(|| "http://example.com/".to_owned(), target),
+        target: monitor.map_or_else(|| "http://example.com/".to_owned(), display_target),
         step: None,
         alert_note: monitor.map(|monitor| monitor.document.alert_note().to_owned()).unwrap_or_default(),
-        properties: monitor.map(|monitor| properties(monitor, facts)).unwrap_or_default(),
+        properties: monitor.map(|monitor| custom_properties(monitor, facts)).unwrap_or_default(),
         phases: vec![("resolve".to_owned(), 1_200), ("connect".to_owned(), 18_000)],
         certificate: Value::Null,
-        extra: more(kind, now),
+        extra: example_details(kind, now),
     }
 }
 
 /// Status and reasons that are likely for `kind`.
-fn finding(kind: NotificationKind) -> (Status, &'static [&'static str]) {
+fn example_finding(kind: NotificationKind) -> (Status, &'static [&'static str]) {
     match kind {
         NotificationKind::SiteError | NotificationKind::Traceroute => (Status(1), &["connection refused"]),
         NotificationKind::HostagentError => (Status(4040), &["disk 97 % full"]),
@@ -80,7 +81,7 @@ fn finding(kind: NotificationKind) -> (Status, &'static [&'static str]) {
 }
 
 /// What else the kinds tell.
-fn more(kind: NotificationKind, now: Timestamp) -> Map<String, Value> {
+fn example_details(kind: NotificationKind, now: Timestamp) -> Map<String, Value> {
     let more = match kind {
         NotificationKind::PerformanceError | NotificationKind::PerformanceClear => {
             json!({"mean_us": 2_400_000, "threshold_us": 1_500_000, "level": "error", "window": 15})
@@ -93,5 +94,5 @@ fn more(kind: NotificationKind, now: Timestamp) -> Map<String, Value> {
         NotificationKind::Traceroute => json!({"traceroute": " 1  192.0.2.1  1.2 ms\n"}),
         _ => json!({}),
     };
-    object_of(more)
+    into_object(more)
 }

@@ -11,6 +11,8 @@ pub(crate) mod stored;
 pub(crate) mod subject;
 
 pub use contacts::recipient_password;
-pub use directory::{AccountFacts, Common, Directory, KnownCertificate, Mobile, PropertyDefinition};
-pub use raised::Raised;
-pub use roster::Roster;
+pub use directory::{
+    AccountCache, AccountFacts, CertificateSummary, MobileEmulation, PropertyDefinition, SharedFacts,
+};
+pub use raised::ActivePerformanceAlerts;
+pub use roster::MonitorCache;

@@ -5,11 +5,11 @@ use std::collections::HashSet;
 
 /// Numbers of the performance alerts that are raised, at any location.
 #[derive(Debug, Default)]
-pub struct Raised(RwLock<HashSet<i64>>);
+pub struct ActivePerformanceAlerts(RwLock<HashSet<i64>>);
 
-impl Raised {
+impl ActivePerformanceAlerts {
     /// Notes that the alert with this number is raised, or is not any more.
-    pub fn set(&self, alert: i64, raised: bool) {
+    pub fn set_active(&self, alert: i64, raised: bool) {
         let mut known = self.0.write();
         if raised {
             known.insert(alert);
@@ -20,7 +20,7 @@ impl Raised {
 
     /// Whether it is raised.
     #[must_use]
-    pub fn has(&self, alert: i64) -> bool {
+    pub fn is_active(&self, alert: i64) -> bool {
         self.0.read().contains(&alert)
     }
 }

@@ -10,62 +10,62 @@ use crate::schema::Monitor;
 
 /// Every monitor there is, by id. A monitor is cheap to clone.
 #[derive(Debug, Default)]
-pub struct Roster {
-    listed: RwLock<Listed>,
-    turn: tokio::sync::RwLock<()>,
+pub struct MonitorCache {
+    listed: RwLock<MonitorIndex>,
+    edit_lock: tokio::sync::RwLock<()>,
 }
 
 #[derive(Debug, Default)]
-struct Listed {
+struct MonitorIndex {
     monitors: BTreeMap<MonitorId, Monitor>,
     /// How many monitors an account has under a plan.
     plans: HashMap<CustomerId, HashMap<Box<str>, usize>>,
 }
 
-impl Listed {
-    fn put(&mut self, monitor: Monitor) {
+impl MonitorIndex {
+    fn insert(&mut self, monitor: Monitor) {
         let plans = self.plans.entry(monitor.customer).or_default();
-        match plans.get_mut(plan(&monitor)) {
+        match plans.get_mut(plan_code(&monitor)) {
             Some(count) => *count += 1,
-            None => drop(plans.insert(plan(&monitor).into(), 1)),
+            None => drop(plans.insert(plan_code(&monitor).into(), 1)),
         }
         if let Some(old) = self.monitors.insert(monitor.id, monitor) {
-            self.uncount(&old);
+            self.decrement_plan(&old);
         }
     }
 
     fn remove(&mut self, id: MonitorId) {
         if let Some(old) = self.monitors.remove(&id) {
-            self.uncount(&old);
+            self.decrement_plan(&old);
         }
     }
 
-    fn uncount(&mut self, old: &Monitor) {
+    fn decrement_plan(&mut self, old: &Monitor) {
         let Some(plans) = self.plans.get_mut(&old.customer) else { return };
-        if let Some(count) = plans.get_mut(plan(old)) {
+        if let Some(count) = plans.get_mut(plan_code(old)) {
             *count -= 1;
             if *count == 0 {
-                plans.remove(plan(old));
+                plans.remove(plan_code(old));
             }
         }
     }
 }
 
-fn plan(monitor: &Monitor) -> &str {
+fn plan_code(monitor: &Monitor) -> &str {
     monitor.document.billing_plancode()
 }
 
-impl Roster {
+impl MonitorCache {
     /// To be held from judging what is made by what there is until it was kept: a new monitor by the locations
     /// that it names, a blackout by its monitor. Others may make something at the same time.
-    pub async fn beside(&self) -> Beside<'_, ()> {
-        self.turn.read().await
+    pub async fn lock_shared(&self) -> Beside<'_, ()> {
+        self.edit_lock.read().await
     }
 
     /// To be held from reading what is changed or removed until that was kept: nobody makes, changes or removes
     /// a monitor then. Who holds it asks for no other turn.
-    pub async fn alone(&self) -> Alone<'_, ()> {
-        self.turn.write().await
+    pub async fn lock_exclusive(&self) -> Alone<'_, ()> {
+        self.edit_lock.write().await
     }
 
     /// One of them.
@@ -76,7 +76,7 @@ impl Roster {
 
     /// One of `customer`'s.
     #[must_use]
-    pub fn of(&self, customer: CustomerId, id: MonitorId) -> Option<Monitor> {
+    pub fn get_for_customer(&self, customer: CustomerId, id: MonitorId) -> Option<Monitor> {
         self.get(id).filter(|monitor| monitor.customer == customer)
     }
 
@@ -93,7 +93,7 @@ impl Roster {
     }
 
     /// How many fit, and the id of the one after `offset` of them; `None` when there are not so many.
-    pub fn count(&self, offset: u64, fits: impl Fn(&Monitor) -> bool) -> (u64, Option<MonitorId>) {
+    pub fn count_matching(&self, offset: u64, fits: impl Fn(&Monitor) -> bool) -> (u64, Option<MonitorId>) {
         let (mut count, mut first) = (0_u64, None);
         for monitor in self.read().monitors.values().filter(|monitor| fits(monitor)) {
             if count == offset {
@@ -105,7 +105,7 @@ impl Roster {
     }
 
     /// The next `most` that fit, from `id` on.
-    pub fn from(&self, id: MonitorId, most: usize, fits: impl Fn(&Monitor) -> bool) -> Vec<Monitor> {
+    pub fn list_from(&self, id: MonitorId, most: usize, fits: impl Fn(&Monitor) -> bool) -> Vec<Monitor> {
         let listed = self.read();
         listed
             .monitors
@@ -124,36 +124,36 @@ impl Roster {
     }
 
     /// Takes new versions and lets others go.
-    pub fn change(&self, puts: Vec<Monitor>, removed: &[MonitorId]) {
+    pub fn apply(&self, puts: Vec<Monitor>, removed: &[MonitorId]) {
         let mut listed = self.write();
         for id in removed {
             listed.remove(*id);
         }
         for monitor in puts {
-            listed.put(monitor);
+            listed.insert(monitor);
         }
     }
 
     /// How many monitors `customer` has under the billing plan `code`.
     #[must_use]
-    pub fn under_plan(&self, customer: CustomerId, code: &str) -> usize {
+    pub fn count_under_plan(&self, customer: CustomerId, code: &str) -> usize {
         self.read().plans.get(&customer).and_then(|plans| plans.get(code)).copied().unwrap_or_default()
     }
 
     /// Takes `all` instead of what there was.
-    pub fn replace(&self, all: Vec<Monitor>) {
-        let mut listed = Listed::default();
+    pub fn replace_all(&self, all: Vec<Monitor>) {
+        let mut listed = MonitorIndex::default();
         for monitor in all {
-            listed.put(monitor);
+            listed.insert(monitor);
         }
         *self.write() = listed;
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Listed> {
+    fn read(&self) -> RwLockReadGuard<'_, MonitorIndex> {
         self.listed.read()
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Listed> {
+    fn write(&self) -> RwLockWriteGuard<'_, MonitorIndex> {
         self.listed.write()
     }
 }

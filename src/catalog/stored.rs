@@ -9,17 +9,17 @@ use crate::store::StoreError;
 ///
 /// # Errors
 /// [`StoreError::DecodeError`], with the place of the record.
-pub(crate) fn settings<'a, T: RecordSettings<'a>>(record: &'a Record) -> Result<T, StoreError> {
-    read_record(record).map_err(|error| undecodable(record, &error))
+pub(crate) fn settings_from_record<'a, T: RecordSettings<'a>>(record: &'a Record) -> Result<T, StoreError> {
+    read_record(record).map_err(|error| undecodable_error(record, &error))
 }
 
-/// As [`settings`], of one of many: `None` for one that cannot be used, which the log names.
-pub(crate) fn listed<'a, T: RecordSettings<'a>>(record: &'a Record) -> Option<T> {
-    usable(record, read_record(record))
+/// As [`settings_from_record`], of one of many: `None` for one that cannot be used, which the log names.
+pub(crate) fn settings_or_skip<'a, T: RecordSettings<'a>>(record: &'a Record) -> Option<T> {
+    log_and_skip(record, read_record(record))
 }
 
 /// What `read` made of `record`; `None` for one that cannot be used, which the log names.
-pub(crate) fn usable<T>(record: &Record, read: Result<T, InvalidSettings>) -> Option<T> {
+pub(crate) fn log_and_skip<T>(record: &Record, read: Result<T, InvalidSettings>) -> Option<T> {
     read.inspect_err(|error| {
         let kind = record.kind.name();
         tracing::error!(record_id = record.id, kind, error = %error, "a stored record cannot be used and is left out");
@@ -27,7 +27,7 @@ pub(crate) fn usable<T>(record: &Record, read: Result<T, InvalidSettings>) -> Op
     .ok()
 }
 
-fn undecodable(record: &Record, error: &InvalidSettings) -> StoreError {
+fn undecodable_error(record: &Record, error: &InvalidSettings) -> StoreError {
     let row = format!("id {}", record.id);
     StoreError::Undecodable { table: "records", row, column: "fields", reason: error.to_string() }
 }

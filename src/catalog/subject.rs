@@ -7,10 +7,10 @@ use crate::schema::typed::schedule::PropertyReference;
 use crate::schema::{Monitor, SecretMode};
 
 /// URL, host or host and port of `monitor`.
-pub(crate) fn target(monitor: &Monitor) -> String {
+pub(crate) fn display_target(monitor: &Monitor) -> String {
     let shown = monitor.document.to_json(SecretMode::Masked);
     let text = |field: &str| shown.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
-    if let Some(url) = text("url").or_else(|| first_step(&shown)) {
+    if let Some(url) = text("url").or_else(|| first_step_url(&shown)) {
         // The place of a login shows that there is one.
         return url.replacen("********@", "", 1);
     }
@@ -24,12 +24,12 @@ pub(crate) fn target(monitor: &Monitor) -> String {
 }
 
 /// The URL of the first of several steps.
-fn first_step(shown: &serde_json::Map<String, Value>) -> Option<&str> {
+fn first_step_url(shown: &serde_json::Map<String, Value>) -> Option<&str> {
     shown.get("api_steps")?.as_array()?.first()?.get("url")?.as_str()
 }
 
 /// Names and values of the custom properties of `monitor`; one that the account does not have any more is left out.
-pub(crate) fn properties(monitor: &Monitor, facts: &AccountFacts) -> Vec<(String, String)> {
+pub(crate) fn custom_properties(monitor: &Monitor, facts: &AccountFacts) -> Vec<(String, String)> {
     let pair = |value: PropertyReference| {
         let property = facts.properties.get(&value.id)?;
         Some((property.name.clone(), property.values.get(&value.value_id)?.clone()))
@@ -71,7 +71,7 @@ mod tests {
                 document: Arc::new(MonitorDocument::new(kind, values).unwrap()),
                 metadata: Arc::default(),
             };
-            assert_eq!(target(&monitor), shown, "{fields}");
+            assert_eq!(display_target(&monitor), shown, "{fields}");
         }
     }
 }

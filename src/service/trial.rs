@@ -9,10 +9,10 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::caller::{Caller, ServiceError};
-use crate::catalog::moment::utc;
-use crate::catalog::object::object_of;
-use crate::catalog::stored::listed;
-use crate::catalog::{Directory, Roster};
+use crate::catalog::moment::format_utc;
+use crate::catalog::object::into_object;
+use crate::catalog::stored::settings_or_skip;
+use crate::catalog::{AccountCache, MonitorCache};
 use crate::clock::Clock;
 use crate::domain::{CheckResult, CustomerId, LocationId, MonitorId, Outcome, Record, RecordKind, Revision};
 use crate::pipeline::{PlanError, Planner};
@@ -35,9 +35,9 @@ pub struct OnDemandTestDependencies {
     /// Keeps them.
     pub ledger: Arc<dyn ConfigStore>,
     /// The monitors.
-    pub roster: Arc<Roster>,
+    pub roster: Arc<MonitorCache>,
     /// The locations of accounts.
-    pub directory: Arc<Directory>,
+    pub directory: Arc<AccountCache>,
     /// Runs them.
     pub planner: Arc<dyn Planner>,
     /// Tells the time.
@@ -85,7 +85,8 @@ impl OnDemandTests {
         monitor: MonitorId,
         location: Option<LocationId>,
     ) -> Result<i64, ServiceError> {
-        let monitor = self.parts.roster.of(caller.customer, monitor).ok_or(ServiceError::NotFound)?;
+        let monitor =
+            self.parts.roster.get_for_customer(caller.customer, monitor).ok_or(ServiceError::NotFound)?;
         if !monitor.document.settings().schedule.allow_internal_testing {
             let message = "The monitor permits planned runs only: its `allow_internal_testing` is false";
             return Err(ServiceError::Conflict(message.to_owned()));
@@ -176,7 +177,7 @@ impl OnDemandTests {
         location: LocationId,
     ) -> Result<Record, ServiceError> {
         let now = self.parts.clock.now();
-        let fields = object_of(json!({
+        let fields = into_object(json!({
             "monitor_id": monitor.id,
             "location_id": location,
             "progress": TestProgress::Running as u8,
@@ -216,7 +217,7 @@ impl OnDemandTests {
         let now = self.parts.clock.now();
         let (progress, name, value) = progress_from_outcome(outcome);
         record.fields.insert("progress".to_owned(), Value::from(progress as u8));
-        record.fields.insert("ended_at".to_owned(), Value::from(utc(now)));
+        record.fields.insert("ended_at".to_owned(), Value::from(format_utc(now)));
         record.fields.insert(name.to_owned(), value);
         let (id, expected) = (record.id, record.revision);
         record.revision = Revision(expected.0 + 1);
@@ -239,17 +240,17 @@ impl OnDemandTests {
 
 /// A test as version 3 shows it; `runs` says whether this process is at it.
 fn to_json(record: Record, runs: bool) -> Map<String, Value> {
-    let began =
-        listed(&record).is_some_and(|test: TestSettings| test.progress == TestProgress::Running as u8);
+    let began = settings_or_skip(&record)
+        .is_some_and(|test: TestSettings| test.progress == TestProgress::Running as u8);
     let interrupted = began && !runs;
-    let mut shown = object_of(json!({
+    let mut shown = into_object(json!({
         "id": record.id,
         "monitor_id": null,
         "location_id": null,
         "progress": null,
         "result_url": result_url(record.id),
         "login": record.created_by,
-        "ordered_at": utc(record.created_at),
+        "ordered_at": format_utc(record.created_at),
         "ended_at": null,
         "error": null,
         "result": null,

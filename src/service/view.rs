@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::situation::{HealthLookup, OverallHealth, OverallHealthSource};
-use crate::catalog::Roster;
+use crate::catalog::MonitorCache;
 use crate::domain::{
     Capture, CheckId, CheckResult, CustomerId, Location, MonitorId, MonitorType, Outcome, Timestamp,
 };
@@ -148,7 +148,7 @@ pub struct StatusPage {
 /// Reads the monitors in memory and what was kept of their runs.
 pub struct StatusQueries {
     results: Arc<dyn ResultStore>,
-    roster: Arc<Roster>,
+    roster: Arc<MonitorCache>,
     locations: Vec<Location>,
     board: Mutex<Option<(Instant, Arc<StatusBoard>)>>,
     situations: OverallHealthSource,
@@ -157,7 +157,7 @@ pub struct StatusQueries {
 impl StatusQueries {
     /// A view of the monitors of `roster`, at `locations`.
     #[must_use]
-    pub fn new(results: Arc<dyn ResultStore>, roster: Arc<Roster>, locations: Vec<Location>) -> Self {
+    pub fn new(results: Arc<dyn ResultStore>, roster: Arc<MonitorCache>, locations: Vec<Location>) -> Self {
         Self {
             results,
             roster,

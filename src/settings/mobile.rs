@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::reader::SettingsReader;
 use crate::browser::{DeviceProfile, Emulation};
-use crate::catalog::Mobile;
+use crate::catalog::MobileEmulation;
 use crate::forward_proxy::BlockedHosts;
 use crate::syntax::source::Node;
 
@@ -17,9 +17,12 @@ pub(super) fn read_devices(reader: &mut SettingsReader<'_>) -> BTreeMap<i64, Dev
 }
 
 /// What accounts know of them, and where the mobile networks are.
-pub(super) fn read_mobile(reader: &SettingsReader<'_>, devices: &BTreeMap<i64, DeviceProfile>) -> Mobile {
+pub(super) fn read_mobile(
+    reader: &SettingsReader<'_>,
+    devices: &BTreeMap<i64, DeviceProfile>,
+) -> MobileEmulation {
     let profiles = devices.iter().map(|(subtype, device)| (*subtype, device.name.clone())).collect();
-    Mobile { region: reader.node("mobile.region").to_json().as_i64(), profiles }
+    MobileEmulation { region: reader.node("mobile.region").to_json().as_i64(), profiles }
 }
 
 fn read_device(entry: &Node) -> Option<DeviceProfile> {

@@ -13,7 +13,7 @@ use super::server::ServerSettings;
 use super::store::StoreSettings;
 use super::table::{SETTINGS, Setting};
 use crate::browser::BrowserPoolConfig;
-use crate::catalog::Mobile;
+use crate::catalog::MobileEmulation;
 use crate::domain::Location;
 use crate::net::{Endpoint, NetConfig, UpstreamProxy};
 use crate::probe::ProbeSettings;
@@ -64,7 +64,7 @@ pub struct Settings {
     /// The browsers of this process.
     pub browser: BrowserPoolConfig,
     /// What browsers pretend to be.
-    pub mobile: Mobile,
+    pub mobile: MobileEmulation,
     /// How alerts leave the process.
     pub alerts: AlertSettings,
     /// Every value, for comparison.

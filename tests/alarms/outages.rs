@@ -131,7 +131,7 @@ async fn recipients_and_blackouts_count_as_they_are_at_the_time() {
     let blackout = json!({"type": "Alert", "persistent": false, "from_date": "2026-03-01 00:04:00",
         "thru_date": "2026-03-01 00:05:00"});
     world.record(RecordKind::Blackout, Some(shop.0), blackout).await;
-    world.directory.forget();
+    world.directory.invalidate();
     world.at_home(shop, 4, Outcome::Error).await;
     world.at_home(shop, 5, Outcome::Error).await;
     assert_eq!(world.told().await, ["site_error of run 3, error 3", "site_error of run 5, error 5"]);

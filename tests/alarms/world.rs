@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use vigie::catalog::{Common, Directory};
+use vigie::catalog::{AccountCache, SharedFacts};
 use vigie::clock::{Clock, FakeClock};
 use vigie::domain::{
     Attempt, Capture, CheckId, CheckResult, CustomerId, Facts, Failure, FailureKind, Location, LocationId,
@@ -152,7 +152,7 @@ pub struct World {
     pub store: Arc<SqliteStore>,
     pub places: Arc<Places>,
     pub clock: Arc<FakeClock>,
-    pub directory: Arc<Directory>,
+    pub directory: Arc<AccountCache>,
     pub ingestor: Arc<Ingestor>,
     pub monitors: Vec<Monitor>,
     folder: TempDir,
@@ -186,7 +186,7 @@ impl World {
             "availability_alert": true, "notify_on_clear": true, "start_threshold": 1, "stop_threshold": 10});
         all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
         let id = self.record(RecordKind::Recipient, None, all).await;
-        self.directory.forget();
+        self.directory.invalidate();
         id
     }
 
@@ -307,12 +307,15 @@ async fn open(
     folder: &TempDir,
     places: &Arc<Places>,
     clock: &Arc<FakeClock>,
-) -> (Arc<SqliteStore>, Arc<Directory>, Arc<Ingestor>) {
+) -> (Arc<SqliteStore>, Arc<AccountCache>, Arc<Ingestor>) {
     let store = SqliteStore::open(&folder.path().join("vigie.db"), &SqliteSettings::default()).unwrap();
     let store = Arc::new(store);
-    let common =
-        Common { locations: (1..=3).map(place).collect(), certificate_days: 30, ..Common::default() };
-    let directory = Arc::new(Directory::new(store.clone(), common));
+    let common = SharedFacts {
+        locations: (1..=3).map(place).collect(),
+        certificate_days: 30,
+        ..SharedFacts::default()
+    };
+    let directory = Arc::new(AccountCache::new(store.clone(), common));
     let metrics = Arc::new(Metrics::new());
     let states = store.states().await.unwrap();
     let ingestor = Arc::new(Ingestor::start(store.clone(), metrics, states, IngestSettings::default()));

@@ -48,7 +48,7 @@ fn state(world: &World, target: i64) -> (u64, i64, Map<String, Value>) {
     let roster = world.app.state.monitors.monitors();
     let monitor = roster.get(MonitorId(target)).unwrap();
     let document = monitor.document.to_stored(vigie::schema::SecretMode::Revealed);
-    (roster.count(0, |_| true).0, monitor.revision.0, document)
+    (roster.count_matching(0, |_| true).0, monitor.revision.0, document)
 }
 
 async fn by_v3(world: &mut World, target: i64, name: &str, bad: &Bad) {

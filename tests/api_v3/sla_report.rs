@@ -26,7 +26,7 @@ async fn record(app: &App, kind: RecordKind, assoc: i64, fields: Value) -> i64 {
         sealed: None,
     };
     let id = app.store.write_changes(vec![ConfigChange::CreateRecord(record)], Vec::new()).await.unwrap()[0];
-    app.state.monitors.accounts().forget();
+    app.state.monitors.accounts().invalidate();
     id
 }
 

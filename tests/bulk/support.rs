@@ -50,7 +50,7 @@ pub async fn of_file(kit: &Kit, id: i64) -> MonitorId {
     let monitor =
         Monitor { id: MonitorId(id), origin: Origin::File { key: "shop".into() }, ..kit.monitor(like) };
     kit.ledger.inner.apply_monitors(vec![monitor.clone()], Vec::new(), Box::new(|_| None)).await.unwrap();
-    kit.monitors.monitors().change(vec![monitor], &[like]);
+    kit.monitors.monitors().apply(vec![monitor], &[like]);
     MonitorId(id)
 }
 

@@ -12,7 +12,7 @@ use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Request};
 use serde_json::{Value, json};
 use tower::ServiceExt;
-use vigie::catalog::Roster;
+use vigie::catalog::MonitorCache;
 use vigie::clock::FakeClock;
 use vigie::domain::{
     Attempt, CheckId, CheckResult, CustomerId, Facts, Failure, FailureKind, Location, LocationId,
@@ -238,8 +238,8 @@ pub async fn served(kept: Kept, monitors: Vec<Monitor>) -> Served {
 
 pub async fn served_behind(gate: web::Gate, kept: Kept, monitors: Vec<Monitor>) -> Served {
     let kept = Arc::new(kept);
-    let roster = Arc::new(Roster::default());
-    roster.replace(monitors);
+    let roster = Arc::new(MonitorCache::default());
+    roster.replace_all(monitors);
     let view = Arc::new(StatusQueries::new(kept.clone(), roster, vec![here()]));
     let health = Arc::new(Health::default());
     let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(1_767_232_800)));

@@ -194,7 +194,7 @@ async fn a_files_monitor_is_changed_in_its_file() {
     let kit = Kit::new();
     let id = kit.made(json!({})).await;
     let file = Monitor { origin: Origin::File { key: "shop-1".into() }, ..kit.monitor(id) };
-    kit.monitors.monitors().change(vec![file], &[]);
+    kit.monitors.monitors().apply(vec![file], &[]);
     let patched = kit.patch(id, json!({"note": "x"})).await.unwrap_err();
     let words = "This monitor is managed by a file on the server (key `shop-1`); change it there";
     assert_eq!(patched, ServiceError::Forbidden(words.to_owned()));

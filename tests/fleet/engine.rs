@@ -107,7 +107,7 @@ async fn a_changed_default_location_moves_the_monitors_that_have_none_of_their_o
         .write_changes(vec![ConfigChange::UpdateRecord { record: Box::new(account), expected }], vec![])
         .await
         .unwrap();
-    process.monitors.accounts().forget();
+    process.monitors.accounts().invalidate();
     // One that comes in between hides nothing from the others.
     process.create(port, json!({"locations": [{"id": 1}]})).await;
     process.planner.follow(process.monitors.monitors()).await.unwrap();

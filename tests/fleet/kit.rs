@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
-use vigie::catalog::{Common, Directory, Roster};
+use vigie::catalog::{AccountCache, MonitorCache, SharedFacts};
 use vigie::clock::{Clock, FakeClock};
 use vigie::domain::{
     Capture, CheckResult, CustomerId, Location, LocationId, MonitorId, MonitorType, Record, RecordKind,
@@ -139,28 +139,28 @@ pub struct Kit {
     pub folder: TempDir,
     pub monitors: Arc<MonitorContext>,
     pub ledger: Arc<Fragile>,
-    pub directory: Arc<Directory>,
+    pub directory: Arc<AccountCache>,
     pub notes: Arc<Notes>,
     pub clock: Arc<FakeClock>,
     vault: Arc<Keyring>,
-    common: Common,
+    common: SharedFacts,
 }
 
 /// What the settings of these tests say.
-pub fn common() -> Common {
+pub fn common() -> SharedFacts {
     let at = |id: i64, name: &str| Location { id: LocationId(id), name: name.to_owned(), region: id * 10 };
-    Common {
+    SharedFacts {
         locations: vec![at(1, "north"), at(2, "south")],
         dns_names: 1,
-        probed: MonitorType::ALL.to_vec(),
-        spoken_versions: vec!["", "11", "12"],
+        supported_types: MonitorType::ALL.to_vec(),
+        supported_tls_versions: vec!["", "11", "12"],
         certificate_days: 30,
-        ..Common::default()
+        ..SharedFacts::default()
     }
 }
 
 /// With a plan `small` for two monitors and a plan `large`.
-pub fn with_plans() -> Common {
+pub fn with_plans() -> SharedFacts {
     let plan = |code: &str, most_monitors: Option<usize>| BillingPlan {
         code: code.to_owned(),
         types: Vec::new(),
@@ -169,7 +169,7 @@ pub fn with_plans() -> Common {
         monitor_count: 0,
         max_locations: None,
     };
-    Common { plans: Some(vec![plan("small", Some(2)), plan("large", None)]), ..common() }
+    SharedFacts { plans: Some(vec![plan("small", Some(2)), plan("large", None)]), ..common() }
 }
 
 impl Kit {
@@ -177,20 +177,20 @@ impl Kit {
         Self::over(common())
     }
 
-    pub fn over(common: Common) -> Self {
+    pub fn over(common: SharedFacts) -> Self {
         let folder = tempfile::tempdir().unwrap();
         Self::at(folder, Arc::new(Keyring::ephemeral()), common)
     }
 
-    fn at(folder: TempDir, vault: Arc<Keyring>, common: Common) -> Self {
+    fn at(folder: TempDir, vault: Arc<Keyring>, common: SharedFacts) -> Self {
         let store = SqliteStore::open(&database(&folder), &SqliteSettings::default()).unwrap();
         let ledger = Arc::new(Fragile { inner: Arc::new(store), broken: AtomicBool::new(false) });
         let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(NOON)));
         let notes = Arc::new(Notes { now: Mutex::new(clock.now()), ..Notes::default() });
-        let directory = Arc::new(Directory::new(ledger.clone(), common.clone()));
+        let directory = Arc::new(AccountCache::new(ledger.clone(), common.clone()));
         let monitors = Arc::new(MonitorContext::new(MonitorDependencies {
             ledger: ledger.clone(),
-            roster: Arc::new(Roster::default()),
+            roster: Arc::new(MonitorCache::default()),
             directory: Arc::clone(&directory),
             planner: notes.clone(),
             vault: Arc::clone(&vault),

@@ -224,7 +224,7 @@ async fn in_a_monitor_blackout_no_location_touches_the_target_and_the_runs_are_r
     let blackout = NewRecord { fields, ..record(RecordKind::Blackout, Some(id.0)) };
     let number =
         process.store.write_changes(vec![ConfigChange::CreateRecord(blackout)], vec![]).await.unwrap()[0];
-    process.monitors.accounts().forget();
+    process.monitors.accounts().invalidate();
     process.planner.follow(process.monitors.monitors()).await.unwrap();
     process.pass(180).await;
     let results = process.results(id, 6).await;

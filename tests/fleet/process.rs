@@ -9,7 +9,7 @@ use serde_json::json;
 use vigie::agent;
 use vigie::agent::{Limits, Place, ResultSink, Silence};
 use vigie::app::{LocalPlanner, Outpost, PlannerParts, Quiet};
-use vigie::catalog::{Common, Directory, Roster};
+use vigie::catalog::{AccountCache, MonitorCache, SharedFacts};
 use vigie::clock::FakeClock;
 use vigie::domain::{CheckResult, Location, LocationId, MonitorId, MonitorType, Timestamp};
 use vigie::net::{Net, NetConfig, SourceBinding};
@@ -60,10 +60,10 @@ impl Process {
     pub async fn hosting(number: i64) -> Self {
         let at = |id| Location { id: LocationId(id), name: format!("location {id}"), region: id };
         let locations = (1..=number).map(at).collect();
-        Self::over(Common { locations, ..common() }, usize::try_from(number).unwrap()).await
+        Self::over(SharedFacts { locations, ..common() }, usize::try_from(number).unwrap()).await
     }
 
-    async fn over(common: Common, hosted: usize) -> Self {
+    async fn over(common: SharedFacts, hosted: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(&folder.path().join("vigie.db"), &SqliteSettings::default()).unwrap();
         let (store, metrics) = (Arc::new(store), Arc::new(Metrics::new()));
@@ -87,7 +87,7 @@ impl Process {
             }
         };
         let outposts: Vec<_> = common.locations.iter().take(hosted).map(outpost).collect();
-        let directory = Arc::new(Directory::new(store.clone(), common));
+        let directory = Arc::new(AccountCache::new(store.clone(), common));
         let planner = Arc::new(LocalPlanner::new(PlannerParts {
             outposts: outposts.clone(),
             ingestor: Arc::clone(&ingestor),
@@ -98,7 +98,7 @@ impl Process {
         }));
         let monitors = MonitorContext::new(MonitorDependencies {
             ledger: store.clone(),
-            roster: Arc::new(Roster::default()),
+            roster: Arc::new(MonitorCache::default()),
             directory,
             planner: planner.clone(),
             vault: Arc::new(Keyring::ephemeral()),

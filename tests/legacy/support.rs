@@ -141,5 +141,5 @@ pub fn placed(app: &App, id: i64, kind: MonitorType, origin: Origin, values: Val
         document: Arc::new(MonitorDocument::new(kind, values.as_object().unwrap().clone()).unwrap()),
         metadata: Arc::default(),
     };
-    app.state.monitors.monitors().change(vec![monitor], &[]);
+    app.state.monitors.monitors().apply(vec![monitor], &[]);
 }

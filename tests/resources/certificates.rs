@@ -270,11 +270,11 @@ async fn one_that_a_monitor_names_stays() {
     let identity = Authority::new("a").issue(&["a.test"], VALID);
     let id = kit.made(KIND, client(identity.pem())).await;
     let facts = kit.directory.facts(CustomerId(1)).await.unwrap();
-    assert!(facts.certificates[&id].client);
+    assert!(facts.certificates[&id].is_client);
     kit.monitor(200_001, CustomerId(1), json!({"ssl_cert_id": id, "use_client_ssl_cert": true}));
     let told = "1 monitor uses this certificate; take it from them first";
     assert_eq!(conflict(kit.gone(&admin(), KIND, id).await), told);
-    kit.roster.replace(Vec::new());
+    kit.roster.replace_all(Vec::new());
     kit.gone(&admin(), KIND, id).await.unwrap();
     assert!(messages(kit.make(&admin(), KIND, client(identity.pem())).await).is_empty());
 }

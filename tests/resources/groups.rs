@@ -62,7 +62,7 @@ async fn a_group_names_what_the_account_has_and_each_once() {
     assert_eq!(facts.contacts.groups[0].monitors, [monitor(None), monitor(Some(2))]);
     assert_eq!(conflict(kit.make(&admin(), GROUP, body).await), "There is a notifier_group `g` already");
     // A monitor that is gone does not come back out, and what was read can be sent back.
-    kit.roster.change(Vec::new(), &[vigie::domain::MonitorId(MONITOR)]);
+    kit.roster.apply(Vec::new(), &[vigie::domain::MonitorId(MONITOR)]);
     let shown = kit.shown(GROUP, group).await;
     assert_eq!(shown["monitors"], json!([]));
     kit.change(&admin(), GROUP, group, shown).await.unwrap();
@@ -223,7 +223,7 @@ async fn a_group_names_content_views_that_there_are() {
     let document =
         vigie::schema::MonitorDocument::new(vigie::domain::MonitorType::BrowserScript, fields).unwrap();
     monitor.document = std::sync::Arc::new(document);
-    kit.roster.change(vec![monitor], &[]);
+    kit.roster.apply(vec![monitor], &[]);
     let named = |view: i64| json!({"name": "g", "monitors": [{"id": MONITOR, "content_view_id": view}]});
     let group = kit.made(GROUP, named(4)).await;
     let shown = kit.shown(GROUP, group).await;

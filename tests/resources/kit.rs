@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
-use vigie::catalog::{Common, Directory, Roster};
+use vigie::catalog::{AccountCache, MonitorCache, SharedFacts};
 use vigie::clock::{Clock, FakeClock};
 use vigie::domain::{
     Capture, CheckResult, CustomerId, Location, LocationId, MonitorId, MonitorType, Record, RecordKind,
@@ -56,8 +56,8 @@ pub struct Kit {
     _folder: TempDir,
     pub store: Arc<SqliteStore>,
     pub resources: ResourceService,
-    pub roster: Arc<Roster>,
-    pub directory: Arc<Directory>,
+    pub roster: Arc<MonitorCache>,
+    pub directory: Arc<AccountCache>,
     pub vault: Arc<Keyring>,
     pub clock: Arc<FakeClock>,
     /// An account beside the first.
@@ -71,7 +71,8 @@ impl Kit {
         let store = Arc::new(SqliteStore::open(&path, &SqliteSettings::default()).unwrap());
         let at =
             |id: i64, name: &str| Location { id: LocationId(id), name: name.to_owned(), region: id * 10 };
-        let common = Common { locations: vec![at(1, "north"), at(2, "south")], ..Common::default() };
+        let common =
+            SharedFacts { locations: vec![at(1, "north"), at(2, "south")], ..SharedFacts::default() };
         let staff = Arc::new(Staff::default());
         let agent = |location: &Location| Agent {
             location: location.clone(),
@@ -80,8 +81,8 @@ impl Kit {
             verifies: false,
         };
         *staff.0.lock().unwrap() = common.locations.iter().map(agent).collect();
-        let directory = Arc::new(Directory::new(store.clone(), common));
-        let roster = Arc::new(Roster::default());
+        let directory = Arc::new(AccountCache::new(store.clone(), common));
+        let roster = Arc::new(MonitorCache::default());
         let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(NOON)));
         let vault = Arc::new(Keyring::ephemeral());
         let resources = ResourceService::new(ResourceDependencies {
@@ -172,7 +173,7 @@ impl Kit {
             document: Arc::new(made.document),
             metadata: Arc::new(MonitorMetadata::default()),
         };
-        self.roster.change(vec![monitor], &[]);
+        self.roster.apply(vec![monitor], &[]);
     }
 
     pub fn stranger(&self) -> Caller {

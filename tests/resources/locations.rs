@@ -110,7 +110,7 @@ async fn one_that_is_used_stays() {
         conflict(kit.gone(&admin(), KIND, id).await),
         "2 monitors use this location; give them another one first"
     );
-    kit.roster.replace(Vec::new());
+    kit.roster.replace_all(Vec::new());
     kit.change(&admin(), RecordKind::Customer, 1, json!({"default_locations": [{"id": id}]})).await.unwrap();
     assert_eq!(
         conflict(kit.gone(&admin(), KIND, id).await),

@@ -47,7 +47,7 @@ async fn record(kit: &Kit, kind: RecordKind, assoc: Option<i64>, fields: Value) 
         sealed: None,
     };
     let id = kit.store.write_changes(vec![ConfigChange::CreateRecord(record)], Vec::new()).await.unwrap()[0];
-    kit.directory.forget();
+    kit.directory.invalidate();
     id
 }
 
@@ -134,7 +134,7 @@ async fn a_mean_over_its_limit_is_told_once_and_its_end_once_also_over_a_restart
     watch.look().await.unwrap();
     let first = [(ERROR, both, 2), (ERROR, errors, 2)];
     assert_eq!(told(&kit).await, first);
-    assert!(watch.is_raised(alert) && kit.directory.raised().has(alert));
+    assert!(watch.is_raised(alert) && kit.directory.active_performance_alerts().is_active(alert));
 
     let notice = kit.store.notifications(NotificationFilter::default(), ALL).await.unwrap().items[0]
         .message
@@ -157,7 +157,10 @@ async fn a_mean_over_its_limit_is_told_once_and_its_end_once_also_over_a_restart
     again.look().await.unwrap();
     again.look().await.unwrap();
     assert_eq!(told(&kit).await, [first[0], first[1], (CLEAR, both, 2)]);
-    assert!(!watching(&kit).await.is_raised(alert) && !kit.directory.raised().has(alert), "kept");
+    assert!(
+        !watching(&kit).await.is_raised(alert) && !kit.directory.active_performance_alerts().is_active(alert),
+        "kept"
+    );
     // A second time is news again.
     checked(&kit, 2, 1, &[9000], Outcome::Ok).await;
     again.look().await.unwrap();
@@ -201,7 +204,7 @@ async fn what_is_watched_no_more_is_over_without_a_word() {
     watch.look().await.unwrap();
     assert!(watch.is_raised(alert));
     // Just after a start monitors are not read yet: that ends nothing.
-    kit.roster.change(Vec::new(), &[MonitorId(SHOP)]);
+    kit.roster.apply(Vec::new(), &[MonitorId(SHOP)]);
     watch.look().await.unwrap();
     assert!(watch.is_raised(alert));
     kit.monitor(SHOP, CustomerId(1), json!({"enabled": false}));

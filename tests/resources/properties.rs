@@ -54,7 +54,7 @@ async fn a_value_in_use_stays_and_so_does_its_property() {
         conflict(kit.gone(&admin(), KIND, id).await),
         "1 monitor uses this property; take it from them first"
     );
-    kit.roster.replace(Vec::new());
+    kit.roster.replace_all(Vec::new());
     kit.gone(&admin(), KIND, id).await.unwrap();
     assert_eq!(kit.resources.get(&admin(), KIND, id).await.err(), Some(ServiceError::NotFound));
 }

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use tokio::sync::Semaphore;
 use tower::ServiceExt;
 use vigie::api::{ApiState, v3};
-use vigie::catalog::{Common, Directory, Mobile, Roster};
+use vigie::catalog::{AccountCache, MobileEmulation, MonitorCache, SharedFacts};
 use vigie::clock::{Clock, FakeClock};
 use vigie::domain::{
     Capture, CheckId, CheckResult, CustomerId, Facts, Location, LocationId, MonitorId, MonitorType, Outcome,
@@ -48,7 +48,7 @@ pub struct App {
     pub store: Arc<SqliteStore>,
     pub planner: Arc<FakePlanner>,
     pub clock: Arc<FakeClock>,
-    pub roster: Arc<Roster>,
+    pub roster: Arc<MonitorCache>,
     folder: TempDir,
 }
 
@@ -89,8 +89,8 @@ impl App {
         let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(now)));
         let planner = Arc::new(FakePlanner::new());
         let ledger: Arc<dyn ConfigStore> = store.clone();
-        let roster = Arc::new(Roster::default());
-        let directory = Arc::new(Directory::new(Arc::clone(&ledger), common()));
+        let roster = Arc::new(MonitorCache::default());
+        let directory = Arc::new(AccountCache::new(Arc::clone(&ledger), common()));
         let vault = Arc::new(Keyring::read_or_create(&folder.path().join("vigie.key")).unwrap());
         let timer: Arc<dyn Clock> = clock.clone();
         let monitors = MonitorContext::new(MonitorDependencies {
@@ -102,7 +102,7 @@ impl App {
             clock: Arc::clone(&timer),
         });
         let monitors = Arc::new(monitors.with_last_runs(planner.clone()));
-        roster.replace(monitors::load_monitors(&monitors).await.unwrap());
+        roster.replace_all(monitors::load_monitors(&monitors).await.unwrap());
         let resources = Arc::new(ResourceService::new(ResourceDependencies {
             ledger: Arc::clone(&ledger),
             roster: Arc::clone(&roster),
@@ -201,21 +201,26 @@ impl App {
 }
 
 /// Three locations, all types that are probed, any plan.
-fn common() -> Common {
+fn common() -> SharedFacts {
     let location = |id, name: &str| Location { id: LocationId(id), name: name.to_owned(), region: id };
-    Common {
+    SharedFacts {
         locations: vec![location(1, "Home"), location(2, "Away"), location(3, "Far")],
         dns_names: 1,
-        probed: vec![MonitorType::Website, MonitorType::WebsiteSsl, MonitorType::Tcp, MonitorType::Ping],
-        spoken_versions: vec!["12"],
+        supported_types: vec![
+            MonitorType::Website,
+            MonitorType::WebsiteSsl,
+            MonitorType::Tcp,
+            MonitorType::Ping,
+        ],
+        supported_tls_versions: vec!["12"],
         certificate_days: 14,
-        mobile: Mobile {
+        mobile: MobileEmulation {
             region: Some(3),
             profiles: [(1, "phone"), (2, "tablet"), (3, "watch")]
                 .map(|(id, name)| (id, name.to_owned()))
                 .into(),
         },
-        ..Common::default()
+        ..SharedFacts::default()
     }
 }
 

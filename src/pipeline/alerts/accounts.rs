@@ -4,12 +4,12 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::catalog::{AccountFacts, Directory};
+use crate::catalog::{AccountCache, AccountFacts};
 use crate::domain::CustomerId;
 
 /// The accounts of the monitors that are watched.
 pub(super) struct Accounts {
-    directory: Arc<Directory>,
+    directory: Arc<AccountCache>,
     known: HashMap<CustomerId, Known>,
     /// Those that could not be read so far.
     missing: HashSet<CustomerId>,
@@ -25,7 +25,7 @@ struct Known {
 }
 
 impl Accounts {
-    pub(super) fn new(directory: Arc<Directory>) -> Self {
+    pub(super) fn new(directory: Arc<AccountCache>) -> Self {
         let generation = directory.generation();
         Self { directory, known: HashMap::new(), missing: HashSet::new(), generation, versions: 0 }
     }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::json;
 
-use crate::catalog::object::object_of;
+use crate::catalog::object::into_object;
 use crate::domain::{CustomerId, LocationId, RecordKind, Timestamp};
 use crate::store::NewRecord;
 
@@ -51,7 +51,7 @@ pub(super) fn event(
         unique_key: None,
         created_at: at,
         created_by: "vigie".to_owned(),
-        fields: object_of(fields),
+        fields: into_object(fields),
         sealed: None,
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::alerting::{Heard, News};
 use crate::catalog::AccountFacts;
-use crate::catalog::subject::{properties, target};
+use crate::catalog::subject::{custom_properties, display_target};
 use crate::domain::{
     CheckId, CheckResult, ContentViewResult, LocationId, LocationReport, NotificationContent,
     NotificationKind, Phase, Status, Timestamp,
@@ -54,10 +54,10 @@ pub(super) fn notice(news: &News, from: &Sources<'_, '_>) -> NotificationContent
         location: cause.map(|cause| name(cause.location, from)).unwrap_or_default(),
         locations: locations(news, from),
         verification: news.verification.clone(),
-        target: target(monitor),
+        target: display_target(monitor),
         step: result.and_then(CheckResult::failing_step).map(|step| (step.number, step.name.clone())),
         alert_note: monitor.document.alert_note().to_owned(),
-        properties: properties(monitor, facts),
+        properties: custom_properties(monitor, facts),
         phases: result.map(phases).unwrap_or_default(),
         certificate: result.map(certificate).unwrap_or_default(),
         extra: more(news, result, from.now),

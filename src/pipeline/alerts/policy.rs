@@ -22,7 +22,7 @@ pub(super) struct Rules {
 /// The rules of this version of `monitor`.
 pub(super) fn rules(monitor: &Monitor, facts: &AccountFacts, settings: AlarmSettings) -> Rules {
     let wanted = monitor.document.settings();
-    let pool: Vec<LocationId> = facts.pool(monitor).into_iter().map(LocationId).collect();
+    let pool: Vec<LocationId> = facts.location_pool(monitor).into_iter().map(LocationId).collect();
     let plan = monitor.run_plan(&pool);
     let expiry = wanted.certificate_dates.expiry_rule(facts.certificate_days);
     let policy = Policy {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::alerting::EpisodeChange;
-use crate::catalog::object::object_of;
+use crate::catalog::object::into_object;
 use crate::domain::{CheckId, CheckMetadata, CheckResult, LocationId, MissedReason, MissedRuns, Timestamp};
 use crate::schema::Monitor;
 use crate::store::StoredEpisode;
@@ -21,7 +21,7 @@ pub(super) fn episode(monitor: &Monitor, change: &EpisodeChange) -> StoredEpisod
         ended_at: change.end.map(|end| end.at),
         acknowledged_by: String::new(),
         acknowledged_at: None,
-        body: object_of(body),
+        body: into_object(body),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::catalog::Directory;
+use crate::catalog::AccountCache;
 use crate::clock::Clock;
 use crate::pipeline::planner::Planner;
 use crate::pipeline::wakeup::Bell;
@@ -21,7 +21,7 @@ pub struct LookoutParts {
     /// Takes events.
     pub ledger: Arc<dyn ConfigStore>,
     /// Knows the accounts.
-    pub directory: Arc<Directory>,
+    pub directory: Arc<AccountCache>,
     /// Checks from another location, and traces.
     pub planner: Arc<dyn Planner>,
     /// Tells the time.

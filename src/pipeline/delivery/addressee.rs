@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{Directory, recipient_password};
+use crate::catalog::{AccountCache, recipient_password};
 use crate::domain::{CustomerId, Notification, Recipient, Record, RecordKind};
 use crate::notify::{MessageTemplate, Secret};
 use crate::store::{ConfigStore, StoreError, StoreFuture};
 use crate::vault::Keyring;
 
 use super::template::template;
-use crate::catalog::stored::usable;
+use crate::catalog::stored::log_and_skip;
 
 /// A recipient with all that sending to it takes.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub trait AddressBook: Send + Sync + 'static {
 /// The recipients of all accounts.
 pub struct Addresses {
     /// Who there is.
-    pub directory: Arc<Directory>,
+    pub directory: Arc<AccountCache>,
     /// Their secrets, and templates.
     pub ledger: Arc<dyn ConfigStore>,
     /// Opens secrets.
@@ -79,6 +79,6 @@ impl Addresses {
     async fn template(&self, customer: CustomerId, id: i64) -> Result<Option<MessageTemplate>, StoreError> {
         let record = self.ledger.record(RecordKind::Template, id).await?;
         let record = record.filter(|record| record.customer == customer);
-        Ok(record.and_then(|record| usable(&record, template(&record.fields))))
+        Ok(record.and_then(|record| log_and_skip(&record, template(&record.fields))))
     }
 }

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::alerting::{PerformanceChange, PerformanceRule, Threshold};
 use crate::catalog::AccountFacts;
-use crate::catalog::object::object_of;
-use crate::catalog::subject::{properties, target};
+use crate::catalog::object::into_object;
+use crate::catalog::subject::{custom_properties, display_target};
 use crate::domain::{LocationId, NotificationContent, NotificationKind, Status, Timestamp};
 use crate::schema::Monitor;
 
@@ -59,13 +59,13 @@ pub(super) fn notice(told: &Told<'_>, kind: NotificationKind) -> NotificationCon
         location: facts.locations.get(&location.0).map(|at| at.name.clone()).unwrap_or_default(),
         locations: Vec::new(),
         verification: None,
-        target: target(monitor),
+        target: display_target(monitor),
         step: None,
         alert_note: monitor.document.alert_note().to_owned(),
-        properties: properties(monitor, facts),
+        properties: custom_properties(monitor, facts),
         phases: Vec::new(),
         certificate: Value::Null,
-        extra: object_of(more),
+        extra: into_object(more),
     }
 }
 

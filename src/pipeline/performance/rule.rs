@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use crate::alerting::{PerformanceLevel, PerformanceRule, Threshold};
-use crate::catalog::stored::listed;
+use crate::catalog::stored::settings_or_skip;
 use crate::domain::{MonitorId, Record};
 use crate::schema::typed::record::{AlertLevel, PerformanceAlertSettings, ThresholdKind};
 
 /// The rule that `record` keeps; `None` for one that is not watched: it is off, damaged, or about a step, whose
 /// time no probe of this build tells.
 pub(super) fn rule(record: &Record) -> Option<PerformanceRule> {
-    let settings: PerformanceAlertSettings = listed(record)?;
+    let settings: PerformanceAlertSettings = settings_or_skip(record)?;
     if settings.step.is_some() || !settings.enabled || settings.threshold <= 0.0 {
         return None;
     }

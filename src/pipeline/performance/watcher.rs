@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::alerting::{PerformanceChange, PerformanceRule, RaisedAlert, Threshold, performance_audience};
-use crate::catalog::{AccountFacts, Directory, Roster};
+use crate::catalog::{AccountCache, AccountFacts, MonitorCache};
 use crate::clock::Clock;
 use crate::domain::{
     LocationId, MeanDuration, NewNotification, NotificationKind, Outcome, RecipientId, RecordKind, Timestamp,
@@ -37,9 +37,9 @@ pub struct PerformanceParts {
     /// Where it is kept what is raised.
     pub states: Arc<dyn PerformanceAlertStore>,
     /// The monitors.
-    pub roster: Arc<Roster>,
+    pub roster: Arc<MonitorCache>,
     /// Who is told.
-    pub directory: Arc<Directory>,
+    pub directory: Arc<AccountCache>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// Rung when there are messages.
@@ -249,7 +249,7 @@ impl Performance {
 
     /// Lets the pages and the API know that this alert is raised somewhere, or is not any more.
     fn show(&self, alert: i64) {
-        self.parts.directory.raised().set(alert, self.is_raised(alert));
+        self.parts.directory.active_performance_alerts().set_active(alert, self.is_raised(alert));
     }
 }
 

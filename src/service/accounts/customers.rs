@@ -3,7 +3,7 @@
 use serde_json::{Map, json};
 
 use super::accounts_service::AccountService;
-use crate::catalog::stored::listed;
+use crate::catalog::stored::settings_or_skip;
 use crate::domain::{CustomerId, Record, RecordKind, UserId};
 use crate::schema::typed::record::CustomerSettings;
 use crate::service::caller::{Caller, ServiceError};
@@ -28,7 +28,7 @@ impl AccountService {
         }
         // The first account came with the database and has no unique text.
         let is_this = |other: &Record| {
-            let other: Option<CustomerSettings<'_>> = listed(other);
+            let other: Option<CustomerSettings<'_>> = settings_or_skip(other);
             other.is_some_and(|other| other.name.to_lowercase() == name.to_lowercase())
         };
         if self.customers(caller).await?.iter().any(is_this) {

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 use super::accounts_service::{AccountService, with_address};
 use super::sessions::TokenHash;
 use super::users::{caller_from_user, is_active, login_key};
-use crate::catalog::stored::settings;
+use crate::catalog::stored::settings_from_record;
 use crate::domain::{CustomerId, Record, RecordKind, Timestamp, UserId};
 use crate::pipeline::ExpiredTokens;
 use crate::schema::typed::record::UserSettings;
@@ -64,7 +64,9 @@ impl AccountService {
         let now = self.clock.now();
         let moved = self.extended_sessions.lock().get(&token.hash).copied();
         let ends = moved.map_or(token.expires_at, |moved| moved.max(token.expires_at));
-        if now >= ends || login_key(login) != login_key(settings::<UserSettings<'_>>(&user)?.login) {
+        if now >= ends
+            || login_key(login) != login_key(settings_from_record::<UserSettings<'_>>(&user)?.login)
+        {
             return Err(login_expired());
         }
         if !is_active(&user) {

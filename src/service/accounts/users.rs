@@ -7,7 +7,7 @@ use tokio::sync::{Mutex, MutexGuard};
 
 use super::accounts_service::AccountService;
 use super::password::{generate_password, hash_password, validate_login, validate_password};
-use crate::catalog::stored::{listed, settings};
+use crate::catalog::stored::{settings_from_record, settings_or_skip};
 use crate::domain::{CustomerId, Permission, Record, RecordKind, Revision, Role, UserId};
 use crate::schema::typed::record::{UserSettings, read_fields};
 use crate::service::caller::{Caller, EntryPoint, ServiceError};
@@ -49,7 +49,8 @@ pub async fn authorize_user_change(
     }
     caller.require_right(Permission::Administer)?;
     let admin = Role::Admin.name();
-    let (was, becomes) = (before.map(settings).transpose()?, after.map(user_settings).transpose()?);
+    let (was, becomes) =
+        (before.map(settings_from_record).transpose()?, after.map(user_settings).transpose()?);
     let of_admin = |user: &Option<UserSettings<'_>>| user.is_some_and(|user| user.role == admin);
     let (was_admin, becomes_admin) = (of_admin(&was), of_admin(&becomes));
     if (was_admin || becomes_admin) && !caller.role.allows(Permission::ManageAdmins) {
@@ -91,17 +92,17 @@ async fn has_other_admin(ledger: &dyn ConfigStore, user: &Record) -> Result<bool
     Ok(users
         .iter()
         .filter(|other| other.id != user.id)
-        .any(|other| listed(other).is_some_and(|other| is_active_admin(&other))))
+        .any(|other| settings_or_skip(other).is_some_and(|other| is_active_admin(&other))))
 }
 
 /// Whether `user` may log in.
 pub(super) fn is_active(user: &Record) -> bool {
-    listed(user).is_some_and(|user: UserSettings<'_>| user.can_log_in())
+    settings_or_skip(user).is_some_and(|user: UserSettings<'_>| user.can_log_in())
 }
 
 /// `user` as who asks.
 pub(super) fn caller_from_user(user: &Record, via: EntryPoint) -> Result<Caller, ServiceError> {
-    let known: UserSettings<'_> = settings(user)?;
+    let known: UserSettings<'_> = settings_from_record(user)?;
     let role = known.role().map_err(|error| {
         tracing::error!(user = user.id, error = %error, "a user has a role that this version does not know");
         ServiceError::Locked
@@ -219,7 +220,7 @@ impl AccountService {
     ) -> Result<(), ServiceError> {
         let now = self.clock.now();
         (after.revision, after.modified_at) = (Revision(expected.0 + 1), now);
-        let login = settings::<UserSettings<'_>>(&after)?.login;
+        let login = settings_from_record::<UserSettings<'_>>(&after)?.login;
         let mut entry = caller.audit_entry(now, "change", "user", AuditObject::Id(after.id), login);
         (entry.customer, entry.before, entry.after) = (after.customer, shown.0, shown.1);
         let ends = ConfigChange::RevokeTokens(UserId(after.id));

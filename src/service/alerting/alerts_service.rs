@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::watchman::AlertControl;
-use crate::catalog::{Directory, Roster};
+use crate::catalog::{AccountCache, MonitorCache};
 use crate::clock::Clock;
 use crate::domain::MonitorId;
 use crate::schema::Monitor;
@@ -22,9 +22,9 @@ pub struct AlertServiceDependencies {
     /// Decides and delivers.
     pub alert_control: Arc<dyn AlertControl>,
     /// The monitors.
-    pub roster: Arc<Roster>,
+    pub roster: Arc<MonitorCache>,
     /// What is known of accounts.
-    pub directory: Arc<Directory>,
+    pub directory: Arc<AccountCache>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
 }
@@ -58,6 +58,6 @@ impl AlertService {
 
     /// The monitor of the caller's account with this number.
     pub(super) fn own_monitor(&self, caller: &Caller, monitor: i64) -> Option<Monitor> {
-        self.parts.roster.of(caller.customer, MonitorId(monitor))
+        self.parts.roster.get_for_customer(caller.customer, MonitorId(monitor))
     }
 }

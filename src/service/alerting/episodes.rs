@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::alerts_service::AlertService;
 use crate::alerting::{EpisodeChange, Heard};
-use crate::catalog::moment::utc;
-use crate::catalog::object::object_of;
+use crate::catalog::moment::format_utc;
+use crate::catalog::object::into_object;
 use crate::domain::{EpisodeId, Permission, Verification};
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{EpisodeFilter, NotificationFilter, Paginated, Pagination, StoreError, StoredEpisode};
@@ -80,30 +80,30 @@ fn episode_to_json(kept: &StoredEpisode) -> Result<Map<String, Value>, StoreErro
         let (row, why) = (format!("id {}", kept.id), error.to_string());
         StoreError::Undecodable { table: "episodes", row, column: "body", reason: why }
     })?;
-    Ok(object_of(json!({
+    Ok(into_object(json!({
         "id": kept.id.0,
         "monitor_id": kept.monitor_id.0,
         "monitor_name": kept.monitor_name,
-        "started_at": utc(kept.since),
-        "ended_at": kept.ended_at.map(utc),
+        "started_at": format_utc(kept.since),
+        "ended_at": kept.ended_at.map(format_utc),
         "recovered": body.end.map(|end| end.recovered),
         "status": body.last_status.0,
         "status_text": body.last_status.text(),
         "runs": body.runs,
-        "last_run": utc(body.last_run),
+        "last_run": format_utc(body.last_run),
         "cause": cause_to_json(&body.cause),
         "locations": body.locations.iter().map(|id| id.0).collect::<Vec<_>>(),
         "verification": body.verification.as_ref().map(verification_to_json),
         "flapping": body.flapping,
         "acknowledged_by": Some(&kept.acknowledged_by).filter(|login| !login.is_empty()),
-        "acknowledged_at": kept.acknowledged_at.map(utc),
+        "acknowledged_at": kept.acknowledged_at.map(format_utc),
     })))
 }
 
 fn cause_to_json(heard: &Heard) -> Value {
     json!({
         "check_id": heard.check_id,
-        "planned_at": utc(heard.planned_at),
+        "planned_at": format_utc(heard.planned_at),
         "location_id": heard.location.0,
         "status": heard.status.0,
         "status_text": heard.status.text(),
@@ -117,6 +117,6 @@ fn verification_to_json(answer: &Verification) -> Value {
         "status_text": answer.status.text(),
         "location_id": answer.location_id.map(|id| id.0),
         "found": answer.found.map(|status| status.0),
-        "at": utc(answer.at),
+        "at": format_utc(answer.at),
     })
 }

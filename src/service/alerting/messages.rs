@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::alerts_service::AlertService;
 use crate::catalog::AccountFacts;
-use crate::catalog::moment::utc;
-use crate::catalog::object::object_of;
+use crate::catalog::moment::format_utc;
+use crate::catalog::object::into_object;
 use crate::domain::{Notification, NotificationState, Permission, Recipient, RecipientId};
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{NotificationFilter, Paginated, Pagination};
@@ -67,7 +67,7 @@ fn notification_to_json(
     let recipient = known.get(&new.recipient);
     let waits = message.state == NotificationState::Pending;
     let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-    object_of(json!({
+    into_object(json!({
         "id": message.id,
         "kind": notice.kind.name(),
         "state": message.state.name(),
@@ -82,10 +82,10 @@ fn notification_to_json(
         "status": notice.status.0,
         "status_text": notice.status_text,
         "errcount": notice.errcount,
-        "created_at": utc(new.created_at),
+        "created_at": format_utc(new.created_at),
         "attempts": message.attempts,
-        "next_at": waits.then(|| utc(message.next_attempt_at)),
-        "sent_at": message.sent_at.map(utc),
+        "next_at": waits.then(|| format_utc(message.next_attempt_at)),
+        "sent_at": message.sent_at.map(format_utc),
         "error": text(&message.error),
         "digest_id": message.digest_id,
     }))

@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 
 use super::alerts_service::AlertService;
 use crate::catalog::AccountFacts;
-use crate::catalog::example::example;
-use crate::catalog::object::object_of;
+use crate::catalog::example::example_notification;
+use crate::catalog::object::into_object;
 use crate::domain::{
     NewNotification, NotificationKind, NotificationMethod, Permission, RecipientId, RecordKind, Timestamp,
 };
@@ -68,13 +68,13 @@ impl AlertService {
         let given = crate::pipeline::template(&fields)?;
         let kind = given.kind.unwrap_or(NotificationKind::SiteError);
         let method = given.method.unwrap_or(NotificationMethod::MailHtml);
-        let notice = example(&facts, kind, monitor.as_ref(), self.parts.clock.now());
+        let notice = example_notification(&facts, kind, monitor.as_ref(), self.parts.clock.now());
         let own = Some(&given).filter(|given| **given != empty_template(given));
         let made = MessageRenderer::default().render(&notice, method, own);
         let words = made.map_err(|fault| {
             ServiceError::Invalid(vec![template::template_fault(body, fault.part, &fault.reason)])
         })?;
-        Ok(object_of(json!({
+        Ok(into_object(json!({
             "subject": words.subject, "text": words.text, "html": words.html, "body": words.body,
         })))
     }
@@ -115,7 +115,7 @@ fn test_notification(
     monitor: Option<&Monitor>,
     now: Timestamp,
 ) -> NewNotification {
-    let mut notice = example(facts, NotificationKind::Test, monitor, now);
+    let mut notice = example_notification(facts, NotificationKind::Test, monitor, now);
     if monitor.is_none() {
         notice.monitor_name = String::new();
         notice.monitor_type = None;

@@ -1,6 +1,6 @@
 //! Which monitors a caller may see and change.
 
-use crate::catalog::Roster;
+use crate::catalog::MonitorCache;
 use crate::domain::{MonitorId, Revision};
 use crate::schema::{Monitor, Origin};
 use crate::service::caller::{Caller, ServiceError};
@@ -9,13 +9,17 @@ use crate::service::caller::{Caller, ServiceError};
 pub type IfMatch = Option<Revision>;
 
 /// The monitor `id` of the caller's account; that of another account is as unknown as none.
-pub(super) fn find_own(roster: &Roster, caller: &Caller, id: MonitorId) -> Result<Monitor, ServiceError> {
-    roster.of(caller.customer, id).ok_or(ServiceError::NotFound)
+pub(super) fn find_own(
+    roster: &MonitorCache,
+    caller: &Caller,
+    id: MonitorId,
+) -> Result<Monitor, ServiceError> {
+    roster.get_for_customer(caller.customer, id).ok_or(ServiceError::NotFound)
 }
 
 /// As [`find_own`], where the monitor is to be changed: a file's is refused, and a version that is not `if_match`.
 pub(super) fn find_changeable(
-    roster: &Roster,
+    roster: &MonitorCache,
     caller: &Caller,
     id: MonitorId,
     if_match: IfMatch,

@@ -83,7 +83,8 @@ pub async fn apply(
     let _turn = context.lock_exclusive().await;
     let scene = AccountValidation::new(context, caller).await?;
     let customer = caller.customer;
-    let all = context.parts.roster.from(MonitorId(0), usize::MAX, |monitor| monitor.customer == customer);
+    let all =
+        context.parts.roster.list_from(MonitorId(0), usize::MAX, |monitor| monitor.customer == customer);
     let judged =
         tokio::task::spawn_blocking(move || decide_all(customer, &scene, &wanted, all, options.prune));
     let stopped = |_| ServiceError::Unavailable("the server is shutting down".to_owned());

@@ -64,7 +64,7 @@ pub async fn bulk_edit(
 fn appended_locations(monitor: &Monitor, facts: &AccountFacts, more: &[LocationReference]) -> Value {
     let mut seen = HashSet::new();
     let more = more.iter().map(|location| location.id.0);
-    let pool = facts.pool(monitor).into_iter().chain(more);
+    let pool = facts.location_pool(monitor).into_iter().chain(more);
     pool.filter(|id| seen.insert(*id)).map(|id| json!({"id": id})).collect()
 }
 

@@ -172,7 +172,7 @@ impl ChangeSet {
                 return Err(planner_stopped(error));
             }
         }
-        reserved.release_with(|| parts.roster.change(puts, &removed));
+        reserved.release_with(|| parts.roster.apply(puts, &removed));
         Ok(self.outcomes.into_iter().map(ChangeOutcome::monitor).collect())
     }
 
@@ -203,7 +203,7 @@ impl ChangeSet {
             }
         }
         match parts.ledger.write_changes(undo, audit).await {
-            Ok(_) => parts.roster.change(back, &[]),
+            Ok(_) => parts.roster.apply(back, &[]),
             Err(error) => {
                 tracing::error!(error = %error, "a change that came with the end of the server stays kept");
             }

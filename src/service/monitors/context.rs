@@ -7,7 +7,7 @@ use tokio::sync::{RwLockReadGuard, RwLockWriteGuard};
 use super::last_runs::LastRunLookup;
 use super::pauses::PauseEnds;
 use super::plan_places::PlanQuota;
-use crate::catalog::{Directory, Roster};
+use crate::catalog::{AccountCache, MonitorCache};
 use crate::clock::Clock;
 use crate::domain::{CustomerId, MonitorId};
 use crate::pipeline::Planner;
@@ -21,9 +21,9 @@ pub struct MonitorDependencies {
     /// Keeps what changes.
     pub ledger: Arc<dyn ConfigStore>,
     /// All monitors in memory.
-    pub roster: Arc<Roster>,
+    pub roster: Arc<MonitorCache>,
     /// What is known of accounts.
-    pub directory: Arc<Directory>,
+    pub directory: Arc<AccountCache>,
     /// Runs them.
     pub planner: Arc<dyn Planner>,
     /// Seals their secrets.
@@ -60,40 +60,40 @@ impl MonitorContext {
 
     /// All monitors in memory.
     #[must_use]
-    pub fn monitors(&self) -> &Arc<Roster> {
+    pub fn monitors(&self) -> &Arc<MonitorCache> {
         &self.parts.roster
     }
 
     /// The monitor `id` of the account `customer`.
     #[must_use]
     pub fn find(&self, customer: CustomerId, id: MonitorId) -> Option<Monitor> {
-        self.parts.roster.of(customer, id)
+        self.parts.roster.get_for_customer(customer, id)
     }
 
     /// The first `most` monitors by id that fit, from `start` on.
     pub fn list_from(&self, start: MonitorId, most: usize, fits: impl Fn(&Monitor) -> bool) -> Vec<Monitor> {
-        self.parts.roster.from(start, most, fits)
+        self.parts.roster.list_from(start, most, fits)
     }
 
     /// How many monitors fit, and which of them has `skip` others before it.
     pub fn count_matching(&self, skip: u64, fits: impl Fn(&Monitor) -> bool) -> (u64, Option<MonitorId>) {
-        self.parts.roster.count(skip, fits)
+        self.parts.roster.count_matching(skip, fits)
     }
 
     /// What is known of accounts.
     #[must_use]
-    pub fn accounts(&self) -> &Arc<Directory> {
+    pub fn accounts(&self) -> &Arc<AccountCache> {
         &self.parts.directory
     }
 
     /// To be held while monitors are made; others may make some at the same time.
     pub(super) async fn lock_shared(&self) -> RwLockReadGuard<'_, ()> {
-        self.parts.roster.beside().await
+        self.parts.roster.lock_shared().await
     }
 
     /// To be held from reading what is changed until it was kept: nobody else changes anything then. Whoever
     /// brings monitors of files into the roster holds it as well.
     pub async fn lock_exclusive(&self) -> RwLockWriteGuard<'_, ()> {
-        self.parts.roster.alone().await
+        self.parts.roster.lock_exclusive().await
     }
 }

@@ -74,7 +74,7 @@ fn without_echoed_defaults(
     if body.get("monitor_uses_own_locations").is_none() {
         return Ok(document);
     }
-    let home = facts.pool(old).first().copied().map(LocationId);
+    let home = facts.location_pool(old).first().copied().map(LocationId);
     let defaults = facts.default_locations.iter().copied().map(LocationId);
     let same_home =
         !old.document.is_set("home_location") && document.settings().schedule.home_location == home;

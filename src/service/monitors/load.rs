@@ -39,6 +39,6 @@ pub async fn open_monitors(
         }
     }
     register_pauses(context, &monitors);
-    context.parts.roster.change(monitors.clone(), &[]);
+    context.parts.roster.apply(monitors.clone(), &[]);
     Ok(monitors)
 }

@@ -151,7 +151,7 @@ fn changeable_monitors(
     caller.require_right(Permission::Edit)?;
     ids.iter()
         .map(|id| {
-            let monitor = context.parts.roster.of(caller.customer, *id);
+            let monitor = context.parts.roster.get_for_customer(caller.customer, *id);
             let monitor = monitor.ok_or_else(|| {
                 ServiceError::Forbidden(format!("There is no monitor `{id}`; nothing was changed"))
             })?;

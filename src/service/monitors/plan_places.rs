@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::step::MonitorChange;
-use crate::catalog::{AccountFacts, Roster};
+use crate::catalog::{AccountFacts, MonitorCache};
 use crate::domain::CustomerId;
 use crate::schema::MonitorDocument;
 use crate::schema::validation_context::BillingPlan;
@@ -24,7 +24,7 @@ impl PlanQuota {
     /// `Surroundings::plans_with_usage`.
     pub(super) fn plans_with_usage(
         &self,
-        roster: &Roster,
+        roster: &MonitorCache,
         customer: CustomerId,
         facts: &AccountFacts,
     ) -> Option<Vec<BillingPlan>> {
@@ -32,7 +32,7 @@ impl PlanQuota {
         let pending = self.0.lock();
         let counted = |plan: &BillingPlan| {
             let making = pending.get(&(customer, plan.code.clone())).copied().unwrap_or_default();
-            let monitors = roster.under_plan(customer, &plan.code) + making;
+            let monitors = roster.count_under_plan(customer, &plan.code) + making;
             BillingPlan { monitor_count: monitors, ..plan.clone() }
         };
         Some(plans.iter().map(counted).collect())
@@ -41,7 +41,7 @@ impl PlanQuota {
     /// Takes the places under plans that `steps` need; refuses when there are not so many.
     pub(super) fn reserve(
         &self,
-        roster: &Roster,
+        roster: &MonitorCache,
         customer: CustomerId,
         facts: &AccountFacts,
         steps: &[MonitorChange],
@@ -53,7 +53,7 @@ impl PlanQuota {
             let Some(count) = usize::try_from(count).ok().filter(|count| *count > 0) else { continue };
             let most = plans.iter().find(|plan| plan.code == code).and_then(|plan| plan.max_monitors);
             let making = pending.entry((customer, code.clone())).or_default();
-            let there = roster.under_plan(customer, &code) + *making;
+            let there = roster.count_under_plan(customer, &code) + *making;
             if let Some(most) = most.filter(|most| there + count > *most) {
                 // Before the lock is asked for again by giving back what was taken.
                 drop(pending);

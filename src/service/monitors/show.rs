@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::context::MonitorContext;
 use crate::catalog::AccountFacts;
-use crate::catalog::moment::{local, utc};
-use crate::catalog::stored::listed;
+use crate::catalog::moment::{format_utc, to_local};
+use crate::catalog::stored::settings_or_skip;
 use crate::domain::{MonitorId, MonitorType, Outcome, Permission, Record, RecordKind, Revision, Timestamp};
 use crate::schema::typed::record::{BlackoutKind, BlackoutSettings};
 use crate::schema::typed::window::parse_local_time;
@@ -50,7 +50,9 @@ pub async fn monitors_to_json(
             blackouts: blackouts.get(&monitor.id).cloned().unwrap_or_default(),
             agreement: agreements.get(&monitor.id).and_then(|ids| ids.first().copied()),
             has_alerts: !alerts.is_empty(),
-            is_raised: alerts.iter().any(|alert| context.parts.directory.raised().has(*alert)),
+            is_raised: alerts
+                .iter()
+                .any(|alert| context.parts.directory.active_performance_alerts().is_active(*alert)),
         };
         scene.to_json()
     };
@@ -71,11 +73,14 @@ pub async fn monitor_or_view_to_json(
 ) -> Result<Option<(Revision, Map<String, Value>)>, ServiceError> {
     let roster = &context.parts.roster;
     let mut is_view = false;
-    let mut found = roster.of(caller.customer, MonitorId(id));
+    let mut found = roster.get_for_customer(caller.customer, MonitorId(id));
     if found.is_none() && context.parts.ledger.customer_for_monitor(MonitorId(id)).await?.is_none() {
         let has_view =
             |monitor: &Monitor| monitor.customer == caller.customer && monitor.has_content_view(id);
-        found = roster.count(0, has_view).1.and_then(|first| roster.of(caller.customer, first));
+        found = roster
+            .count_matching(0, has_view)
+            .1
+            .and_then(|first| roster.get_for_customer(caller.customer, first));
         is_view = found.is_some();
     }
     let Some(monitor) = found else { return Ok(None) };
@@ -116,11 +121,11 @@ fn future_blackouts(
     facts: &AccountFacts,
     now: Timestamp,
 ) -> HashMap<MonitorId, Vec<i64>> {
-    let now = local(now, &facts.time_zone);
+    let now = to_local(now, &facts.time_zone);
     let mut ahead: HashMap<MonitorId, Vec<i64>> = HashMap::new();
     for record in records {
         // A recipient may have the number of a monitor.
-        let Some(blackout) = listed::<BlackoutSettings<'_>>(record) else { continue };
+        let Some(blackout) = settings_or_skip::<BlackoutSettings<'_>>(record) else { continue };
         let theirs = blackout.kind != BlackoutKind::Notifier;
         let Some(monitor) = record.parent_id.filter(|_| theirs) else { continue };
         let thru = blackout.thru_date.and_then(parse_local_time);
@@ -184,8 +189,8 @@ impl MonitorJson<'_> {
         Some(match name {
             "customer_id" => json!(monitor.customer.0),
             "access_type" => json!(if self.may_edit() { "Edit" } else { "View" }),
-            "paused_until" => json!(utc(monitor.paused_until(self.now)?)),
-            "home_location" if own.is_none() => json!(self.facts.pool(monitor).first()?),
+            "paused_until" => json!(format_utc(monitor.paused_until(self.now)?)),
+            "home_location" if own.is_none() => json!(self.facts.location_pool(monitor).first()?),
             "locations" => self.locations(own),
             "custom_properties" => self.properties(own),
             "ssl_cert_name" => json!(self.certificate()?.name),
@@ -197,12 +202,12 @@ impl MonitorJson<'_> {
             "has_active_performance_alerts" => json!(self.is_raised),
             // What is shown by the id of a view says otherwise.
             "is_content_view" => json!(false),
-            "has_mobile_locations" => json!(self.facts.mobile_locations(monitor) > 0),
-            "mobile_location_count" => json!(self.facts.mobile_locations(monitor)),
+            "has_mobile_locations" => json!(self.facts.mobile_location_count(monitor) > 0),
+            "mobile_location_count" => json!(self.facts.mobile_location_count(monitor)),
             "mobile_type" => json!(self.facts.mobile_profile(monitor)),
-            "last_modified" => json!(utc(monitor.modified_at)),
-            "script_created" => json!(utc(trail.script_created?)),
-            "script_modified" => json!(utc(trail.script_modified?)),
+            "last_modified" => json!(format_utc(monitor.modified_at)),
+            "script_created" => json!(format_utc(trail.script_created?)),
+            "script_modified" => json!(format_utc(trail.script_modified?)),
             "script_modified_by_user" => json!(trail.script_modified_by),
             "transaction_steps" => json!(self.script.as_ref()?.steps),
             "transaction_events" => json!(self.script.as_ref().map_or(0, |script| script.events)),
@@ -230,7 +235,7 @@ impl MonitorJson<'_> {
             // One that was removed since.
             None => json!({"id": id, "name": "", "region": 0}),
         };
-        self.facts.pool(self.monitor).into_iter().map(shown).collect()
+        self.facts.location_pool(self.monitor).into_iter().map(shown).collect()
     }
 
     fn properties(&self, own: Option<&Value>) -> Value {
@@ -245,7 +250,7 @@ impl MonitorJson<'_> {
         own.and_then(Value::as_array).into_iter().flatten().filter_map(shown).collect()
     }
 
-    fn certificate(&self) -> Option<&crate::catalog::KnownCertificate> {
+    fn certificate(&self) -> Option<&crate::catalog::CertificateSummary> {
         self.facts.certificates.get(&self.monitor.document.client_certificate_id()?)
     }
 

@@ -32,6 +32,6 @@ impl AccountValidation {
 
     /// As the rules take it.
     pub(super) fn schema_context(&self) -> ValidationContext<'_> {
-        ValidationContext { plans: self.plans.as_deref(), ..self.facts.surroundings(self.role) }
+        ValidationContext { plans: self.plans.as_deref(), ..self.facts.validation_context(self.role) }
     }
 }

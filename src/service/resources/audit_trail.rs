@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::records::ResourceService;
-use crate::catalog::moment::utc;
-use crate::catalog::object::object_of;
+use crate::catalog::moment::format_utc;
+use crate::catalog::object::into_object;
 use crate::domain::Permission;
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{AuditEntry, AuditFilter, Paginated, Pagination};
@@ -25,9 +25,9 @@ impl ResourceService {
 }
 
 fn audit_row_to_json(row: AuditEntry) -> Map<String, Value> {
-    object_of(json!({
+    into_object(json!({
         "id": row.id,
-        "at": utc(row.at),
+        "at": format_utc(row.at),
         "login": row.login,
         "address": row.address,
         "via": row.via,

@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::context::RecordContext;
 use super::draft::{RecordDraft, conflict_fault, invalid};
-use crate::catalog::moment::local;
-use crate::catalog::stored::{listed, settings};
+use crate::catalog::moment::to_local;
+use crate::catalog::stored::{settings_from_record, settings_or_skip};
 use crate::domain::{MonitorId, Record};
 use crate::schema::blackout;
 use crate::schema::typed::record::BlackoutSettings;
@@ -13,7 +13,7 @@ use crate::service::caller::ServiceError;
 use crate::syntax::source::Node;
 
 pub(super) fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
-    let read = blackout::create(body, local(bench.now, &bench.facts.time_zone));
+    let read = blackout::create(body, to_local(bench.now, &bench.facts.time_zone));
     let (mut fields, mut faults) = match read {
         Ok(fields) => (fields, Vec::new()),
         Err(faults) => (Map::new(), faults),
@@ -39,7 +39,7 @@ fn unknown_subject(bench: &RecordContext<'_>, kind: &str, assoc: i64) -> Option<
         let known = bench.facts.contacts.recipients.iter().any(|recipient| recipient.id.0 == assoc);
         return (!known).then(|| format!("`assoc_id`: there is no recipient `{assoc}`"));
     }
-    let known = bench.parts.roster.of(bench.caller.customer, MonitorId(assoc)).is_some();
+    let known = bench.parts.roster.get_for_customer(bench.caller.customer, MonitorId(assoc)).is_some();
     (!known).then(|| format!("`assoc_id`: there is no monitor `{assoc}`"))
 }
 
@@ -50,7 +50,7 @@ pub(super) fn set_defaults(fields: &mut Map<String, Value>) {
 
 /// Of recurring ones alone; monitor and type stay.
 pub(super) fn patch(old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
-    if !settings::<BlackoutSettings<'_>>(old)?.persistent {
+    if !settings_from_record::<BlackoutSettings<'_>>(old)?.persistent {
         let message = "A blackout that comes once cannot be changed; remove it and make another";
         return Err(ServiceError::Conflict(message.to_owned()));
     }
@@ -74,6 +74,6 @@ pub(super) fn check_removal(bench: &RecordContext<'_>, old: &Record) -> Result<(
 
 /// Whether it comes once and is over.
 pub(super) fn is_past(bench: &RecordContext<'_>, blackout: &Record) -> bool {
-    let now = local(bench.now, &bench.facts.time_zone);
-    listed(blackout).is_some_and(|blackout: BlackoutSettings<'_>| blackout.is_past(now))
+    let now = to_local(bench.now, &bench.facts.time_zone);
+    settings_or_skip(blackout).is_some_and(|blackout: BlackoutSettings<'_>| blackout.is_past(now))
 }

@@ -10,8 +10,8 @@ use super::context::RecordContext;
 use super::draft::{conflict_fault, invalid};
 use super::kinds::resource_kind;
 use super::records::ResourceService;
-use crate::catalog::moment::local;
-use crate::catalog::stored::listed;
+use crate::catalog::moment::to_local;
+use crate::catalog::stored::settings_or_skip;
 use crate::domain::{MonitorId, Record, RecordKind};
 use crate::schema::blackout;
 use crate::schema::table::account::BLACKOUT;
@@ -33,9 +33,9 @@ impl ResourceService {
         caller.require_right(kind.edit_right)?;
         let _turn = self.edit_lock.lock().await;
         // The monitors stay until their blackouts are kept.
-        let _monitors = self.parts.roster.beside().await;
+        let _monitors = self.parts.roster.lock_shared().await;
         let bench = self.context(caller, kind).await?;
-        let wanted = blackout::bulk_edit(body, local(bench.now, &bench.facts.time_zone))?;
+        let wanted = blackout::bulk_edit(body, to_local(bench.now, &bench.facts.time_zone))?;
         let monitors = named_monitors(&bench, &wanted)?;
         let new = [
             ("update_one_time", "one_time_blackouts", false),
@@ -58,7 +58,7 @@ impl ResourceService {
         let (changes, entries) = build_writes(&bench, &monitors, &new, &gone);
         if !changes.is_empty() {
             self.parts.ledger.write_changes(changes, entries).await?;
-            self.parts.directory.forget();
+            self.parts.directory.invalidate();
         }
         Ok(())
     }
@@ -84,7 +84,7 @@ impl ResourceService {
         }
         let found = self.parts.ledger.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
         let goes = |record: &Record| {
-            let Some(blackout) = listed::<BlackoutSettings<'_>>(record) else { return false };
+            let Some(blackout) = settings_or_skip::<BlackoutSettings<'_>>(record) else { return false };
             let half = if blackout.persistent { weekly } else { once };
             let theirs = record.parent_id.is_some_and(|monitor| monitors.contains(&monitor));
             half && theirs && blackout.kind != BlackoutKind::Notifier && !is_past(bench, record)
@@ -103,7 +103,7 @@ pub(super) fn named_monitors(
     let strangers: Vec<i64> = ids
         .iter()
         .copied()
-        .filter(|id| roster.of(bench.caller.customer, MonitorId(*id)).is_none())
+        .filter(|id| roster.get_for_customer(bench.caller.customer, MonitorId(*id)).is_none())
         .take(10)
         .collect();
     if strangers.is_empty() {

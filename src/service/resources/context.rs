@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::kinds::ResourceKind;
 use super::parts::ResourceDependencies;
 use crate::catalog::AccountFacts;
-use crate::catalog::stored::listed;
+use crate::catalog::stored::settings_or_skip;
 use crate::domain::{CustomerId, Record, RecordKind, Timestamp};
 use crate::schema::typed::record::LocationSettings;
 use crate::service::caller::{Caller, ServiceError};
@@ -51,5 +51,5 @@ impl<'a> RecordContext<'a> {
 fn is_shared(record: &Record) -> bool {
     record.kind == RecordKind::Location
         && record.customer == HOST_CUSTOMER
-        && listed(record).is_some_and(|location: LocationSettings<'_>| !location.private)
+        && settings_or_skip(record).is_some_and(|location: LocationSettings<'_>| !location.private)
 }

@@ -68,11 +68,13 @@ async fn validate(
         }
     };
     let customer = bench.caller.customer;
-    unknown("monitors", "monitor", &|id| bench.parts.roster.of(customer, MonitorId(id)).is_some());
+    unknown("monitors", "monitor", &|id| {
+        bench.parts.roster.get_for_customer(customer, MonitorId(id)).is_some()
+    });
     for (index, entry) in given("monitors") {
         let part = |name: &str| entry.get(name).and_then(Value::as_i64);
         let Some((id, view)) = part("id").zip(part("content_view_id")) else { continue };
-        let monitor = bench.parts.roster.of(customer, MonitorId(id));
+        let monitor = bench.parts.roster.get_for_customer(customer, MonitorId(id));
         // One that is not there is told already.
         if monitor.is_some_and(|monitor| !monitor.has_content_view(view)) {
             let path = format!("monitors[{index}].content_view_id");
@@ -103,7 +105,7 @@ pub(super) fn computed_field(bench: &RecordContext<'_>, record: &Record, name: &
     }
     let there = |entry: &&Value| {
         let id = entry.get("id").and_then(Value::as_i64).unwrap_or_default();
-        bench.parts.roster.of(record.customer, MonitorId(id)).is_some()
+        bench.parts.roster.get_for_customer(record.customer, MonitorId(id)).is_some()
     };
     let monitors = record.fields.get("monitors")?.as_array()?;
     let shown = |entry: &Value| {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::context::{HOST_CUSTOMER, RecordContext};
 use super::draft::{RecordDraft, fields_with_defaults, merged_fields};
 use super::usage::monitors_using;
-use crate::catalog::stored::{listed, settings};
+use crate::catalog::stored::{settings_from_record, settings_or_skip};
 use crate::domain::{LocationId, Record, RecordKind};
 use crate::schema::MonitorDocument;
 use crate::schema::table::records::LOCATION_RECORD;
@@ -39,8 +39,8 @@ pub(super) fn patch(
 ) -> Result<RecordDraft, ServiceError> {
     let mut draft = RecordDraft::from_record(old, merged_fields(&LOCATION_RECORD, &old.fields, body)?);
     set_defaults(bench, &mut draft);
-    let becomes_private =
-        draft.fields.get("private") == Some(&json!(true)) && !settings::<LocationSettings<'_>>(old)?.private;
+    let becomes_private = draft.fields.get("private") == Some(&json!(true))
+        && !settings_from_record::<LocationSettings<'_>>(old)?.private;
     if becomes_private {
         let others = |document: &MonitorDocument| uses_location(document, old.id);
         let total = monitors_using(bench.parts, None, others);
@@ -76,7 +76,7 @@ pub(super) async fn check_removal(bench: &RecordContext<'_>, old: &Record) -> Re
     let all = Pagination { limit: u32::MAX, offset: 0 };
     let accounts = bench.parts.ledger.records(RecordFilter::new(RecordKind::Customer), all).await?;
     let names = |account: &&Record| {
-        listed::<AccountSettings<'_>>(account).is_some_and(|account| {
+        settings_or_skip::<AccountSettings<'_>>(account).is_some_and(|account| {
             account.default_locations.iter().any(|location| location.id == LocationId(old.id))
         })
     };

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::context::RecordContext;
 use super::location::health_to_json;
 use super::show;
-use crate::catalog::object::object_of;
+use crate::catalog::object::into_object;
 use crate::domain::{Location, RecordKind};
 use crate::pipeline::Agent;
 use crate::service::caller::ServiceError;
@@ -53,7 +53,7 @@ pub(super) fn reject_configured(bench: &RecordContext<'_>, id: i64) -> Result<()
 }
 
 fn configured_to_json(location: &Location, agents: &[Agent]) -> Map<String, Value> {
-    object_of(json!({
+    into_object(json!({
         "id": location.id.0,
         "name": location.name,
         "region": location.region,

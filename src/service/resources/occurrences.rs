@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::kinds::resource_kind;
 use super::records::ResourceService;
 use crate::catalog::contacts;
-use crate::catalog::moment::{utc, window};
+use crate::catalog::moment::{format_utc, format_window_time};
 use crate::domain::{RecordKind, Timestamp};
 use crate::service::caller::{Caller, ServiceError};
 
@@ -22,15 +22,15 @@ impl ResourceService {
         caller.require_right(kind.view_right)?;
         let bench = self.context(caller, kind).await?;
         let record = self.find_visible(&bench, id).await?;
-        let Some(blackout) = contacts::window(&record) else { return Ok(Vec::new()) };
+        let Some(blackout) = contacts::blackout_from_record(&record) else { return Ok(Vec::new()) };
         let found = bench.facts.calendar.occurrences(&blackout, after.unwrap_or(bench.now), most);
         let zone = &bench.facts.time_zone;
         let shown = |(from, thru): (Timestamp, Timestamp)| {
             [
-                ("from_date", window(from, zone)),
-                ("thru_date", window(thru, zone)),
-                ("from", utc(from)),
-                ("thru", utc(thru)),
+                ("from_date", format_window_time(from, zone)),
+                ("thru_date", format_window_time(thru, zone)),
+                ("from", format_utc(from)),
+                ("thru", format_utc(thru)),
             ]
             .into_iter()
             .map(|(name, text)| (name.to_owned(), json!(text)))

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{Directory, Roster};
+use crate::catalog::{AccountCache, MonitorCache};
 use crate::clock::Clock;
 use crate::pipeline::Planner;
 use crate::store::ConfigStore;
@@ -14,9 +14,9 @@ pub struct ResourceDependencies {
     /// Keeps the records.
     pub ledger: Arc<dyn ConfigStore>,
     /// The monitors that records are attached to.
-    pub roster: Arc<Roster>,
+    pub roster: Arc<MonitorCache>,
     /// What is known of accounts; told when something of it changes.
-    pub directory: Arc<Directory>,
+    pub directory: Arc<AccountCache>,
     /// Seals private keys.
     pub vault: Arc<Keyring>,
     /// Knows which locations are alive.

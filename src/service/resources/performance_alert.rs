@@ -16,7 +16,7 @@ const MAX_PER_MONITOR: u64 = 50;
 /// Of the monitor in the path.
 pub(super) async fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let monitor = bench.parent_id.ok_or(ServiceError::NotFound)?;
-    if bench.parts.roster.of(bench.caller.customer, MonitorId(monitor)).is_none() {
+    if bench.parts.roster.get_for_customer(bench.caller.customer, MonitorId(monitor)).is_none() {
         return Err(ServiceError::NotFound);
     }
     let fields = fields_with_defaults(&PERFORMANCE_ALERT, body)?;
@@ -46,7 +46,7 @@ pub(super) fn patch(
 
 /// A window that may hold no check at all.
 fn window_warnings(bench: &RecordContext<'_>, monitor: i64, fields: &Map<String, Value>) -> Vec<String> {
-    let Some(monitor) = bench.parts.roster.of(bench.caller.customer, MonitorId(monitor)) else {
+    let Some(monitor) = bench.parts.roster.get_for_customer(bench.caller.customer, MonitorId(monitor)) else {
         return Vec::new();
     };
     let (window, interval) = (
@@ -66,7 +66,7 @@ fn window_warnings(bench: &RecordContext<'_>, monitor: i64, fields: &Map<String,
 pub(super) fn computed_field(bench: &RecordContext<'_>, record: &Record, name: &str) -> Option<Value> {
     Some(match name {
         "monitor_id" => json!(record.parent_id),
-        "active" => json!(bench.parts.directory.raised().has(record.id)),
+        "active" => json!(bench.parts.directory.active_performance_alerts().is_active(record.id)),
         _ => return None,
     })
 }

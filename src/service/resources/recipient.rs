@@ -6,8 +6,8 @@ use zeroize::Zeroizing;
 
 use super::context::RecordContext;
 use super::draft::{RecordDraft, conflict_fault, fields_with_defaults, invalid, merged_fields};
-use crate::catalog::contacts::recipient_context;
-use crate::catalog::stored::{listed, settings};
+use crate::catalog::contacts::recipient_seal_context;
+use crate::catalog::stored::{settings_from_record, settings_or_skip};
 use crate::domain::{NotificationMethod, Permission, Record, RecordKind};
 use crate::schedule::{BlackoutTarget, TimeWindow};
 use crate::schema::table::alerting::RECIPIENT;
@@ -37,7 +37,7 @@ pub(super) fn patch(
 ) -> Result<RecordDraft, ServiceError> {
     let mut fields = merged_fields(&RECIPIENT, &old.fields, body)?;
     // What somebody read masked stands for what is there, when it is sent back.
-    let now: RecipientSettings<'_> = settings(old)?;
+    let now: RecipientSettings<'_> = settings_from_record(old)?;
     let shown = masked_address(now.recipient);
     if shown.is_some() && fields.get("recipient").and_then(Value::as_str) == shown.as_deref() {
         fields.insert("recipient".to_owned(), json!(now.recipient));
@@ -88,7 +88,7 @@ fn password_scope(fields: &Map<String, Value>) -> (Option<i64>, String) {
 }
 
 fn seal_password(bench: &RecordContext<'_>, password: &str) -> Vec<u8> {
-    bench.parts.vault.seal(&recipient_context(bench.caller.customer), password.as_bytes())
+    bench.parts.vault.seal(&recipient_seal_context(bench.caller.customer), password.as_bytes())
 }
 
 fn take_password(fields: &mut Map<String, Value>) -> Option<Zeroizing<String>> {
@@ -211,11 +211,11 @@ async fn all_records(bench: &RecordContext<'_>, filter: RecordFilter) -> Result<
 pub(super) fn computed_field(bench: &RecordContext<'_>, record: &Record, name: &str) -> Option<Value> {
     Some(match name {
         "recipient" if !bench.caller.role.allows(Permission::Edit) => {
-            json!(masked_address(listed::<RecipientSettings<'_>>(record)?.recipient)?)
+            json!(masked_address(settings_or_skip::<RecipientSettings<'_>>(record)?.recipient)?)
         }
         "password" => json!(record.private_data.as_ref().map(|_| MASK)),
         "method_description" => {
-            let settings: Option<RecipientSettings<'_>> = listed(record);
+            let settings: Option<RecipientSettings<'_>> = settings_or_skip(record);
             json!(settings.map(|settings| settings.method.name()))
         }
         "blackout_ids" => future_blackout_ids(bench, record),
@@ -231,7 +231,7 @@ pub(super) fn computed_field(bench: &RecordContext<'_>, record: &Record, name: &
 
 /// Those that are not past.
 fn future_blackout_ids(bench: &RecordContext<'_>, record: &Record) -> Value {
-    let now = crate::catalog::moment::local(bench.now, &bench.facts.time_zone);
+    let now = crate::catalog::moment::to_local(bench.now, &bench.facts.time_zone);
     let subject = BlackoutTarget::Notifier(crate::domain::RecipientId(record.id));
     let ahead = bench.facts.calendar.windows_for(subject).iter().filter(|window| match window.window {
         TimeWindow::Once { until: thru, .. } => thru > now,

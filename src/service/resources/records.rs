@@ -187,7 +187,7 @@ impl ResourceService {
         &self,
         kind: &ResourceKind,
     ) -> Option<tokio::sync::RwLockWriteGuard<'_, ()>> {
-        if kind.is_referenced_by_monitors { Some(self.parts.roster.alone().await) } else { None }
+        if kind.is_referenced_by_monitors { Some(self.parts.roster.lock_exclusive().await) } else { None }
     }
 
     /// The monitors that it names stay until it is kept.
@@ -195,7 +195,7 @@ impl ResourceService {
         &self,
         kind: &ResourceKind,
     ) -> Option<tokio::sync::RwLockReadGuard<'_, ()>> {
-        if kind.references_monitors { Some(self.parts.roster.beside().await) } else { None }
+        if kind.references_monitors { Some(self.parts.roster.lock_shared().await) } else { None }
     }
 
     /// The record `id` that the caller may see; settings' locations are none.
@@ -269,7 +269,7 @@ impl ResourceService {
             other => ServiceError::from(other),
         })?;
         if kind.is_cached {
-            self.parts.directory.forget();
+            self.parts.directory.invalidate();
         }
         if kind.record == RecordKind::Certificate {
             self.notify_certificate_watcher().await?;

@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::context::RecordContext;
 use super::{event, group, location, performance_alert, recipient, sla, template};
-use crate::catalog::moment::{utc, window};
-use crate::catalog::stored::listed;
+use crate::catalog::moment::{format_utc, format_window_time};
+use crate::catalog::stored::settings_or_skip;
 use crate::domain::{Record, RecordKind};
 use crate::schema::typed::record::EventSettings;
 
@@ -33,14 +33,18 @@ fn computed_field(bench: &RecordContext<'_>, record: &Record, name: &str) -> Opt
         (_, "id") => json!(record.id),
         (RecordKind::User, "customer_id") => json!(record.customer.0),
         (RecordKind::User, "created_at") | (RecordKind::Blackout, "date_added") => {
-            json!(utc(record.created_at))
+            json!(format_utc(record.created_at))
         }
         (RecordKind::User, "created_by") | (RecordKind::Blackout | RecordKind::Event, "login") => {
             json!(record.created_by)
         }
         (RecordKind::Blackout, "assoc_id") => json!(record.parent_id),
-        (RecordKind::Event, "name") => json!(event::event_label(listed::<EventSettings<'_>>(record)?.event)),
-        (RecordKind::Event, "timestamp") => json!(window(record.created_at, &bench.facts.time_zone)),
+        (RecordKind::Event, "name") => {
+            json!(event::event_label(settings_or_skip::<EventSettings<'_>>(record)?.event))
+        }
+        (RecordKind::Event, "timestamp") => {
+            json!(format_window_time(record.created_at, &bench.facts.time_zone))
+        }
         (RecordKind::Location, "health") => location::health_to_json(0, 0),
         (RecordKind::Location, "managed") => json!(false),
         (RecordKind::Recipient, name) => return recipient::computed_field(bench, record, name),

@@ -19,7 +19,7 @@ pub(super) fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDra
     validate(bench, &fields, body, &mut faults);
     let monitor = body.get("monitor_id").and_then(|id| id.to_json().as_i64()).filter(|id| *id > 0);
     if let Some(monitor) = monitor
-        && bench.parts.roster.of(bench.caller.customer, MonitorId(monitor)).is_none()
+        && bench.parts.roster.get_for_customer(bench.caller.customer, MonitorId(monitor)).is_none()
     {
         let message = format!("`monitor_id`: there is no monitor `{monitor}`");
         faults.push(conflict_fault(body, "monitor_id", message).with_value(monitor.to_string()));

@@ -25,7 +25,7 @@ impl ResourceService {
         let kind = resource_kind(RecordKind::Sla);
         caller.require_right(kind.edit_right)?;
         let _turn = self.edit_lock.lock().await;
-        let _monitors = self.parts.roster.beside().await;
+        let _monitors = self.parts.roster.lock_shared().await;
         let bench = self.context(caller, kind).await?;
         let mut wanted = body_fields(&SLA_BULK_EDIT, body, true)?;
         let ids = named_monitors(&bench, &wanted)?;

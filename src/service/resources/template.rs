@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::context::RecordContext;
 use super::draft::{RecordDraft, fields_with_defaults, merged_fields};
-use crate::catalog::stored::listed;
+use crate::catalog::stored::settings_or_skip;
 use crate::domain::Record;
 use crate::notify::MessageRenderer;
 use crate::pipeline::template;
@@ -73,7 +73,7 @@ pub(super) fn check_removal(bench: &RecordContext<'_>, old: &Record) -> Result<(
 
 /// Empty parts are shown as such.
 pub(super) fn computed_field(record: &Record, name: &str) -> Option<Value> {
-    let part = |of: fn(TemplateSettings<'_>) -> String| Some(json!(of(listed(record)?)));
+    let part = |of: fn(TemplateSettings<'_>) -> String| Some(json!(of(settings_or_skip(record)?)));
     match name {
         "subject" => part(|settings| settings.subject.to_owned()),
         "text" => part(|settings| settings.text.to_owned()),

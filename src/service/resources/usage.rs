@@ -13,7 +13,7 @@ pub(super) fn monitors_using(
     let fits = |monitor: &Monitor| {
         customer.is_none_or(|customer| monitor.customer == customer) && uses(&monitor.document)
     };
-    match parts.roster.count(0, fits).0 {
+    match parts.roster.count_matching(0, fits).0 {
         0 => None,
         1 => Some("1 monitor uses".to_owned()),
         count => Some(format!("{count} monitors use")),

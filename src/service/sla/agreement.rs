@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use jiff::tz::TimeZone;
 
-use crate::catalog::stored::{listed, usable};
+use crate::catalog::stored::{log_and_skip, settings_or_skip};
 use crate::domain::{LocationId, MonitorId, Record, Sample, Timestamp};
 use crate::evaluate::sla::{SlaObjective, SlaScope, TimeRanges};
 use crate::schedule::{BlackoutCalendar, BlackoutTarget, TimeWindow};
@@ -31,12 +31,12 @@ pub(super) struct Agreement {
 impl Agreement {
     /// `None` for a record that is attached to no monitor.
     pub(super) fn from_record(record: &Record) -> Option<Self> {
-        let settings: SlaSettings<'_> = listed(record)?;
+        let settings: SlaSettings<'_> = settings_or_skip(record)?;
         let period = |period: &OperatingPeriodSettings<'_>| {
-            Some((period.exclude, usable(record, period.time_window())?))
+            Some((period.exclude, log_and_skip(record, period.time_window())?))
         };
         let exclusion = |exclusion: &SlaExclusionSettings<'_>| {
-            Some((usable(record, exclusion.time_window())?, exclusion.location_id.map(LocationId)))
+            Some((log_and_skip(record, exclusion.time_window())?, exclusion.location_id.map(LocationId)))
         };
         Some(Self {
             id: record.id,

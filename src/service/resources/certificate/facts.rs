@@ -7,7 +7,7 @@ use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{FromDer, X509Certificate};
 use x509_parser::public_key::PublicKey;
 
-use crate::catalog::moment::utc;
+use crate::catalog::moment::format_utc;
 use crate::domain::{Timestamp, replace_control_chars, to_hex};
 use crate::syntax::truncate_value;
 
@@ -54,9 +54,9 @@ pub(super) fn warnings(facts: &CertificateFacts, client: bool, now: Timestamp) -
     let subject = truncate_value(&facts.subject);
     let mut warnings = Vec::new();
     if facts.not_after <= now {
-        warnings.push(format!("The certificate `{subject}` ended at {}", utc(facts.not_after)));
+        warnings.push(format!("The certificate `{subject}` ended at {}", format_utc(facts.not_after)));
     } else if facts.not_before > now {
-        warnings.push(format!("The certificate `{subject}` begins at {}", utc(facts.not_before)));
+        warnings.push(format!("The certificate `{subject}` begins at {}", format_utc(facts.not_before)));
     }
     if !client && !facts.is_authority {
         warnings.push(format!("`{subject}` is no authority; only a server that shows it itself is trusted"));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
-use crate::catalog::stored::listed;
+use crate::catalog::stored::settings_or_skip;
 use crate::domain::{CustomerId, Record, RecordKind};
 use crate::schema::typed::record::{CertificateKind, CertificateSettings};
 use crate::service::resources::parts::ResourceDependencies;
@@ -36,7 +36,7 @@ pub(in crate::service::resources) async fn open_all(
 }
 
 fn open_record(parts: &ResourceDependencies, record: &Record) -> Option<OpenedCertificate> {
-    let settings: CertificateSettings<'_> = listed(record)?;
+    let settings: CertificateSettings<'_> = settings_or_skip(record)?;
     let sealed = record.private_data.as_deref().unwrap_or_default();
     match parts.vault.open(&certificate_seal_context(record.customer), sealed) {
         Ok(pem) => Some(OpenedCertificate {

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 use super::parse::{CertificateInput, ParsedCertificate};
 use super::stored::certificate_seal_context;
-use crate::catalog::moment::utc;
+use crate::catalog::moment::format_utc;
 use crate::domain::Record;
 use crate::schema::table::records::CERTIFICATE;
 use crate::service::caller::ServiceError;
@@ -90,8 +90,8 @@ pub(in crate::service::resources) async fn create(
     for (name, value) in [
         ("subject", json!(facts.subject)),
         ("issuer", json!(facts.issuer)),
-        ("not_before", json!(utc(facts.not_before))),
-        ("not_after", json!(utc(facts.not_after))),
+        ("not_before", json!(format_utc(facts.not_before))),
+        ("not_after", json!(format_utc(facts.not_after))),
         ("names", json!(facts.names)),
         ("fingerprint", json!(facts.fingerprint)),
         ("key_type", json!(facts.key_type)),
