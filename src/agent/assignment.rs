@@ -25,7 +25,7 @@ pub struct Assignment {
     /// Start of the grid after 00:00 UTC, instead of the hash slot (fields.md 3 `monitor_offset`).
     pub offset: Option<Duration>,
     /// Which of its runs are checked here, and when.
-    pub part: LocationRotation,
+    pub share: LocationRotation,
     /// Bound of one attempt as a whole.
     pub timeout: Duration,
     /// Whether a failure is tried again at once.
@@ -47,11 +47,11 @@ impl Assignment {
     /// Its slots at this location.
     #[must_use]
     pub fn grid(&self) -> LocationSlots {
-        LocationSlots::new(Slots::new(self.monitor_id, self.interval, self.offset), self.part)
+        LocationSlots::new(Slots::new(self.monitor_id, self.interval, self.offset), self.share)
     }
 
     /// What its records are of.
-    pub(super) fn checked(&self) -> CheckMetadata {
+    pub(super) fn check_of(&self) -> CheckMetadata {
         CheckMetadata {
             monitor_id: self.monitor_id,
             monitor_name: Arc::clone(&self.name),

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::assignment::Assignment;
-use super::place::Place;
+use super::place::ExecutionContext;
 use crate::domain::{Failure, FailureKind, Fault, Observation, Phase};
 use crate::net::Deadline;
 use crate::probe::ProbeContext;
@@ -19,22 +19,26 @@ use crate::probe::ProbeContext;
 ///
 /// A failure while this process stood still says nothing of the target and is laid at our door: peers give
 /// up on a connection that nobody reads, and timeouts run out unwatched.
-pub async fn attempt(assignment: &Assignment, place: &Place, cancel: &CancellationToken) -> Observation {
+pub async fn run_attempt(
+    assignment: &Assignment,
+    place: &ExecutionContext,
+    cancel: &CancellationToken,
+) -> Observation {
     let (began, started_at) = (Instant::now(), place.clock.now());
     let deadline = Deadline { at: began + assignment.timeout, timeout: assignment.timeout };
-    let bounded = AssertUnwindSafe(bounded(assignment, place, cancel, deadline));
+    let bounded = AssertUnwindSafe(run_bounded(assignment, place, cancel, deadline));
     let mut observation = match bounded.catch_unwind().await {
         Ok(observation) => observation,
-        Err(payload) => panicked(assignment, payload.as_ref()),
+        Err(payload) => panic_observation(assignment, payload.as_ref()),
     };
     let total = began.elapsed();
     if observation.total.is_zero() {
         observation.total = total;
     }
     if let Some(failure) = observation.failure.take() {
-        let stood_still = total > assignment.timeout + OVERDUE || place.stood_still_since(started_at);
+        let stood_still = total > assignment.timeout + STALL_MARGIN || place.stalled_since(started_at);
         let why = "Vigie itself stood still meanwhile";
-        observation.failure = Some(if stood_still { excuse(failure, why) } else { failure });
+        observation.failure = Some(if stood_still { mark_own_fault(failure, why) } else { failure });
     }
     observation
 }
@@ -43,23 +47,23 @@ pub async fn attempt(assignment: &Assignment, place: &Place, cancel: &Cancellati
 const GRACE: Duration = Duration::from_millis(100);
 
 /// An attempt that ended this much after its timeout was not watched: the process stood still.
-const OVERDUE: Duration = Duration::from_secs(2);
+const STALL_MARGIN: Duration = Duration::from_secs(2);
 
-async fn bounded(
+async fn run_bounded(
     assignment: &Assignment,
-    place: &Place,
+    place: &ExecutionContext,
     cancel: &CancellationToken,
     deadline: Deadline,
 ) -> Observation {
     let cx = ProbeContext::new(&place.net, deadline, cancel, place.clock.as_ref());
-    let last = || place.full_pages.last(assignment.monitor_id).or(assignment.full_page_at);
-    let full_page_at = if place.on_order { None } else { last() };
-    let cx = ProbeContext { record_exchanges: place.record, full_page_at, ..cx };
+    let last = || place.full_pages.last_loaded_at(assignment.monitor_id).or(assignment.full_page_at);
+    let full_page_at = if place.is_on_demand { None } else { last() };
+    let cx = ProbeContext { record_exchanges: place.record_exchanges, full_page_at, ..cx };
     tokio::select! {
         biased;
         // The probe first: what it reports itself, on time or on being cancelled, says more.
         ended = tokio::time::timeout_at(deadline.at + GRACE, assignment.probe.attempt(cx)) => {
-            ended.unwrap_or_else(|_| Observation::from_failure(overran(deadline.timeout)))
+            ended.unwrap_or_else(|_| Observation::from_failure(timeout_failure(deadline.timeout)))
         }
         () = cancel.cancelled() => Observation::from_failure(Failure::new(
             Phase::Prepare,
@@ -69,12 +73,12 @@ async fn bounded(
     }
 }
 
-fn overran(timeout: Duration) -> Failure {
+fn timeout_failure(timeout: Duration) -> Failure {
     let detail = format!("the attempt did not end within {} s", timeout.as_secs_f64());
     Failure::new(Phase::Prepare, FailureKind::TimedOut, detail)
 }
 
-fn panicked(assignment: &Assignment, payload: &(dyn Any + Send)) -> Observation {
+fn panic_observation(assignment: &Assignment, payload: &(dyn Any + Send)) -> Observation {
     let message = payload
         .downcast_ref::<&str>()
         .copied()
@@ -95,7 +99,7 @@ fn panicked(assignment: &Assignment, payload: &(dyn Any + Send)) -> Observation 
 }
 
 /// Lays `failure` at our door, and says why.
-pub(super) fn excuse(mut failure: Failure, why: &str) -> Failure {
+pub(super) fn mark_own_fault(mut failure: Failure, why: &str) -> Failure {
     if failure.fault != Fault::Ours {
         failure.detail.push_str("; ");
         failure.detail.push_str(why);

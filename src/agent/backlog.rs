@@ -7,14 +7,14 @@ use super::assignment::Assignment;
 use crate::domain::{CheckResult, MissedReason, MissedRuns, MonitorId, Timestamp};
 use crate::schedule::{LocationSlots, MissedSlots};
 
-/// Series of missed runs, at most [`SERIES`] for each monitor: a series that follows on the last one for the
+/// Series of missed runs, at most [`MAX_SERIES_PER_MONITOR`] for each monitor: a series that follows on the last one for the
 /// same reason, or finds no place, is added to it. So memory is bounded however long the receiver is full,
 /// and no slot is lost from the count.
 #[derive(Debug, Default)]
-pub struct Backlog {
+pub struct MissedBacklog {
     waiting: HashMap<MonitorId, VecDeque<MissedSeries>>,
     /// Monitors in the order in which their oldest series came.
-    order: VecDeque<MonitorId>,
+    monitor_order: VecDeque<MonitorId>,
 }
 
 /// One series of missed runs of one monitor.
@@ -27,36 +27,36 @@ pub struct MissedSeries {
     /// Which ones.
     pub slots: MissedSlots,
     /// When the first was found out.
-    pub noticed_at: Timestamp,
+    pub detected_at: Timestamp,
 }
 
 /// Series that one monitor keeps apart.
-pub const SERIES: usize = 4;
+pub const MAX_SERIES_PER_MONITOR: usize = 4;
 
-impl Backlog {
+impl MissedBacklog {
     /// Adds `series`, whose monitor has the grid `grid`.
-    pub fn add(&mut self, series: MissedSeries, grid: &LocationSlots) {
+    pub fn push(&mut self, series: MissedSeries, grid: &LocationSlots) {
         let id = series.assignment.monitor_id;
         let waiting = self.waiting.entry(id).or_default();
         if waiting.is_empty() {
-            self.order.push_back(id);
+            self.monitor_order.push_back(id);
         }
-        let full = waiting.len() >= SERIES;
+        let full = waiting.len() >= MAX_SERIES_PER_MONITOR;
         match waiting.back_mut() {
-            Some(last) if full || last.continues_with(&series, grid) => last.merge(&series),
+            Some(last) if full || last.is_continued_by(&series, grid) => last.merge(&series),
             _ => waiting.push_back(series),
         }
     }
 
     /// Takes the series that waits longest.
-    pub fn take(&mut self) -> Option<MissedSeries> {
-        let id = self.order.pop_front()?;
+    pub fn pop(&mut self) -> Option<MissedSeries> {
+        let id = self.monitor_order.pop_front()?;
         let waiting = self.waiting.get_mut(&id)?;
         let series = waiting.pop_front();
         if waiting.is_empty() {
             self.waiting.remove(&id);
         } else {
-            self.order.push_back(id);
+            self.monitor_order.push_back(id);
         }
         series
     }
@@ -64,12 +64,12 @@ impl Backlog {
     /// Whether nothing waits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.order.is_empty()
+        self.monitor_order.is_empty()
     }
 }
 
 impl MissedSeries {
-    fn continues_with(&self, next: &Self, grid: &LocationSlots) -> bool {
+    fn is_continued_by(&self, next: &Self, grid: &LocationSlots) -> bool {
         self.reason == next.reason
             && self.assignment.revision == next.assignment.revision
             && grid.next_after(self.slots.last) == next.slots.first
@@ -82,13 +82,13 @@ impl MissedSeries {
 
     /// The record that is kept of it.
     #[must_use]
-    pub fn record(&self) -> CheckResult {
+    pub fn to_result(&self) -> CheckResult {
         let missed = MissedRuns {
             reason: self.reason,
             slots: u32::try_from(self.slots.count).unwrap_or(u32::MAX),
             last_planned_at: self.slots.last,
         };
-        CheckResult::missed(self.assignment.checked(), self.slots.first, self.noticed_at, missed)
+        CheckResult::missed(self.assignment.check_of(), self.slots.first, self.detected_at, missed)
     }
 }
 

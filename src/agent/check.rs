@@ -5,8 +5,8 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::assignment::Assignment;
-use super::attempt::{attempt, excuse};
-use super::place::Place;
+use super::attempt::{mark_own_fault, run_attempt};
+use super::place::ExecutionContext;
 use crate::domain::{
     Attempt, Capture, CheckResult, FailureKind, Observation, Outcome, Status, Timestamp, Verdict,
 };
@@ -15,10 +15,10 @@ use crate::evaluate as judge;
 /// Runs the check that was planned at `planned_at`: one attempt, and at once a second one when the first
 /// failed and the monitor wants a retry (behaviour.md 3). A cancelled attempt is not retried. An error while this
 /// location reached nothing at all turns unknown (behaviour.md 5).
-pub async fn check(
+pub async fn run_check(
     assignment: &Assignment,
     planned_at: Timestamp,
-    place: &Place,
+    place: &ExecutionContext,
     cancel: &CancellationToken,
 ) -> CheckResult {
     let started_at = place.clock.now();
@@ -27,9 +27,9 @@ pub async fn check(
     let mut captures = Vec::new();
     for number in 1..=2 {
         starts.push(if number == 1 { started_at } else { place.clock.now() });
-        let mut observation = attempt(assignment, place, cancel).await;
+        let mut observation = run_attempt(assignment, place, cancel).await;
         captures.extend(std::mem::take(&mut observation.captures).into_iter().map(|file| (number, file)));
-        let again = assignment.retry && is_worth_another(&observation);
+        let again = assignment.retry && should_retry(&observation);
         observations.push(observation);
         if !again {
             break;
@@ -38,20 +38,20 @@ pub async fn check(
     let total: Duration = observations.iter().map(|observation| observation.total).sum();
     let mut verdict = judge::evaluate_attempts(&observations);
     if verdict.outcome == Outcome::Error
-        && place.was_cut_off(assignment, &observations, started_at, cancel).await
+        && place.was_isolated(assignment, &observations, started_at, cancel).await
     {
         for failure in observations.iter_mut().filter_map(|observation| observation.failure.as_mut()) {
-            *failure = excuse(failure.clone(), CUT_OFF);
+            *failure = mark_own_fault(failure.clone(), ISOLATED_REASON);
         }
         verdict = judge::evaluate_attempts(&observations);
     }
     let numbered = (1_u8..).zip(starts).zip(&observations);
     let attempts =
         numbered.map(|((number, start), seen)| Attempt::from_observation(number, start, seen)).collect();
-    let captures = named(captures, observations.len());
+    let captures = number_captures(captures, observations.len());
     let last = observations.pop().unwrap_or_default();
-    if last.details.page.is_some() && !place.on_order {
-        place.full_pages.note(assignment.monitor_id, started_at);
+    if last.details.page.is_some() && !place.is_on_demand {
+        place.full_pages.record(assignment.monitor_id, started_at);
     }
     CheckResult {
         total_us: u64::try_from(total.as_micros()).unwrap_or(u64::MAX),
@@ -60,16 +60,16 @@ pub async fn check(
         facts: last.facts,
         details: last.details,
         captures,
-        ..CheckResult::without_attempts(assignment.checked(), planned_at, started_at, verdict)
+        ..CheckResult::without_attempts(assignment.check_of(), planned_at, started_at, verdict)
     }
 }
 
 /// Said of failures while no own-connectivity target of the location answered either.
-const CUT_OFF: &str = "the location itself reached nothing at that time";
+const ISOLATED_REASON: &str = "the location itself reached nothing at that time";
 
 /// The record of a run that was planned at `planned_at` and not made, since the monitor rested for `reason`.
 #[must_use]
-pub fn silenced(
+pub fn blackout_result(
     assignment: &Assignment,
     planned_at: Timestamp,
     now: Timestamp,
@@ -77,11 +77,11 @@ pub fn silenced(
 ) -> CheckResult {
     let (outcome, status) = (Outcome::Blackout, Status::OK);
     let verdict = Verdict { outcome, status, warning_status: None, reasons: vec![reason] };
-    CheckResult::without_attempts(assignment.checked(), planned_at, now, verdict)
+    CheckResult::without_attempts(assignment.check_of(), planned_at, now, verdict)
 }
 
 /// The captures of all attempts; where there were two, each says which one it is of.
-fn named(captures: Vec<(u8, Capture)>, attempts: usize) -> Vec<Capture> {
+fn number_captures(captures: Vec<(u8, Capture)>, attempts: usize) -> Vec<Capture> {
     let name = |(number, mut capture): (u8, Capture)| {
         if attempts > 1 {
             capture.name = format!("attempt-{number}-{}", capture.name);
@@ -91,6 +91,6 @@ fn named(captures: Vec<(u8, Capture)>, attempts: usize) -> Vec<Capture> {
     captures.into_iter().map(name).collect()
 }
 
-fn is_worth_another(observation: &Observation) -> bool {
+fn should_retry(observation: &Observation) -> bool {
     observation.failure.as_ref().is_some_and(|failure| failure.kind != FailureKind::Cancelled)
 }

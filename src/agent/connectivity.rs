@@ -20,52 +20,52 @@ pub struct Connectivity {
     net: Arc<Net>,
     clock: Arc<dyn Clock>,
     /// Held while the targets are asked.
-    turn: tokio::sync::Mutex<()>,
-    seen: Mutex<Seen>,
+    probe_lock: tokio::sync::Mutex<()>,
+    seen: Mutex<ProbeState>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Seen {
+struct ProbeState {
     /// When the newest question was asked, and whether anybody answered.
-    asked: Option<(Instant, bool)>,
+    last_probe: Option<(Instant, bool)>,
     /// The newest time at which nobody answered.
-    cut_off_at: Option<Timestamp>,
+    last_isolated_at: Option<Timestamp>,
 }
 
 /// How long a target has to let us connect.
-const PATIENCE: Duration = Duration::from_secs(3);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// For how long it counts that nobody answered. Checks that fail ask again, those that pass do not.
-const LATELY: Duration = Duration::from_mins(2);
+const RESULT_TTL: Duration = Duration::from_mins(2);
 
 impl Connectivity {
     /// Over `targets`; `None` when there are none, and failures are what they seem.
     #[must_use]
     pub fn new(targets: Vec<Endpoint>, net: Arc<Net>, clock: Arc<dyn Clock>) -> Option<Self> {
         let (turn, seen) = (tokio::sync::Mutex::default(), Mutex::default());
-        (!targets.is_empty()).then_some(Self { targets, net, clock, turn, seen })
+        (!targets.is_empty()).then_some(Self { targets, net, clock, probe_lock: turn, seen })
     }
 
     /// Whether none of the targets could be reached at some time between `start` and now.
-    pub(super) async fn was_lost_since(&self, start: Timestamp) -> bool {
+    pub(super) async fn was_isolated_since(&self, start: Timestamp) -> bool {
         let failed_at = Instant::now();
-        let _turn = self.turn.lock().await;
-        let seen = *self.seen();
-        let reached = match seen.asked {
+        let _turn = self.probe_lock.lock().await;
+        let seen = *self.state();
+        let reached = match seen.last_probe {
             Some((asked_at, reached)) if asked_at >= failed_at => reached,
-            _ => self.ask().await,
+            _ => self.probe_targets().await,
         };
-        !reached || self.seen().cut_off_at.is_some_and(|at| at >= start)
+        !reached || self.state().last_isolated_at.is_some_and(|at| at >= start)
     }
 
     /// Whether none of the targets answered when they were asked last, within the last two minutes. Asks nobody.
     #[must_use]
-    pub fn is_cut_off(&self) -> bool {
-        self.seen().asked.is_some_and(|(at, reached)| !reached && at.elapsed() < LATELY)
+    pub fn is_isolated(&self) -> bool {
+        self.state().last_probe.is_some_and(|(at, reached)| !reached && at.elapsed() < RESULT_TTL)
     }
 
-    async fn ask(&self) -> bool {
+    async fn probe_targets(&self) -> bool {
         let asked_at = Instant::now();
-        let deadline = Deadline { at: asked_at + PATIENCE, timeout: PATIENCE };
+        let deadline = Deadline { at: asked_at + CONNECT_TIMEOUT, timeout: CONNECT_TIMEOUT };
         let tries = self.targets.iter().map(|target| async move {
             match self.net.connect(target, deadline, &mut ConnectTrace::default()).await {
                 Ok(stream) => {
@@ -77,23 +77,23 @@ impl Connectivity {
             }
         });
         let reached = tries.collect::<FuturesUnordered<_>>().any(std::future::ready).await;
-        let mut seen = self.seen();
-        let before = seen.asked.replace((asked_at, reached)).is_none_or(|(_, reached)| reached);
+        let mut seen = self.state();
+        let before = seen.last_probe.replace((asked_at, reached)).is_none_or(|(_, reached)| reached);
         if !reached {
-            seen.cut_off_at = Some(self.clock.now());
+            seen.last_isolated_at = Some(self.clock.now());
         }
         if before != reached {
-            tell(reached);
+            log_change(reached);
         }
         reached
     }
 
-    fn seen(&self) -> MutexGuard<'_, Seen> {
+    fn state(&self) -> MutexGuard<'_, ProbeState> {
         self.seen.lock()
     }
 }
 
-fn tell(reached: bool) {
+fn log_change(reached: bool) {
     if reached {
         tracing::info!("own-connectivity targets answer again; failures count");
     } else {

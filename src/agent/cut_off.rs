@@ -5,12 +5,12 @@ use std::net::IpAddr;
 use tokio_util::sync::CancellationToken;
 
 use super::assignment::Assignment;
-use super::place::Place;
+use super::place::ExecutionContext;
 use crate::domain::{Observation, Timestamp};
 
-impl Place {
+impl ExecutionContext {
     /// Whether the failures that were seen since `start` are those of this location.
-    pub(super) async fn was_cut_off(
+    pub(super) async fn was_isolated(
         &self,
         assignment: &Assignment,
         seen: &[Observation],
@@ -21,7 +21,7 @@ impl Place {
             return false;
         };
         tokio::select! {
-            lost = connectivity.was_lost_since(start) => lost,
+            lost = connectivity.was_isolated_since(start) => lost,
             () = cancel.cancelled() => false,
         }
     }

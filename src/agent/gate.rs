@@ -7,7 +7,7 @@ use crate::probe::Weight;
 
 /// How much runs at once, and how much waits for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct AdmissionLimits {
     /// Checks that run at once, at least 1.
     pub total: usize,
     /// Light ones among them.
@@ -20,14 +20,14 @@ pub struct Limits {
     pub queue: usize,
 }
 
-impl Default for Limits {
+impl Default for AdmissionLimits {
     fn default() -> Self {
         Self { total: 2000, light: 2000, heavy: 2, per_target: 100, queue: 100_000 }
     }
 }
 
-impl Limits {
-    fn of(&self, weight: Weight) -> usize {
+impl AdmissionLimits {
+    fn for_weight(&self, weight: Weight) -> usize {
         match weight {
             Weight::Light => self.light,
             Weight::Heavy => self.heavy,
@@ -42,29 +42,29 @@ pub struct TargetKey(u64);
 impl TargetKey {
     /// The key of `host`.
     #[must_use]
-    pub fn of(host: &str) -> Self {
+    pub fn from_host(host: &str) -> Self {
         Self(host.bytes().fold(0x686f_7374, |hash, byte| mix(hash, i64::from(byte.to_ascii_lowercase()))))
     }
 }
 
 /// The number by which the gate and its owner name one waiting or running check.
-pub type Ticket = u32;
+pub type TicketId = u32;
 
 /// Lets checks in, the longest waiting one that fits first: one for which its target or its weight class has
 /// no room does not hold up those behind it.
 #[derive(Debug)]
-pub struct Gate {
-    limits: Limits,
+pub struct Admission {
+    limits: AdmissionLimits,
     sequence: u64,
-    tickets: HashMap<Ticket, Place>,
+    tickets: HashMap<TicketId, TicketEntry>,
     /// Waiting ones whose target had room when they were last looked at, by class and age.
-    ready: [BTreeMap<u64, Ticket>; 2],
-    targets: HashMap<TargetKey, Target>,
+    ready: [BTreeMap<u64, TicketId>; 2],
+    targets: HashMap<TargetKey, TargetQueue>,
     running: [usize; 2],
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct TicketEntry {
     weight: Weight,
     target: Option<TargetKey>,
     /// Age of a waiting one; `None` while it runs.
@@ -73,13 +73,13 @@ struct Place {
 
 /// A target with something running or waiting.
 #[derive(Debug, Default)]
-struct Target {
+struct TargetQueue {
     running: usize,
     /// Waiting ones that found no room here, by class and age.
-    parked: [BTreeMap<u64, Ticket>; 2],
+    parked: [BTreeMap<u64, TicketId>; 2],
 }
 
-impl Target {
+impl TargetQueue {
     fn is_idle(&self) -> bool {
         self.running == 0 && self.parked.iter().all(BTreeMap::is_empty)
     }
@@ -87,16 +87,16 @@ impl Target {
 
 /// The queue is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Full;
+pub struct QueueFull;
 
-const CLASSES: [Weight; 2] = [Weight::Light, Weight::Heavy];
+const WEIGHTS: [Weight; 2] = [Weight::Light, Weight::Heavy];
 
-impl Gate {
+impl Admission {
     /// A gate without anything in it.
     #[must_use]
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: AdmissionLimits) -> Self {
         Self {
-            limits: Limits { total: limits.total.max(1), ..limits },
+            limits: AdmissionLimits { total: limits.total.max(1), ..limits },
             sequence: 0,
             tickets: HashMap::new(),
             ready: [BTreeMap::new(), BTreeMap::new()],
@@ -107,16 +107,22 @@ impl Gate {
 
     /// Puts `ticket` at the end of the queue. It must be neither waiting nor running. A check that could
     /// start at once is taken even by a full queue.
-    pub fn offer(&mut self, ticket: Ticket, weight: Weight, target: Option<TargetKey>) -> Result<(), Full> {
+    pub fn enqueue(
+        &mut self,
+        ticket: TicketId,
+        weight: Weight,
+        target: Option<TargetKey>,
+    ) -> Result<(), QueueFull> {
         debug_assert!(!self.tickets.contains_key(&ticket), "ticket {ticket} was offered twice");
-        if self.waiting() >= self.limits.queue && !(self.waiting() == 0 && self.has_room(weight, target)) {
-            return Err(Full);
+        if self.waiting() >= self.limits.queue && !(self.waiting() == 0 && self.has_capacity(weight, target))
+        {
+            return Err(QueueFull);
         }
         let age = self.sequence;
         self.sequence += 1;
-        self.tickets.insert(ticket, Place { weight, target, waiting: Some(age) });
+        self.tickets.insert(ticket, TicketEntry { weight, target, waiting: Some(age) });
         match target {
-            Some(key) if self.is_held_up(key, weight) => {
+            Some(key) if self.must_queue_at_target(key, weight) => {
                 self.targets.entry(key).or_default().parked[weight as usize].insert(age, ticket);
             }
             _ => {
@@ -127,11 +133,11 @@ impl Gate {
     }
 
     /// Lets in the longest waiting check that fits; `None` when none does.
-    pub fn admit(&mut self) -> Option<Ticket> {
+    pub fn admit(&mut self) -> Option<TicketId> {
         while self.in_flight() < self.limits.total {
-            let (weight, age, ticket) = CLASSES
+            let (weight, age, ticket) = WEIGHTS
                 .into_iter()
-                .filter(|&weight| self.running[weight as usize] < self.limits.of(weight))
+                .filter(|&weight| self.running[weight as usize] < self.limits.for_weight(weight))
                 .filter_map(|weight| {
                     self.ready[weight as usize].first_key_value().map(|(&age, &ticket)| (weight, age, ticket))
                 })
@@ -154,7 +160,7 @@ impl Gate {
     }
 
     /// Takes out a running check, or one that no longer wants to wait.
-    pub fn leave(&mut self, ticket: Ticket) {
+    pub fn release(&mut self, ticket: TicketId) {
         let Some(place) = self.tickets.remove(&ticket) else { return };
         let class = place.weight as usize;
         let target = place.target.and_then(|key| self.targets.get_mut(&key));
@@ -187,18 +193,18 @@ impl Gate {
 
     /// How many checks of a weight class run.
     #[must_use]
-    pub fn in_flight_of(&self, weight: Weight) -> usize {
+    pub fn in_flight_by_weight(&self, weight: Weight) -> usize {
         self.running[weight as usize]
     }
 
-    fn has_room(&self, weight: Weight, target: Option<TargetKey>) -> bool {
+    fn has_capacity(&self, weight: Weight, target: Option<TargetKey>) -> bool {
         self.in_flight() < self.limits.total
-            && self.running[weight as usize] < self.limits.of(weight)
-            && target.is_none_or(|key| !self.is_held_up(key, weight))
+            && self.running[weight as usize] < self.limits.for_weight(weight)
+            && target.is_none_or(|key| !self.must_queue_at_target(key, weight))
     }
 
     /// Whether a new check of `weight` has to queue at the target itself.
-    fn is_held_up(&self, key: TargetKey, weight: Weight) -> bool {
+    fn must_queue_at_target(&self, key: TargetKey, weight: Weight) -> bool {
         match self.targets.get(&key) {
             Some(target) => {
                 target.running >= self.limits.per_target || !target.parked[weight as usize].is_empty()
@@ -231,24 +237,24 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: Limits = Limits { total: 4, light: 3, heavy: 2, per_target: 2, queue: 6 };
+    const LIMITS: AdmissionLimits = AdmissionLimits { total: 4, light: 3, heavy: 2, per_target: 2, queue: 6 };
 
     /// The same rules, told as plainly as possible: one list in order of arrival.
     #[derive(Default)]
     struct Model {
-        waiting: Vec<(Ticket, Weight, Option<TargetKey>)>,
-        running: Vec<(Ticket, Weight, Option<TargetKey>)>,
+        waiting: Vec<(TicketId, Weight, Option<TargetKey>)>,
+        running: Vec<(TicketId, Weight, Option<TargetKey>)>,
     }
 
     impl Model {
         fn fits(&self, weight: Weight, target: Option<TargetKey>) -> bool {
             self.running.len() < LIMITS.total
-                && self.running.iter().filter(|r| r.1 == weight).count() < LIMITS.of(weight)
+                && self.running.iter().filter(|r| r.1 == weight).count() < LIMITS.for_weight(weight)
                 && (target.is_none()
                     || self.running.iter().filter(|r| r.2 == target).count() < LIMITS.per_target)
         }
 
-        fn admit(&mut self) -> Option<Ticket> {
+        fn admit(&mut self) -> Option<TicketId> {
             let first = self.waiting.iter().position(|&(_, weight, target)| self.fits(weight, target))?;
             let entry = self.waiting.remove(first);
             self.running.push(entry);
@@ -261,21 +267,21 @@ mod tests {
         fn it_admits_exactly_what_the_plain_list_admits(
             acts in prop::collection::vec((0_u8..10, 0_u32..12, any::<bool>(), 0_u8..4), 1..400),
         ) {
-            let (mut gate, mut model) = (Gate::new(LIMITS), Model::default());
+            let (mut gate, mut model) = (Admission::new(LIMITS), Model::default());
             for (act, ticket, heavy, host) in acts {
-                let known = |list: &[(Ticket, Weight, Option<TargetKey>)]| list.iter().any(|e| e.0 == ticket);
+                let known = |list: &[(TicketId, Weight, Option<TargetKey>)]| list.iter().any(|e| e.0 == ticket);
                 let (waits, runs) = (known(&model.waiting), known(&model.running));
                 if act < 6 && !waits && !runs {
                     let weight = if heavy { Weight::Heavy } else { Weight::Light };
-                    let target = (host > 0).then(|| TargetKey::of(&host.to_string()));
+                    let target = (host > 0).then(|| TargetKey::from_host(&host.to_string()));
                     let fits = model.waiting.len() < LIMITS.queue
                         || (model.waiting.is_empty() && model.fits(weight, target));
-                    prop_assert_eq!(gate.offer(ticket, weight, target).is_ok(), fits);
+                    prop_assert_eq!(gate.enqueue(ticket, weight, target).is_ok(), fits);
                     if fits {
                         model.waiting.push((ticket, weight, target));
                     }
                 } else if waits || runs {
-                    gate.leave(ticket);
+                    gate.release(ticket);
                     model.waiting.retain(|e| e.0 != ticket);
                     model.running.retain(|e| e.0 != ticket);
                 }
@@ -289,7 +295,7 @@ mod tests {
                 prop_assert_eq!((gate.waiting(), gate.in_flight()), (model.waiting.len(), model.running.len()));
             }
             for ticket in 0..12 {
-                gate.leave(ticket);
+                gate.release(ticket);
             }
             prop_assert!(gate.targets.is_empty() && gate.ready.iter().all(BTreeMap::is_empty));
             prop_assert_eq!((gate.waiting(), gate.in_flight()), (0, 0));
@@ -298,19 +304,19 @@ mod tests {
 
     #[test]
     fn a_slow_target_does_not_hold_up_the_others() {
-        let mut gate = Gate::new(Limits { queue: 100, ..LIMITS });
-        let slow = Some(TargetKey::of("slow.test"));
+        let mut gate = Admission::new(AdmissionLimits { queue: 100, ..LIMITS });
+        let slow = Some(TargetKey::from_host("slow.test"));
         for ticket in 0..10 {
-            gate.offer(ticket, Weight::Light, slow).unwrap();
+            gate.enqueue(ticket, Weight::Light, slow).unwrap();
         }
-        gate.offer(10, Weight::Light, Some(TargetKey::of("quick.test"))).unwrap();
+        gate.enqueue(10, Weight::Light, Some(TargetKey::from_host("quick.test"))).unwrap();
         let admitted: Vec<_> = std::iter::from_fn(|| gate.admit()).collect();
         assert_eq!(admitted, [0, 1, 10]);
     }
 
     #[test]
     fn host_names_are_one_target_without_regard_to_case() {
-        assert_eq!(TargetKey::of("Example.TEST"), TargetKey::of("example.test"));
-        assert_ne!(TargetKey::of("a.test"), TargetKey::of("b.test"));
+        assert_eq!(TargetKey::from_host("Example.TEST"), TargetKey::from_host("example.test"));
+        assert_ne!(TargetKey::from_host("a.test"), TargetKey::from_host("b.test"));
     }
 }

@@ -6,10 +6,10 @@ use crate::domain::CheckResult;
 
 /// Why an order was not carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum OrderError {
+pub enum RunOrderError {
     /// The monitor is not planned here.
     #[error("the monitor is not planned at this location")]
-    Unknown,
+    NotPlanned,
     /// Too many checks wait already.
     #[error("too many checks wait for a place; try again later")]
     Busy,
@@ -19,4 +19,4 @@ pub enum OrderError {
 }
 
 /// Where the result of an order goes.
-pub type Reply = oneshot::Sender<Result<CheckResult, OrderError>>;
+pub type ResultReply = oneshot::Sender<Result<CheckResult, RunOrderError>>;

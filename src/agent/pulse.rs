@@ -8,20 +8,20 @@ use crate::domain::Timestamp;
 /// Beaten by the runner at least once a second. A check that failed while beats were missing did not see
 /// the target fail: peers give up on connections that nobody reads, and timeouts run out unwatched.
 #[derive(Debug)]
-pub struct Pulse {
+pub struct StallDetector {
     last_beat: AtomicI64,
     /// End of the last stretch without beats.
-    stood_until: AtomicI64,
+    stalled_until: AtomicI64,
 }
 
 /// Time between two beats that is more than a busy host explains.
-const STANDSTILL: Duration = Duration::from_secs(3);
+const STALL_THRESHOLD: Duration = Duration::from_secs(3);
 
-impl Pulse {
+impl StallDetector {
     /// A pulse whose first beat is `now`.
     #[must_use]
     pub fn new(now: Timestamp) -> Self {
-        Self { last_beat: AtomicI64::new(now.as_micros()), stood_until: AtomicI64::new(i64::MIN) }
+        Self { last_beat: AtomicI64::new(now.as_micros()), stalled_until: AtomicI64::new(i64::MIN) }
     }
 
     /// Notes that the process is alive `now`; answers how long it had stood still, if it had.
@@ -30,21 +30,21 @@ impl Pulse {
         if now < last {
             tracing::warn!(back_s = last.since(now).as_secs(), "the clock was set back");
             // A standstill that ended ahead of it must not excuse what comes now.
-            self.stood_until.fetch_min(now.as_micros(), Ordering::Relaxed);
+            self.stalled_until.fetch_min(now.as_micros(), Ordering::Relaxed);
         }
         let gap = now.since(last);
-        if gap <= STANDSTILL {
+        if gap <= STALL_THRESHOLD {
             return None;
         }
-        self.stood_until.store(now.as_micros(), Ordering::Relaxed);
+        self.stalled_until.store(now.as_micros(), Ordering::Relaxed);
         Some(gap)
     }
 
     /// Whether the process stood still at some time between `start` and `now`.
     #[must_use]
-    pub fn stood_still(&self, start: Timestamp, now: Timestamp) -> bool {
+    pub fn was_stalled_since(&self, start: Timestamp, now: Timestamp) -> bool {
         let last = Timestamp::from_micros(self.last_beat.load(Ordering::Relaxed));
-        now.since(last) > STANDSTILL || self.stood_until.load(Ordering::Relaxed) > start.as_micros()
+        now.since(last) > STALL_THRESHOLD || self.stalled_until.load(Ordering::Relaxed) > start.as_micros()
     }
 }
 
@@ -58,20 +58,20 @@ mod tests {
 
     #[test]
     fn a_standstill_is_seen_by_those_who_were_in_it_before_and_after_the_next_beat() {
-        let pulse = Pulse::new(at(100));
+        let pulse = StallDetector::new(at(100));
         assert_eq!(pulse.beat(at(101)), None);
-        assert!(!pulse.stood_still(at(100), at(102)));
-        assert!(pulse.stood_still(at(100), at(111)), "the check may wake before the runner does");
+        assert!(!pulse.was_stalled_since(at(100), at(102)));
+        assert!(pulse.was_stalled_since(at(100), at(111)), "the check may wake before the runner does");
         assert_eq!(pulse.beat(at(111)), Some(Duration::from_secs(10)));
-        assert!(pulse.stood_still(at(100), at(112)));
-        assert!(!pulse.stood_still(at(111), at(112)), "a check that began afterwards was not in it");
+        assert!(pulse.was_stalled_since(at(100), at(112)));
+        assert!(!pulse.was_stalled_since(at(111), at(112)), "a check that began afterwards was not in it");
     }
 
     #[test]
     fn a_clock_that_jumped_ahead_and_was_set_back_does_not_excuse_later_failures() {
-        let pulse = Pulse::new(at(100));
+        let pulse = StallDetector::new(at(100));
         assert!(pulse.beat(at(5000)).is_some());
         assert_eq!(pulse.beat(at(101)), None);
-        assert!(!pulse.stood_still(at(102), at(103)));
+        assert!(!pulse.was_stalled_since(at(102), at(103)));
     }
 }

@@ -11,95 +11,100 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::agenda::{Agenda, Start};
+use super::agenda::{RunQueue, StartRun};
 use super::backlog::MissedSeries;
-use super::check::{check, silenced};
+use super::check::{blackout_result, run_check};
 use super::contract::ResultSink;
-use super::gate::Limits;
-use super::handle::{Change, Command, RunnerHandle, Snapshot};
-use super::place::Place;
-use super::pulse::Pulse;
+use super::gate::AdmissionLimits;
+use super::handle::{AssignmentChange, RunnerCommand, RunnerHandle, RunnerStats};
+use super::place::ExecutionContext;
+use super::pulse::StallDetector;
 use crate::domain::{CheckResult, Timestamp};
 use crate::probe::Weight;
 use crate::telemetry::{Metrics, SchedulerLoad};
 
 /// Starts a runner without monitors on the current tokio runtime.
-pub fn start(limits: Limits, place: Place, sink: Arc<dyn ResultSink>, metrics: Arc<Metrics>) -> RunnerHandle {
+pub fn start_runner(
+    limits: AdmissionLimits,
+    place: ExecutionContext,
+    sink: Arc<dyn ResultSink>,
+    metrics: Arc<Metrics>,
+) -> RunnerHandle {
     let now = place.clock.now();
-    let pulse = Arc::new(Pulse::new(now));
-    let (commands, received) = mpsc::channel(COMMANDS);
+    let pulse = Arc::new(StallDetector::new(now));
+    let (commands, received) = mpsc::channel(COMMAND_QUEUE);
     let (ended_to, ended) = mpsc::channel(limits.total.max(1));
-    let (courier, missed) = mpsc::channel(MISSED);
+    let (courier, missed) = mpsc::channel(MISSED_QUEUE);
     let tracker = TaskTracker::new();
-    let delivery = Delivery { sink, metrics: Arc::clone(&metrics) };
-    tracker.spawn(carry(missed, delivery.clone()));
+    let delivery = ResultDelivery { sink, metrics: Arc::clone(&metrics) };
+    tracker.spawn(deliver_missed(missed, delivery.clone()));
     let runner = Runner {
-        agenda: Agenda::new(limits, now),
-        place: Place { pulse: Some(Arc::clone(&pulse)), ..place },
+        agenda: RunQueue::new(limits, now),
+        place: ExecutionContext { stall_detector: Some(Arc::clone(&pulse)), ..place },
         pulse,
         delivery,
         metrics,
         commands: received,
-        ended_to,
-        ended,
-        courier,
+        finished_sender: ended_to,
+        finished_receiver: ended,
+        missed_sender: courier,
         running: HashMap::new(),
         cancel: CancellationToken::new(),
         tracker,
         applying: None,
         stopping: None,
-        deserted: false,
-        shown_at: None,
-        load: SchedulerLoad::default(),
+        is_orphaned: false,
+        gauges_updated_at: None,
+        last_load: SchedulerLoad::default(),
     };
     tokio::spawn(runner.run());
     RunnerHandle { commands }
 }
 
 /// Commands that wait at most.
-const COMMANDS: usize = 64;
+const COMMAND_QUEUE: usize = 64;
 
 /// Missed series on their way to the sink; those behind them wait in the backlog and are merged there.
-const MISSED: usize = 16;
+const MISSED_QUEUE: usize = 16;
 
 /// The longest sleep: a suspended host and a stepped clock are noticed within it.
-const LOOK_UP: Duration = Duration::from_secs(1);
+const MAX_SLEEP: Duration = Duration::from_secs(1);
 
 /// Changes that are made between two looks at the timers.
-const CHANGES: usize = 1024;
+const CHANGES_PER_TICK: usize = 1024;
 
 /// Time between two updates of the gauges.
-const SHOW: Duration = Duration::from_millis(250);
+const GAUGE_INTERVAL: Duration = Duration::from_millis(250);
 
 struct Runner {
-    agenda: Agenda,
-    place: Place,
-    pulse: Arc<Pulse>,
-    delivery: Delivery,
+    agenda: RunQueue,
+    place: ExecutionContext,
+    pulse: Arc<StallDetector>,
+    delivery: ResultDelivery,
     metrics: Arc<Metrics>,
-    commands: mpsc::Receiver<Command>,
-    ended_to: mpsc::Sender<u32>,
-    ended: mpsc::Receiver<u32>,
-    courier: mpsc::Sender<MissedSeries>,
+    commands: mpsc::Receiver<RunnerCommand>,
+    finished_sender: mpsc::Sender<u32>,
+    finished_receiver: mpsc::Receiver<u32>,
+    missed_sender: mpsc::Sender<MissedSeries>,
     /// What cancels each running check.
     running: HashMap<u32, CancellationToken>,
     cancel: CancellationToken,
     tracker: TaskTracker,
-    applying: Option<Applying>,
-    stopping: Option<Stopping>,
+    applying: Option<PendingChanges>,
+    stopping: Option<PendingShutdown>,
     /// Whether every handle was dropped.
-    deserted: bool,
-    shown_at: Option<Instant>,
+    is_orphaned: bool,
+    gauges_updated_at: Option<Instant>,
     /// What was shown then.
-    load: SchedulerLoad,
+    last_load: SchedulerLoad,
 }
 
-struct Applying {
-    changes: std::vec::IntoIter<Change>,
+struct PendingChanges {
+    changes: std::vec::IntoIter<AssignmentChange>,
     done: oneshot::Sender<()>,
 }
 
-struct Stopping {
+struct PendingShutdown {
     cancel_at: Instant,
     done: Vec<oneshot::Sender<()>>,
 }
@@ -116,65 +121,67 @@ impl Runner {
             let more_due = self.agenda.tick(now, &mut starts);
             for index in ended.drain(..) {
                 self.running.remove(&index);
-                self.agenda.finished(index, now, &mut starts);
+                self.agenda.on_finished(index, now, &mut starts);
             }
             if let Some(command) = command.take() {
-                self.carry_out(command, now);
+                self.handle_command(command, now);
             }
-            self.apply_some(now);
-            self.agenda.admit(now, &mut starts);
+            self.apply_changes(now);
+            self.agenda.start_admitted(now, &mut starts);
             for start in starts.drain(..) {
                 self.spawn(start);
             }
-            self.show();
-            if self.is_done() {
+            self.update_gauges();
+            if self.is_drained() {
                 break;
             }
             let busy = more_due || self.applying.is_some();
-            let wait = self.agenda.next_wake().map_or(LOOK_UP, |wake| wake.since(now).min(LOOK_UP));
+            let wait = self.agenda.next_wake().map_or(MAX_SLEEP, |wake| wake.since(now).min(MAX_SLEEP));
             let cancel_at = self.stopping.as_ref().map(|stopping| stopping.cancel_at);
             tokio::select! {
                 () = tokio::task::yield_now(), if busy => {}
-                _ = self.ended.recv_many(&mut ended, CHANGES) => {}
-                received = self.commands.recv(), if self.applying.is_none() && !self.deserted => {
-                    self.deserted = received.is_none();
-                    command = Some(received.unwrap_or_else(all_handles_dropped));
+                _ = self.finished_receiver.recv_many(&mut ended, CHANGES_PER_TICK) => {}
+                received = self.commands.recv(), if self.applying.is_none() && !self.is_orphaned => {
+                    self.is_orphaned = received.is_none();
+                    command = Some(received.unwrap_or_else(shutdown_now));
                 }
-                Ok(permit) = self.courier.reserve(), if self.agenda.owes_missed() => {
+                Ok(permit) = self.missed_sender.reserve(), if self.agenda.has_missed() => {
                     if let Some(series) = self.agenda.take_missed() {
                         permit.send(series);
                     }
                 }
-                () = at(cancel_at), if !self.cancel.is_cancelled() => self.cancel.cancel(),
+                () = sleep_until(cancel_at), if !self.cancel.is_cancelled() => self.cancel.cancel(),
                 () = self.place.clock.sleep(wait), if !busy => {}
             }
         }
-        self.hand_over().await;
+        self.drain().await;
     }
 
-    fn carry_out(&mut self, command: Command, now: Timestamp) {
+    fn handle_command(&mut self, command: RunnerCommand, now: Timestamp) {
         match command {
-            Command::Apply { .. } if self.stopping.is_some() => {}
-            Command::Apply { changes, done } => {
-                self.applying = Some(Applying { changes: changes.into_iter(), done });
+            RunnerCommand::Apply { .. } if self.stopping.is_some() => {}
+            RunnerCommand::Apply { changes, done } => {
+                self.applying = Some(PendingChanges { changes: changes.into_iter(), done });
             }
-            Command::Order { monitor_id, reply } => self.agenda.order(monitor_id, now, reply),
-            Command::OrderOnce { assignment, reply } => self.agenda.order_once(assignment, now, reply),
-            Command::Snapshot(reply) => {
+            RunnerCommand::RunNow { monitor_id, reply } => self.agenda.order_run(monitor_id, now, reply),
+            RunnerCommand::RunOnce { assignment, reply } => {
+                self.agenda.order_run_once(assignment, now, reply)
+            }
+            RunnerCommand::Snapshot(reply) => {
                 // Whoever asked may have gone.
                 let _ = reply.send(self.snapshot());
             }
-            Command::Shutdown { limit, done } => self.stop(limit, done),
+            RunnerCommand::Shutdown { limit, done } => self.begin_shutdown(limit, done),
         }
     }
 
-    fn apply_some(&mut self, now: Timestamp) {
+    fn apply_changes(&mut self, now: Timestamp) {
         let Some(mut applying) = self.applying.take() else { return };
-        for change in applying.changes.by_ref().take(CHANGES) {
+        for change in applying.changes.by_ref().take(CHANGES_PER_TICK) {
             match change {
-                Change::Put(assignment) => self.agenda.put(assignment, now),
-                Change::Remove { monitor_id, cancel } => {
-                    self.place.full_pages.forget(monitor_id);
+                AssignmentChange::Put(assignment) => self.agenda.upsert(assignment, now),
+                AssignmentChange::Remove { monitor_id, cancel } => {
+                    self.place.full_pages.remove(monitor_id);
                     let index = self.agenda.remove(monitor_id);
                     if let Some(token) = index.filter(|_| cancel).and_then(|index| self.running.get(&index)) {
                         token.cancel();
@@ -186,29 +193,29 @@ impl Runner {
             self.applying = Some(applying);
         } else {
             // A plan that is there is shown at once, before the first of its checks can be seen.
-            self.shown_at = None;
+            self.gauges_updated_at = None;
             let _ = applying.done.send(());
         }
     }
 
-    fn spawn(&mut self, start: Start) {
-        let Start { index, assignment, planned_at, due_at, reply } = start;
+    fn spawn(&mut self, start: StartRun) {
+        let StartRun { index, assignment, planned_at, due_at, reply } = start;
         let cancel = self.cancel.child_token();
         self.running.insert(index, cancel.clone());
-        let place = Place { on_order: reply.is_some(), ..self.place.clone() };
+        let place = ExecutionContext { is_on_demand: reply.is_some(), ..self.place.clone() };
         let delivery = self.delivery.clone();
-        let ended = Ended { index, to: self.ended_to.clone() };
+        let ended = FinishGuard { index, to: self.finished_sender.clone() };
         self.tracker.spawn(async move {
             // Held to the end: the place is freed once the result was taken, or when anything panics.
             let _ended = ended;
             let now = place.clock.now();
-            let rest = place.silence.as_ref().filter(|_| reply.is_none()).and_then(|silence| {
+            let rest = place.blackouts.as_ref().filter(|_| reply.is_none()).and_then(|silence| {
                 // A run that was planned in a blackout, or would fall into one, is part of it.
-                silence.rests(&assignment, planned_at).or_else(|| silence.rests(&assignment, now))
+                silence.blackout_at(&assignment, planned_at).or_else(|| silence.blackout_at(&assignment, now))
             });
             let result = match rest {
-                Some(reason) => silenced(&assignment, planned_at, now, reason),
-                None => check(&assignment, planned_at, &place, &cancel).await,
+                Some(reason) => blackout_result(&assignment, planned_at, now, reason),
+                None => run_check(&assignment, planned_at, &place, &cancel).await,
             };
             match reply {
                 Some(reply) => drop(reply.send(Ok(result))),
@@ -217,22 +224,22 @@ impl Runner {
         });
     }
 
-    fn stop(&mut self, limit: Duration, done: oneshot::Sender<()>) {
+    fn begin_shutdown(&mut self, limit: Duration, done: oneshot::Sender<()>) {
         self.agenda.stop();
         let cancel_at = Instant::now() + limit;
-        let stopping = self.stopping.get_or_insert(Stopping { cancel_at, done: Vec::new() });
+        let stopping = self.stopping.get_or_insert(PendingShutdown { cancel_at, done: Vec::new() });
         stopping.cancel_at = stopping.cancel_at.min(cancel_at);
         stopping.done.push(done);
     }
 
-    fn is_done(&self) -> bool {
-        self.stopping.is_some() && self.agenda.in_flight() == 0 && !self.agenda.owes_missed()
+    fn is_drained(&self) -> bool {
+        self.stopping.is_some() && self.agenda.in_flight() == 0 && !self.agenda.has_missed()
     }
 
     /// Waits until the sink took everything, and says so to those who asked for the end.
-    async fn hand_over(self) {
-        self.metrics.record_load(self.load, SchedulerLoad::default());
-        drop((self.courier, self.commands));
+    async fn drain(self) {
+        self.metrics.record_load(self.last_load, SchedulerLoad::default());
+        drop((self.missed_sender, self.commands));
         self.tracker.close();
         self.tracker.wait().await;
         for done in self.stopping.into_iter().flat_map(|stopping| stopping.done) {
@@ -240,36 +247,36 @@ impl Runner {
         }
     }
 
-    fn snapshot(&self) -> Snapshot {
-        Snapshot {
+    fn snapshot(&self) -> RunnerStats {
+        RunnerStats {
             planned: self.agenda.planned(),
             in_flight: self.agenda.in_flight(),
             queued: self.agenda.queued(),
         }
     }
 
-    fn show(&mut self) {
-        if self.shown_at.is_some_and(|shown_at| shown_at.elapsed() < SHOW) {
+    fn update_gauges(&mut self) {
+        if self.gauges_updated_at.is_some_and(|shown_at| shown_at.elapsed() < GAUGE_INTERVAL) {
             return;
         }
-        self.shown_at = Some(Instant::now());
-        let of = |weight| self.agenda.in_flight_of(weight);
+        self.gauges_updated_at = Some(Instant::now());
+        let of = |weight| self.agenda.in_flight_by_weight(weight);
         let load = SchedulerLoad {
             planned: self.agenda.planned(),
             queued: self.agenda.queued(),
             light: of(Weight::Light),
             heavy: of(Weight::Heavy),
         };
-        self.metrics.record_load(self.load, load);
-        self.load = load;
+        self.metrics.record_load(self.last_load, load);
+        self.last_load = load;
     }
 }
 
-fn all_handles_dropped() -> Command {
-    Command::Shutdown { limit: Duration::ZERO, done: oneshot::channel().0 }
+fn shutdown_now() -> RunnerCommand {
+    RunnerCommand::Shutdown { limit: Duration::ZERO, done: oneshot::channel().0 }
 }
 
-async fn at(instant: Option<Instant>) {
+async fn sleep_until(instant: Option<Instant>) {
     match instant {
         Some(instant) => tokio::time::sleep_until(instant).await,
         None => std::future::pending().await,
@@ -277,12 +284,12 @@ async fn at(instant: Option<Instant>) {
 }
 
 /// Tells the runner that the task of a check is over, however it ended.
-struct Ended {
+struct FinishGuard {
     index: u32,
     to: mpsc::Sender<u32>,
 }
 
-impl Drop for Ended {
+impl Drop for FinishGuard {
     fn drop(&mut self) {
         // There is room for every check that may run; an error means that the runner is gone.
         let _ = self.to.try_send(self.index);
@@ -290,19 +297,19 @@ impl Drop for Ended {
 }
 
 /// Hands the missed series over, one after the other.
-async fn carry(mut missed: mpsc::Receiver<MissedSeries>, delivery: Delivery) {
+async fn deliver_missed(mut missed: mpsc::Receiver<MissedSeries>, delivery: ResultDelivery) {
     while let Some(series) = missed.recv().await {
-        delivery.deliver(series.record(), series.slots.first).await;
+        delivery.deliver(series.to_result(), series.slots.first).await;
     }
 }
 
 #[derive(Clone)]
-struct Delivery {
+struct ResultDelivery {
     sink: Arc<dyn ResultSink>,
     metrics: Arc<Metrics>,
 }
 
-impl Delivery {
+impl ResultDelivery {
     /// `due_at` is when the check was due here.
     async fn deliver(&self, result: CheckResult, due_at: Timestamp) {
         self.metrics.record_result_due_at(&result, due_at);

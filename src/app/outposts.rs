@@ -7,7 +7,7 @@ use anyhow::Context;
 use super::planner::Outpost;
 use super::quiet::Quiet;
 use crate::agent;
-use crate::agent::{Connectivity, Limits, Place, ResultSink, Silence};
+use crate::agent::{AdmissionLimits, BlackoutLookup, Connectivity, ExecutionContext, ResultSink};
 use crate::clock::Clock;
 use crate::domain::CheckResult;
 use crate::net::Net;
@@ -55,22 +55,22 @@ fn outpost(
     let net = Net::new(&net).with_context(unusable)?.with_default_proxy(proxy).with_proxies(proxies);
     let net = Arc::new(net);
     let connectivity = Connectivity::new(connectivity, Arc::clone(&net), Arc::clone(clock)).map(Arc::new);
-    let silence: Arc<dyn Silence> = quiet.clone();
-    let place = Place {
+    let silence: Arc<dyn BlackoutLookup> = quiet.clone();
+    let place = ExecutionContext {
         connectivity: connectivity.clone(),
-        silence: Some(silence),
-        ..Place::new(Arc::clone(&net), Arc::clone(clock))
+        blackouts: Some(silence),
+        ..ExecutionContext::new(Arc::clone(&net), Arc::clone(clock))
     };
-    let runner = agent::start(limits(&engine, room), place, Arc::clone(sink), Arc::clone(metrics));
+    let runner = agent::start_runner(limits(&engine, room), place, Arc::clone(sink), Arc::clone(metrics));
     Ok(Outpost { location, verifies, runner, net, connectivity })
 }
 
 /// Heavy checks wait for the `room` that there is for browsers before they begin: their time is not running there.
-fn limits(engine: &ConcurrencySettings, room: usize) -> Limits {
+fn limits(engine: &ConcurrencySettings, room: usize) -> AdmissionLimits {
     let ConcurrencySettings { total, light, heavy, per_target, queue_capacity: queue, drain_timeout: _ } =
         *engine;
     let heavy = heavy.min(room);
-    Limits { total, light, heavy, per_target, queue }
+    AdmissionLimits { total, light, heavy, per_target, queue }
 }
 
 /// Hands results to the store's side.
@@ -99,7 +99,10 @@ mod tests {
             drain_timeout: Duration::ZERO,
         };
         for (room, heavy) in [(1, 1), (4, 4), (usize::MAX, 4)] {
-            assert_eq!(limits(&engine, room), Limits { total: 9, light: 8, heavy, per_target: 3, queue: 2 });
+            assert_eq!(
+                limits(&engine, room),
+                AdmissionLimits { total: 9, light: 8, heavy, per_target: 3, queue: 2 }
+            );
         }
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures::future::try_join_all;
 
 use super::quiet::Quiet;
-use crate::agent::{Assignment, Change, Connectivity, OrderError, RunnerHandle};
+use crate::agent::{Assignment, AssignmentChange, Connectivity, RunOrderError, RunnerHandle};
 use crate::catalog::{AccountCache, AccountFacts, MonitorCache};
 use crate::clock::Clock;
 use crate::domain::{Capture, CheckResult, CustomerId, Location, LocationId, MonitorId, Timestamp};
@@ -100,7 +100,7 @@ impl LocalPlanner {
     /// Plans `puts`; the slots of each since the time in `last` are accounted for.
     ///
     /// # Errors
-    /// [`PlanError::ActError`] when a runner has ended.
+    /// [`PlanError::Stopped`] when a runner has ended.
     pub async fn resume(
         &self,
         puts: &[Monitor],
@@ -108,7 +108,7 @@ impl LocalPlanner {
         last: &LastPlanned,
     ) -> Result<(), PlanError> {
         let now = self.clock.now();
-        let mut changes: Vec<Vec<Change>> =
+        let mut changes: Vec<Vec<AssignmentChange>> =
             self.outposts.iter().map(|_| removed.iter().copied().map(remove).collect()).collect();
         let mut known: HashMap<CustomerId, Option<Arc<AccountFacts>>> = HashMap::new();
         for monitor in puts {
@@ -131,8 +131,8 @@ impl LocalPlanner {
                 let state = self.ingestor.state(monitor.id, id);
                 let full_page_at = state.and_then(|state| state.full_page_at);
                 let assignment =
-                    Assignment { location: id, part, last_planned_at, full_page_at, ..common.clone() };
-                changes.push(Change::Put(Arc::new(assignment)));
+                    Assignment { location: id, share: part, last_planned_at, full_page_at, ..common.clone() };
+                changes.push(AssignmentChange::Put(Arc::new(assignment)));
             }
         }
         // Before their first result.
@@ -147,7 +147,7 @@ impl LocalPlanner {
     /// Plans the monitors of accounts anew whose terms changed since.
     ///
     /// # Errors
-    /// [`PlanError::ActError`] when a runner has ended.
+    /// [`PlanError::Stopped`] when a runner has ended.
     pub async fn follow(&self, roster: &MonitorCache) -> Result<(), PlanError> {
         let before = self.terms.lock().clone();
         for (customer, terms) in before {
@@ -219,7 +219,7 @@ impl LocalPlanner {
             kind: monitor.monitor_type(),
             interval: monitor.interval(),
             offset: monitor.offset(),
-            part: LocationRotation::default(),
+            share: LocationRotation::default(),
             timeout: probe.time_limit(monitor.timeout()),
             retry: document.settings().schedule.retry_on_failure,
             location,
@@ -231,8 +231,8 @@ impl LocalPlanner {
     }
 }
 
-fn remove(monitor_id: MonitorId) -> Change {
-    Change::Remove { monitor_id, cancel: true }
+fn remove(monitor_id: MonitorId) -> AssignmentChange {
+    AssignmentChange::Remove { monitor_id, cancel: true }
 }
 
 fn terms_of(facts: &AccountFacts) -> Terms {
@@ -250,9 +250,9 @@ impl Planner for LocalPlanner {
             let facts = self.facts(monitor.customer).await;
             let assignment = Arc::new(self.assignment(&monitor, facts.as_deref(), location));
             outpost.runner.run_once(assignment).await.map_err(|error| match error {
-                OrderError::Unknown => PlanError::Away,
-                OrderError::Busy => PlanError::Busy,
-                OrderError::Stopped => PlanError::Stopped,
+                RunOrderError::NotPlanned => PlanError::Away,
+                RunOrderError::Busy => PlanError::Busy,
+                RunOrderError::Stopped => PlanError::Stopped,
             })
         })
     }
@@ -274,7 +274,7 @@ impl Planner for LocalPlanner {
         let hosted = self.outposts.iter().map(|outpost| Agent {
             location: outpost.location.clone(),
             alive: outpost.runner.is_alive(),
-            cut_off: outpost.connectivity.as_ref().is_some_and(|connectivity| connectivity.is_cut_off()),
+            cut_off: outpost.connectivity.as_ref().is_some_and(|connectivity| connectivity.is_isolated()),
             verifies: outpost.verifies,
         });
         let elsewhere = self.quiet.locations().into_values();

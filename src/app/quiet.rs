@@ -4,7 +4,7 @@ use crate::sync::RwLock;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::agent::{Assignment, Silence};
+use crate::agent::{Assignment, BlackoutLookup};
 use crate::catalog::AccountFacts;
 use crate::domain::{CustomerId, Location, Timestamp};
 use crate::schedule::BlackoutTarget;
@@ -36,8 +36,8 @@ impl Quiet {
     }
 }
 
-impl Silence for Quiet {
-    fn rests(&self, assignment: &Assignment, at: Timestamp) -> Option<String> {
+impl BlackoutLookup for Quiet {
+    fn blackout_at(&self, assignment: &Assignment, at: Timestamp) -> Option<String> {
         let accounts = self.accounts.read();
         let calendar = &accounts.get(&assignment.customer)?.calendar;
         let window = calendar.active_window(BlackoutTarget::Monitor(assignment.monitor_id), at)?;

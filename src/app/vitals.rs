@@ -74,7 +74,7 @@ impl Heart {
     ) {
         let look = service::watchdog().map_or(LOOK, |limit| (limit / 3).min(LOOK));
         while !stop.is_cancelled() {
-            let asked = runners.iter().map(|runner| timeout(ANSWER, runner.snapshot()));
+            let asked = runners.iter().map(|runner| timeout(ANSWER, runner.stats()));
             for (place, answer) in futures::future::join_all(asked).await.into_iter().enumerate() {
                 if let (Ok(Ok(_)), Some(answered)) = (answer, self.answered.lock().get_mut(place)) {
                     answered.1 = Instant::now();

@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use vigie::agent::{Assignment, Place, check};
+use vigie::agent::{Assignment, ExecutionContext, run_check};
 use vigie::domain::{LocationId, MonitorId, Role, Timestamp};
 use vigie::net::{Net, NetConfig};
 use vigie::pipeline::{IngestSettings, Ingestor};
@@ -50,7 +50,7 @@ async fn run(app: &App, id: i64, second: i64) {
         kind: monitor.monitor_type(),
         interval: monitor.interval(),
         offset: None,
-        part: LocationRotation::default(),
+        share: LocationRotation::default(),
         timeout: monitor.timeout(),
         retry: monitor.document.flag("retry_on_failure"),
         location: LocationId(1),
@@ -60,9 +60,9 @@ async fn run(app: &App, id: i64, second: i64) {
         full_page_at: None,
     };
     let net = Arc::new(Net::new(&NetConfig::default()).unwrap());
-    let place = Place::new(net, app.clock.clone());
+    let place = ExecutionContext::new(net, app.clock.clone());
     let planned_at = Timestamp::from_seconds(NOON + second);
-    let result = check(&assignment, planned_at, &place, &CancellationToken::new()).await;
+    let result = run_check(&assignment, planned_at, &place, &CancellationToken::new()).await;
     let metrics = Arc::new(Metrics::new());
     let ingestor = Ingestor::start(app.store.clone(), metrics, Vec::new(), IngestSettings::default());
     ingestor.take(result).await;

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
-use vigie::agent::{Pulse, check};
+use vigie::agent::{StallDetector, run_check};
 use vigie::clock::{FakeClock, SystemClock};
 use vigie::domain::{CheckId, FailureKind, Fault, LocationId, MonitorId, Outcome, RunId, Status};
 
@@ -34,7 +34,8 @@ async fn a_check_makes_the_attempts_that_its_first_one_asks_for() {
         let probe = Scripted::new(steps);
         let mut assigned = assignment(7, probe.clone());
         assigned.retry = *retry;
-        let result = check(&assigned, NOON, &place(Arc::new(SystemClock)), &CancellationToken::new()).await;
+        let result =
+            run_check(&assigned, NOON, &place(Arc::new(SystemClock)), &CancellationToken::new()).await;
         assert_eq!((probe.attempts(), result.attempts.len()), (*attempts, *attempts), "{steps:?}");
         assert_eq!(
             (result.outcome, result.status, result.warning_status),
@@ -56,7 +57,8 @@ async fn a_result_took_what_its_attempts_took_and_not_the_objects_of_a_page() {
     ] {
         let mut assigned = assignment(7, Scripted::new(steps));
         assigned.retry = true;
-        let result = check(&assigned, NOON, &place(Arc::new(SystemClock)), &CancellationToken::new()).await;
+        let result =
+            run_check(&assigned, NOON, &place(Arc::new(SystemClock)), &CancellationToken::new()).await;
         assert_eq!(result.total_us, total_us, "{steps:?}");
         assert_eq!(result.attempts.iter().map(|attempt| attempt.total_us).sum::<u64>(), total_us);
     }
@@ -66,7 +68,7 @@ async fn a_result_took_what_its_attempts_took_and_not_the_objects_of_a_page() {
 async fn a_result_carries_the_identity_of_its_run() {
     let assigned = assignment(7, Scripted::new(&[Step::Pass]));
     let clock = FakeClock::at(NOON + Duration::from_millis(3));
-    let result = check(&assigned, NOON, &place(Arc::new(clock)), &CancellationToken::new()).await;
+    let result = run_check(&assigned, NOON, &place(Arc::new(clock)), &CancellationToken::new()).await;
     let run_id = RunId::new(MonitorId(7), NOON);
     assert_eq!((result.run_id, result.check_id), (run_id, CheckId::new(run_id, LocationId(1))));
     assert_eq!(result.lateness(), Some(Duration::from_millis(3)));
@@ -78,7 +80,7 @@ async fn a_probe_that_ignores_its_deadline_is_ended_at_it() {
     let mut assigned = assignment(7, Scripted::new(&[Step::Hang]));
     assigned.retry = true;
     let began = tokio::time::Instant::now();
-    let result = check(&assigned, NOON, &place(Arc::new(SystemClock)), &CancellationToken::new()).await;
+    let result = run_check(&assigned, NOON, &place(Arc::new(SystemClock)), &CancellationToken::new()).await;
     assert_eq!(
         (result.outcome, result.status, result.attempts.len()),
         (Outcome::Error, Status::TIMED_OUT, 2)
@@ -93,7 +95,7 @@ async fn a_cancelled_check_is_unknown_and_ends_at_once() {
     let mut assigned = assignment(7, probe.clone());
     assigned.retry = true;
     let (place, cancel) = (place(Arc::new(SystemClock)), CancellationToken::new());
-    let checking = check(&assigned, NOON, &place, &cancel);
+    let checking = run_check(&assigned, NOON, &place, &cancel);
     let cancelling = async {
         probe.until_going(1).await;
         cancel.cancel();
@@ -106,7 +108,7 @@ async fn a_cancelled_check_is_unknown_and_ends_at_once() {
 #[tokio::test]
 async fn a_panic_says_nothing_of_its_message_in_the_result() {
     let assigned = assignment(7, Scripted::new(&[Step::Panic]));
-    let result = check(&assigned, NOON, &place(Arc::new(SystemClock)), &CancellationToken::new()).await;
+    let result = run_check(&assigned, NOON, &place(Arc::new(SystemClock)), &CancellationToken::new()).await;
     let failure = result.attempts[0].failure.as_ref().unwrap();
     assert_eq!((failure.kind, failure.fault), (Panicked, Fault::Ours));
     assert!(!serde_json::to_string(&result).unwrap().contains("scripted"));
@@ -116,13 +118,13 @@ async fn a_panic_says_nothing_of_its_message_in_the_result() {
 async fn a_failure_while_the_process_stood_still_is_ours() {
     let clock = Arc::new(FakeClock::at(NOON));
     let mut place = place(clock.clone());
-    place.pulse = Some(Arc::new(Pulse::new(NOON)));
+    place.stall_detector = Some(Arc::new(StallDetector::new(NOON)));
     let assigned = assignment(7, Scripted::new(&[Step::Fail(ConnectRefused)]));
-    let result = check(&assigned, NOON, &place, &CancellationToken::new()).await;
+    let result = run_check(&assigned, NOON, &place, &CancellationToken::new()).await;
     assert_eq!(result.outcome, Outcome::Error);
     // A minute without a beat: the process was suspended.
     clock.advance(Duration::from_mins(1));
-    let result = check(&assigned, NOON, &place, &CancellationToken::new()).await;
+    let result = run_check(&assigned, NOON, &place, &CancellationToken::new()).await;
     assert_eq!((result.outcome, result.status), (Outcome::Unknown, Status::INTERNAL));
     assert!(result.reasons[0].contains("stood still"), "{:?}", result.reasons);
 }

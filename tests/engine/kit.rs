@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::{Semaphore, watch};
-use vigie::agent::{Assignment, Change, Limits, Place, ResultSink, RunnerHandle, start};
+use vigie::agent::{
+    AdmissionLimits, Assignment, AssignmentChange, ExecutionContext, ResultSink, RunnerHandle, start_runner,
+};
 use vigie::clock::{Clock, FakeClock};
 use vigie::domain::{
     CheckResult, CustomerId, Failure, FailureKind, LocationId, MonitorId, MonitorType, Observation, Phase,
@@ -117,7 +119,7 @@ pub fn assignment(id: i64, probe: Arc<dyn Probe>) -> Assignment {
         kind: MonitorType::Tcp,
         interval: MINUTE,
         offset: Some(Duration::ZERO),
-        part: LocationRotation::default(),
+        share: LocationRotation::default(),
         timeout: Duration::from_secs(5),
         retry: false,
         location: LocationId(1),
@@ -128,12 +130,12 @@ pub fn assignment(id: i64, probe: Arc<dyn Probe>) -> Assignment {
     }
 }
 
-pub fn put(assignment: Assignment) -> Change {
-    Change::Put(Arc::new(assignment))
+pub fn put(assignment: Assignment) -> AssignmentChange {
+    AssignmentChange::Put(Arc::new(assignment))
 }
 
-pub fn place(clock: Arc<dyn Clock>) -> Place {
-    Place::new(Arc::new(Net::new(&NetConfig::default()).unwrap()), clock)
+pub fn place(clock: Arc<dyn Clock>) -> ExecutionContext {
+    ExecutionContext::new(Arc::new(Net::new(&NetConfig::default()).unwrap()), clock)
 }
 
 /// Keeps what it is given; takes nothing while it is held.
@@ -190,11 +192,11 @@ pub struct Bench {
 
 impl Bench {
     /// Starts at noon.
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: AdmissionLimits) -> Self {
         let clock = Arc::new(FakeClock::at(NOON));
         let sink = sink();
         let as_sink: Arc<dyn ResultSink> = sink.clone();
-        let runner = start(limits, place(clock.clone()), as_sink, Arc::new(Metrics::default()));
+        let runner = start_runner(limits, place(clock.clone()), as_sink, Arc::new(Metrics::default()));
         Self { clock, sink, runner }
     }
 
@@ -211,7 +213,7 @@ impl Bench {
 
     /// Waits until the runner has seen the time and started what is due: an answer comes after that.
     pub async fn settle(&self) {
-        within(self.runner.snapshot()).await.unwrap();
+        within(self.runner.stats()).await.unwrap();
     }
 }
 

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use vigie::agent::{Assignment, Connectivity, Limits, Place, Silence, check, start};
+use vigie::agent::{
+    AdmissionLimits, Assignment, BlackoutLookup, Connectivity, ExecutionContext, run_check, start_runner,
+};
 use vigie::clock::SystemClock;
 use vigie::domain::{
     CheckResult, Failure, FailureKind, Fault, MissedReason, Observation, Outcome, Phase, Status, Timestamp,
@@ -52,15 +54,15 @@ fn refusing() -> Endpoint {
     Endpoint::new("127.0.0.1", listener.local_addr().unwrap().port())
 }
 
-fn place(targets: Vec<Endpoint>) -> Place {
+fn place(targets: Vec<Endpoint>) -> ExecutionContext {
     let net = Arc::new(Net::new(&NetConfig::default()).unwrap());
     let clock = Arc::new(SystemClock);
     let connectivity = Connectivity::new(targets, Arc::clone(&net), clock.clone()).map(Arc::new);
-    Place { connectivity, ..Place::new(net, clock) }
+    ExecutionContext { connectivity, ..ExecutionContext::new(net, clock) }
 }
 
-async fn checked(probe: Arc<dyn Probe>, place: &Place) -> CheckResult {
-    within(check(&assignment(1, probe), NOON, place, &CancellationToken::new())).await
+async fn checked(probe: Arc<dyn Probe>, place: &ExecutionContext) -> CheckResult {
+    within(run_check(&assignment(1, probe), NOON, place, &CancellationToken::new())).await
 }
 
 fn far() -> Arc<Failing> {
@@ -70,7 +72,7 @@ fn far() -> Arc<Failing> {
 #[tokio::test]
 async fn a_failure_of_a_location_that_reaches_nothing_is_unknown() {
     let place = place(vec![refusing(), refusing()]);
-    let cut_off = || place.connectivity.as_ref().unwrap().is_cut_off();
+    let cut_off = || place.connectivity.as_ref().unwrap().is_isolated();
     assert!(!cut_off(), "nobody asked yet");
     let result = checked(far(), &place).await;
     assert_eq!((result.outcome, result.status), (Outcome::Unknown, Status::INTERNAL));
@@ -87,7 +89,7 @@ async fn a_failure_stays_an_error_while_one_target_answers_or_none_is_named() {
         let place = place(targets);
         let result = checked(far(), &place).await;
         assert_eq!((result.outcome, result.status), (Outcome::Error, Status::CONNECT_FAILED));
-        assert!(place.connectivity.is_none_or(|connectivity| !connectivity.is_cut_off()));
+        assert!(place.connectivity.is_none_or(|connectivity| !connectivity.is_isolated()));
     }
 }
 
@@ -97,7 +99,8 @@ async fn a_target_that_the_egress_policy_denies_excuses_nothing() {
     let net = Arc::new(Net::new(&NetConfig { egress, ..NetConfig::default() }).unwrap());
     let clock = Arc::new(SystemClock);
     let connectivity = Connectivity::new(vec![refusing()], Arc::clone(&net), clock.clone()).map(Arc::new);
-    let result = checked(far(), &Place { connectivity, ..Place::new(net, clock) }).await;
+    let result =
+        checked(far(), &ExecutionContext { connectivity, ..ExecutionContext::new(net, clock) }).await;
     assert_eq!(result.outcome, Outcome::Error);
 }
 
@@ -111,7 +114,7 @@ async fn successes_and_loopback_targets_are_left_alone() {
         let again = Scripted::new(&[Step::Fail(FailureKind::TimedOut), Step::Pass]);
         let mut retried = assignment(1, again);
         retried.retry = true;
-        let retried = check(&retried, NOON, &place, &CancellationToken::new()).await;
+        let retried = run_check(&retried, NOON, &place, &CancellationToken::new()).await;
         assert_eq!(retried.outcome, Outcome::Warning);
         for (address, name) in [("127.0.0.1:1", "shop.test"), ("[::1]:1", "x"), ("[::ffff:127.0.0.1]:1", "x")]
         {
@@ -136,8 +139,8 @@ async fn many_failures_at_once_ask_the_targets_a_few_times() {
 /// Rests from one time to another, and remembers who asked.
 struct Rest(Timestamp, Timestamp, Mutex<usize>);
 
-impl Silence for Rest {
-    fn rests(&self, _: &Assignment, at: Timestamp) -> Option<String> {
+impl BlackoutLookup for Rest {
+    fn blackout_at(&self, _: &Assignment, at: Timestamp) -> Option<String> {
         *self.2.lock().unwrap() += 1;
         (self.0 <= at && at < self.1).then(|| "blackout 7 of the monitor".to_owned())
     }
@@ -147,8 +150,8 @@ impl Silence for Rest {
 async fn runs_in_a_blackout_are_recorded_and_not_made_and_those_beside_it_are() {
     let (clock, sink) = (Arc::new(vigie::clock::FakeClock::at(NOON)), kit::sink());
     let rest = Arc::new(Rest(NOON + MINUTE * 2, NOON + MINUTE * 4, Mutex::default()));
-    let place = Place { silence: Some(rest.clone()), ..kit::place(clock.clone()) };
-    let runner = start(Limits::default(), place, sink.clone(), Arc::new(Metrics::default()));
+    let place = ExecutionContext { blackouts: Some(rest.clone()), ..kit::place(clock.clone()) };
+    let runner = start_runner(AdmissionLimits::default(), place, sink.clone(), Arc::new(Metrics::default()));
     let bench = kit::Bench { clock, sink, runner };
     let probe = Scripted::new(&[Step::Pass]);
     bench.runner.apply(vec![put(assignment(1, probe.clone()))]).await.unwrap();
@@ -172,8 +175,13 @@ async fn a_check_that_starts_late_into_a_blackout_is_not_made() {
     let (clock, sink) = (Arc::new(vigie::clock::FakeClock::at(NOON)), kit::sink());
     // The run is planned a second before it.
     let rest = Arc::new(Rest(NOON + MINUTE + Duration::from_secs(1), NOON + MINUTE * 2, Mutex::default()));
-    let place = Place { silence: Some(rest), ..kit::place(clock.clone()) };
-    let runner = start(Limits { total: 1, ..Limits::default() }, place, sink.clone(), Arc::default());
+    let place = ExecutionContext { blackouts: Some(rest), ..kit::place(clock.clone()) };
+    let runner = start_runner(
+        AdmissionLimits { total: 1, ..AdmissionLimits::default() },
+        place,
+        sink.clone(),
+        Arc::default(),
+    );
     let bench = kit::Bench { clock, sink, runner };
     let (slow, quick) = (Scripted::new(&[Step::Wait]), Scripted::new(&[Step::Pass]));
     let once = Arc::new(assignment(2, slow.clone()));

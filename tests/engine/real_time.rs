@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use vigie::agent::{Limits, ResultSink, start};
+use vigie::agent::{AdmissionLimits, ResultSink, start_runner};
 use vigie::clock::SystemClock;
 use vigie::domain::CheckResult;
 use vigie::telemetry::Metrics;
@@ -48,7 +48,12 @@ struct Figures {
 async fn run(monitors: i64, interval: Duration, enough: usize) -> Figures {
     let tally = Arc::new(Tally { enough, ..Tally::default() });
     let sink: Arc<dyn ResultSink> = tally.clone();
-    let runner = start(Limits::default(), place(Arc::new(SystemClock)), sink, Arc::new(Metrics::default()));
+    let runner = start_runner(
+        AdmissionLimits::default(),
+        place(Arc::new(SystemClock)),
+        sink,
+        Arc::new(Metrics::default()),
+    );
     let probe = Scripted::new(&[Step::Pass]);
     let changes = (1..=monitors).map(|id| {
         let mut assigned = assignment(id, probe.clone());

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use vigie::agent::{Change, Limits, OrderError};
+use vigie::agent::{AdmissionLimits, AssignmentChange, RunOrderError};
 use vigie::domain::{CheckResult, FailureKind, MissedReason, MonitorId, Outcome, Revision, Status};
 
 use crate::engine::kit::{Bench, MINUTE, NOON, Scripted, Step, assignment, put, within};
@@ -15,7 +15,7 @@ fn minutes(time: vigie::domain::Timestamp) -> i64 {
 
 #[tokio::test]
 async fn a_monitor_runs_at_each_of_its_slots_and_says_when() {
-    let bench = Bench::new(Limits::default());
+    let bench = Bench::new(AdmissionLimits::default());
     bench.runner.apply(vec![put(assignment(1, Scripted::new(&[Step::Pass])))]).await.unwrap();
     for minute in 1..=5 {
         bench.pass(MINUTE).await;
@@ -30,7 +30,7 @@ async fn a_monitor_runs_at_each_of_its_slots_and_says_when() {
 
 #[tokio::test]
 async fn after_a_suspend_the_passed_slots_are_one_record_and_the_newest_still_runs() {
-    let bench = Bench::new(Limits::default());
+    let bench = Bench::new(AdmissionLimits::default());
     let mut assigned = assignment(1, Scripted::new(&[Step::Pass]));
     assigned.offset = Some(Duration::from_secs(10));
     bench.runner.apply(vec![put(assigned)]).await.unwrap();
@@ -50,7 +50,7 @@ async fn after_a_suspend_the_passed_slots_are_one_record_and_the_newest_still_ru
 
 #[tokio::test]
 async fn a_run_that_outlasts_its_interval_is_followed_at_once_by_the_slot_that_waited() {
-    let bench = Bench::new(Limits::default());
+    let bench = Bench::new(AdmissionLimits::default());
     let probe = Scripted::new(&[Step::Wait]);
     bench.runner.apply(vec![put(assignment(1, probe.clone()))]).await.unwrap();
     bench.pass(MINUTE).await;
@@ -74,7 +74,7 @@ async fn a_run_that_outlasts_its_interval_is_followed_at_once_by_the_slot_that_w
 
 #[tokio::test]
 async fn an_order_comes_back_to_who_asked_and_to_nobody_else() {
-    let bench = Bench::new(Limits::default());
+    let bench = Bench::new(AdmissionLimits::default());
     let probe = Scripted::new(&[Step::Fail(FailureKind::NoSocket), Step::Pass]);
     bench.runner.apply(vec![put(assignment(1, probe.clone()))]).await.unwrap();
     let result = within(bench.runner.run_now(MonitorId(1))).await.unwrap();
@@ -82,17 +82,17 @@ async fn an_order_comes_back_to_who_asked_and_to_nobody_else() {
         (result.outcome, result.status, result.planned_at),
         (Outcome::Unknown, Status::INTERNAL, NOON)
     );
-    assert_eq!(within(bench.runner.run_now(MonitorId(2))).await.unwrap_err(), OrderError::Unknown);
+    assert_eq!(within(bench.runner.run_now(MonitorId(2))).await.unwrap_err(), RunOrderError::NotPlanned);
     let once = std::sync::Arc::new(assignment(2, probe));
     assert_eq!(within(bench.runner.run_once(once)).await.unwrap().outcome, Outcome::Ok);
-    assert_eq!(bench.runner.snapshot().await.unwrap().planned, 1);
+    assert_eq!(bench.runner.stats().await.unwrap().planned, 1);
     bench.pass(MINUTE).await;
     assert_eq!(ran(&bench.sink.until(1).await), [1], "the schedule goes on as if nothing had been ordered");
 }
 
 #[tokio::test]
 async fn an_order_waits_for_the_running_check_of_its_monitor() {
-    let bench = Bench::new(Limits::default());
+    let bench = Bench::new(AdmissionLimits::default());
     let probe = Scripted::new(&[Step::Wait]);
     bench.runner.apply(vec![put(assignment(1, probe.clone()))]).await.unwrap();
     bench.pass(MINUTE).await;
@@ -108,7 +108,7 @@ async fn an_order_waits_for_the_running_check_of_its_monitor() {
 
 #[tokio::test]
 async fn a_new_version_waits_for_the_running_check_of_the_old_one() {
-    let bench = Bench::new(Limits::default());
+    let bench = Bench::new(AdmissionLimits::default());
     let old = Scripted::new(&[Step::Wait]);
     bench.runner.apply(vec![put(assignment(1, old.clone()))]).await.unwrap();
     bench.pass(MINUTE).await;
@@ -128,26 +128,30 @@ async fn a_new_version_waits_for_the_running_check_of_the_old_one() {
 #[tokio::test]
 async fn a_removed_monitor_runs_no_more_but_its_running_check_is_delivered() {
     for cancel in [false, true] {
-        let bench = Bench::new(Limits::default());
+        let bench = Bench::new(AdmissionLimits::default());
         let probe = Scripted::new(&[Step::Wait]);
         bench.runner.apply(vec![put(assignment(1, probe.clone()))]).await.unwrap();
         bench.pass(MINUTE).await;
         probe.until_going(1).await;
-        bench.runner.apply(vec![Change::Remove { monitor_id: MonitorId(1), cancel }]).await.unwrap();
+        bench
+            .runner
+            .apply(vec![AssignmentChange::Remove { monitor_id: MonitorId(1), cancel }])
+            .await
+            .unwrap();
         if !cancel {
             probe.gate.add_permits(1);
         }
         let expected = if cancel { Outcome::Unknown } else { Outcome::Ok };
         assert_eq!(bench.sink.until(1).await[0].outcome, expected);
         bench.pass(MINUTE * 3).await;
-        let snapshot = bench.runner.snapshot().await.unwrap();
+        let snapshot = bench.runner.stats().await.unwrap();
         assert_eq!((snapshot.planned, snapshot.in_flight, probe.attempts()), (0, 0, 1));
     }
 }
 
 #[tokio::test]
 async fn a_hanging_and_a_panicking_monitor_do_not_disturb_the_others() {
-    let bench = Bench::new(Limits { total: 3, ..Limits::default() });
+    let bench = Bench::new(AdmissionLimits { total: 3, ..AdmissionLimits::default() });
     let changes = vec![
         put(assignment(1, Scripted::new(&[Step::Wait]))),
         put(assignment(2, Scripted::new(&[Step::Panic]))),

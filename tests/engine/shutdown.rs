@@ -1,13 +1,13 @@
 use std::time::Duration;
 
-use vigie::agent::{Limits, OrderError, Stopped};
+use vigie::agent::{AdmissionLimits, RunOrderError, RunnerStopped};
 use vigie::domain::{FailureKind, MonitorId, Outcome};
 
 use crate::engine::kit::{Bench, MINUTE, Scripted, Step, assignment, put, within};
 
 #[tokio::test]
 async fn shutdown_lets_running_checks_end_and_hands_their_results_over() {
-    let bench = Bench::new(Limits::default());
+    let bench = Bench::new(AdmissionLimits::default());
     let probe = Scripted::new(&[Step::Wait]);
     bench.runner.apply((1..=3).map(|id| put(assignment(id, probe.clone()))).collect()).await.unwrap();
     bench.pass(MINUTE).await;
@@ -22,13 +22,13 @@ async fn shutdown_lets_running_checks_end_and_hands_their_results_over() {
     within(stopping).await.unwrap();
     let results = bench.sink.until(3).await;
     assert!(results.len() == 3 && results.iter().all(|r| r.outcome == Outcome::Ok));
-    assert_eq!(bench.runner.snapshot().await, Err(Stopped));
-    assert_eq!(bench.runner.run_now(MonitorId(1)).await.unwrap_err(), OrderError::Stopped);
+    assert_eq!(bench.runner.stats().await, Err(RunnerStopped));
+    assert_eq!(bench.runner.run_now(MonitorId(1)).await.unwrap_err(), RunOrderError::Stopped);
 }
 
 #[tokio::test]
 async fn what_does_not_end_within_the_limit_is_cancelled_and_delivered_as_unknown() {
-    let bench = Bench::new(Limits::default());
+    let bench = Bench::new(AdmissionLimits::default());
     let probe = Scripted::new(&[Step::Wait]);
     bench.runner.apply((1..=3).map(|id| put(assignment(id, probe.clone()))).collect()).await.unwrap();
     bench.pass(MINUTE).await;
@@ -41,7 +41,7 @@ async fn what_does_not_end_within_the_limit_is_cancelled_and_delivered_as_unknow
 
 #[tokio::test]
 async fn missed_runs_that_wait_for_the_sink_are_handed_over_before_the_end() {
-    let bench = Bench::new(Limits::default());
+    let bench = Bench::new(AdmissionLimits::default());
     let probe = Scripted::new(&[Step::Pass]);
     bench.runner.apply((1..=300).map(|id| put(assignment(id, probe.clone()))).collect()).await.unwrap();
     bench.sink.hold(true);
@@ -57,7 +57,7 @@ async fn missed_runs_that_wait_for_the_sink_are_handed_over_before_the_end() {
 
 #[tokio::test]
 async fn a_runner_whose_handles_are_gone_cancels_and_delivers() {
-    let Bench { clock, sink, runner } = Bench::new(Limits::default());
+    let Bench { clock, sink, runner } = Bench::new(AdmissionLimits::default());
     let probe = Scripted::new(&[Step::Wait]);
     runner.apply(vec![put(assignment(1, probe.clone()))]).await.unwrap();
     clock.advance(MINUTE);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use vigie::agent;
-use vigie::agent::{Limits, Place, ResultSink, Silence};
+use vigie::agent::{AdmissionLimits, BlackoutLookup, ExecutionContext, ResultSink};
 use vigie::app::{LocalPlanner, Outpost, PlannerParts, Quiet};
 use vigie::catalog::{AccountCache, MonitorCache, SharedFacts};
 use vigie::clock::FakeClock;
@@ -74,10 +74,13 @@ impl Process {
         let outpost = |location: &Location| {
             let source = SourceBinding { v4: Some(address(location.id.0)), ..SourceBinding::default() };
             let net = Arc::new(Net::new(&NetConfig { source, ..NetConfig::default() }).unwrap());
-            let silence: Arc<dyn Silence> = quiet.clone();
-            let place = Place { silence: Some(silence), ..Place::new(Arc::clone(&net), clock.clone()) };
+            let silence: Arc<dyn BlackoutLookup> = quiet.clone();
+            let place = ExecutionContext {
+                blackouts: Some(silence),
+                ..ExecutionContext::new(Arc::clone(&net), clock.clone())
+            };
             let sink = Arc::new(Sink(Arc::clone(&ingestor)));
-            let runner = agent::start(Limits::default(), place, sink, Arc::clone(&metrics));
+            let runner = agent::start_runner(AdmissionLimits::default(), place, sink, Arc::clone(&metrics));
             Outpost {
                 location: location.clone(),
                 verifies: location.id.0 == 3,
@@ -123,7 +126,7 @@ impl Process {
         for _ in 0..2 * seconds {
             self.clock.advance(Duration::from_millis(500));
             for outpost in &self.outposts {
-                while outpost.runner.snapshot().await.unwrap().in_flight > 0 {
+                while outpost.runner.stats().await.unwrap().in_flight > 0 {
                     tokio::task::yield_now().await;
                 }
             }
@@ -148,7 +151,7 @@ impl Process {
     pub async fn planned(&self) -> usize {
         let mut planned = 0;
         for outpost in &self.outposts {
-            planned += outpost.runner.snapshot().await.unwrap().planned;
+            planned += outpost.runner.stats().await.unwrap().planned;
         }
         planned
     }

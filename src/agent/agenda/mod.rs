@@ -9,4 +9,4 @@ mod entry;
 mod queue;
 mod turns;
 
-pub use queue::{Agenda, Start};
+pub use queue::{RunQueue, StartRun};

@@ -14,7 +14,7 @@ use crate::schedule::{LocationRotation, MissedSlots, RunPlan, Slots};
 
 const START: Timestamp = Timestamp::from_seconds(1_795_176_000);
 const HERE: LocationId = LocationId(1);
-const LIMITS: Limits = Limits { total: 3, light: 3, heavy: 1, per_target: 2, queue: 2 };
+const LIMITS: AdmissionLimits = AdmissionLimits { total: 3, light: 3, heavy: 1, per_target: 2, queue: 2 };
 
 struct Idle(&'static str);
 
@@ -37,7 +37,7 @@ fn assignment(id: i64, interval: Duration, offset: Option<Duration>) -> Assignme
         kind: MonitorType::Tcp,
         interval,
         offset,
-        part: LocationRotation::default(),
+        share: LocationRotation::default(),
         timeout: Duration::from_secs(1),
         retry: false,
         location: HERE,
@@ -160,20 +160,20 @@ impl Ledger {
 }
 
 struct World {
-    agenda: Agenda,
+    agenda: RunQueue,
     now: Timestamp,
     latest: Timestamp,
     running: Vec<(u32, MonitorId)>,
     planned: HashMap<MonitorId, Ledger>,
     /// The newest slot of removed ones; it counts while their last run is still going.
     leaving: HashMap<MonitorId, Timestamp>,
-    replies: Vec<oneshot::Receiver<Result<CheckResult, OrderError>>>,
+    replies: Vec<oneshot::Receiver<Result<CheckResult, RunOrderError>>>,
 }
 
 impl World {
     fn new() -> Self {
         Self {
-            agenda: Agenda::new(LIMITS, START),
+            agenda: RunQueue::new(LIMITS, START),
             now: START,
             latest: START,
             running: Vec::new(),
@@ -194,16 +194,16 @@ impl World {
             Act::End(place) => {
                 if place < self.running.len() {
                     let (index, _) = self.running.remove(place);
-                    self.agenda.finished(index, self.now, &mut starts);
+                    self.agenda.on_finished(index, self.now, &mut starts);
                 }
             }
             Act::Put(id, seconds, offset, shape) => {
                 let plan = plan(id, seconds, offset, shape);
                 let mut assigned =
                     assignment(id, Duration::from_secs(seconds), offset.map(Duration::from_secs));
-                assigned.part = plan.location_rotation(HERE).unwrap();
+                assigned.share = plan.location_rotation(HERE).unwrap();
                 let known = self.agenda.by_id.contains_key(&MonitorId(id));
-                self.agenda.put(Arc::new(assigned), self.now);
+                self.agenda.upsert(Arc::new(assigned), self.now);
                 let now = self.now;
                 let ledger =
                     self.planned.entry(MonitorId(id)).or_insert_with(|| Ledger::new(plan.clone(), now));
@@ -221,14 +221,14 @@ impl World {
             }
             Act::Order(id) => {
                 let (reply, answer) = oneshot::channel();
-                self.agenda.order(MonitorId(id), self.now, reply);
+                self.agenda.order_run(MonitorId(id), self.now, reply);
                 self.replies.push(answer);
             }
         }
         self.settle(starts)
     }
 
-    fn settle(&mut self, mut starts: Vec<Start>) -> Result<(), TestCaseError> {
+    fn settle(&mut self, mut starts: Vec<StartRun>) -> Result<(), TestCaseError> {
         self.latest = self.latest.max(self.now);
         for ledger in self.planned.values_mut() {
             ledger.pass(self.now);
@@ -297,16 +297,16 @@ proptest! {
 
 /// Runs one monitor for `slots` slots, each run taking `takes`; answers planned times that ran and missed ones.
 fn run_alone(takes: Duration, slots: u32) -> (Vec<Timestamp>, Vec<(MissedReason, u64)>) {
-    let mut agenda = Agenda::new(LIMITS, START);
+    let mut agenda = RunQueue::new(LIMITS, START);
     let interval = Duration::from_mins(1);
-    agenda.put(Arc::new(assignment(1, interval, Some(Duration::ZERO))), START);
+    agenda.upsert(Arc::new(assignment(1, interval, Some(Duration::ZERO))), START);
     let (mut ran, mut missed, mut starts, mut ends) = (Vec::new(), Vec::new(), Vec::new(), None);
     let mut now = START;
     while now < START + interval * slots {
         now = now + Duration::from_millis(500);
         agenda.tick(now, &mut starts);
         if let Some((index, _)) = ends.take_if(|(_, at)| *at <= now) {
-            agenda.finished(index, now, &mut starts);
+            agenda.on_finished(index, now, &mut starts);
         }
         for start in starts.drain(..) {
             ran.push(start.planned_at);
@@ -333,12 +333,12 @@ fn runs_of_just_less_than_their_interval_skip_none() {
 
 #[test]
 fn slots_since_the_last_recorded_run_before_the_start_are_missed() {
-    let mut agenda = Agenda::new(LIMITS, START);
+    let mut agenda = RunQueue::new(LIMITS, START);
     let interval = Duration::from_mins(1);
     let mut assigned = assignment(1, interval, Some(Duration::from_secs(30)));
     let last = START - Duration::from_secs(30 + 4 * 60);
     assigned.last_planned_at = Some(last);
-    agenda.put(Arc::new(assigned), START);
+    agenda.upsert(Arc::new(assigned), START);
     let series = agenda.take_missed().unwrap();
     assert_eq!((series.reason, series.slots.count), (MissedReason::NotRunning, 3));
     assert_eq!((series.slots.first, series.slots.last), (last + interval, last + interval * 3));
@@ -352,18 +352,18 @@ fn slots_since_the_last_recorded_run_before_the_start_are_missed() {
 
 #[test]
 fn a_restart_within_the_interval_misses_nothing_and_runs_no_slot_twice() {
-    let mut agenda = Agenda::new(LIMITS, START);
+    let mut agenda = RunQueue::new(LIMITS, START);
     let mut assigned = assignment(1, Duration::from_mins(1), Some(Duration::ZERO));
     assigned.last_planned_at = Some(START);
-    agenda.put(Arc::new(assigned), START + Duration::from_secs(5));
+    agenda.upsert(Arc::new(assigned), START + Duration::from_secs(5));
     assert!(agenda.take_missed().is_none());
     assert_eq!(agenda.next_wake(), Some(START + Duration::from_mins(1)));
 }
 
 #[test]
 fn a_clock_set_back_by_a_day_does_not_leave_monitors_unwatched() {
-    let mut agenda = Agenda::new(LIMITS, START);
-    agenda.put(Arc::new(assignment(1, Duration::from_mins(1), Some(Duration::ZERO))), START);
+    let mut agenda = RunQueue::new(LIMITS, START);
+    agenda.upsert(Arc::new(assignment(1, Duration::from_mins(1), Some(Duration::ZERO))), START);
     let back = START - Duration::from_hours(24);
     agenda.tick(back, &mut Vec::new());
     assert_eq!(agenda.next_wake(), Some(back + Duration::from_mins(1)));
@@ -371,9 +371,9 @@ fn a_clock_set_back_by_a_day_does_not_leave_monitors_unwatched() {
 
 #[test]
 fn a_full_queue_turns_slots_away_as_overload_and_orders_as_busy() {
-    let mut agenda = Agenda::new(Limits { total: 1, queue: 1, ..LIMITS }, START);
+    let mut agenda = RunQueue::new(AdmissionLimits { total: 1, queue: 1, ..LIMITS }, START);
     for id in [1, 3, 7] {
-        agenda.put(Arc::new(assignment(id, Duration::from_mins(1), Some(Duration::ZERO))), START);
+        agenda.upsert(Arc::new(assignment(id, Duration::from_mins(1), Some(Duration::ZERO))), START);
     }
     let mut starts = Vec::new();
     agenda.tick(START + Duration::from_mins(1), &mut starts);
@@ -381,15 +381,15 @@ fn a_full_queue_turns_slots_away_as_overload_and_orders_as_busy() {
     let series = agenda.take_missed().unwrap();
     assert_eq!((series.reason, series.slots.count), (MissedReason::Overload, 1));
     let (reply, mut answer) = oneshot::channel();
-    agenda.order(series.assignment.monitor_id, START + Duration::from_mins(1), reply);
-    assert_eq!(answer.try_recv(), Ok(Err(OrderError::Busy)));
+    agenda.order_run(series.assignment.monitor_id, START + Duration::from_mins(1), reply);
+    assert_eq!(answer.try_recv(), Ok(Err(RunOrderError::Busy)));
 }
 
 #[test]
 fn slots_that_a_busy_runner_comes_too_late_for_are_overload_and_those_of_a_pause_are_not() {
     for (gap_ms, reason) in [(1900, MissedReason::Overload), (4000, MissedReason::Paused)] {
-        let mut agenda = Agenda::new(LIMITS, START);
-        agenda.put(Arc::new(assignment(1, Duration::from_secs(1), Some(Duration::ZERO))), START);
+        let mut agenda = RunQueue::new(LIMITS, START);
+        agenda.upsert(Arc::new(assignment(1, Duration::from_secs(1), Some(Duration::ZERO))), START);
         let before = START + Duration::from_millis(500);
         agenda.tick(before, &mut Vec::new());
         agenda.tick(before + Duration::from_millis(gap_ms), &mut Vec::new());
@@ -399,17 +399,17 @@ fn slots_that_a_busy_runner_comes_too_late_for_are_overload_and_those_of_a_pause
 
 /// What location 1 of `plan` starts within `minutes`, each run ending at once: planned, and due there.
 fn started(plan: &RunPlan, minutes: u64) -> Vec<(Timestamp, Timestamp)> {
-    let mut agenda = Agenda::new(LIMITS, START);
+    let mut agenda = RunQueue::new(LIMITS, START);
     let mut assigned = assignment(1, Duration::from_mins(1), Some(Duration::ZERO));
-    assigned.part = plan.location_rotation(HERE).unwrap();
-    agenda.put(Arc::new(assigned), START);
+    assigned.share = plan.location_rotation(HERE).unwrap();
+    agenda.upsert(Arc::new(assigned), START);
     let (mut ran, mut starts) = (Vec::new(), Vec::new());
     while let Some(now) = agenda.next_wake().filter(|wake| *wake <= START + Duration::from_mins(minutes)) {
         agenda.tick(now, &mut starts);
         for start in starts.split_off(0) {
             assert_eq!(start.due_at, now, "it starts when it is due");
             ran.push((start.planned_at, start.due_at));
-            agenda.finished(start.index, now, &mut starts);
+            agenda.on_finished(start.index, now, &mut starts);
         }
         assert!(starts.is_empty() && agenda.take_missed().is_none());
     }
@@ -441,22 +441,22 @@ fn the_second_of_three_round_robin_locations_starts_a_third_of_the_interval_late
 
 #[test]
 fn a_slot_under_rotation_that_waited_for_longer_than_its_interval_is_missed_not_made_up_for() {
-    let mut agenda = Agenda::new(Limits { total: 1, ..LIMITS }, START);
+    let mut agenda = RunQueue::new(AdmissionLimits { total: 1, ..LIMITS }, START);
     let mut assigned = assignment(1, Duration::from_mins(1), Some(Duration::ZERO));
     let plan = plan(1, 60, Some(0), 2);
-    assigned.part = plan.location_rotation(HERE).unwrap();
-    agenda.put(Arc::new(assigned), START);
+    assigned.share = plan.location_rotation(HERE).unwrap();
+    agenda.upsert(Arc::new(assigned), START);
     // Another monitor keeps the only place.
     let mut starts = Vec::new();
     let (reply, _answer) = oneshot::channel();
-    agenda.order_once(Arc::new(assignment(3, Duration::from_mins(1), None)), START, reply);
-    agenda.admit(START, &mut starts);
+    agenda.order_run_once(Arc::new(assignment(3, Duration::from_mins(1), None)), START, reply);
+    agenda.start_admitted(START, &mut starts);
     let planned = agenda.next_wake().unwrap();
     agenda.tick(planned, &mut starts);
     assert_eq!((starts.len(), agenda.queued()), (1, 1));
     let late = planned + Duration::from_secs(61);
     agenda.tick(planned + Duration::from_mins(1), &mut starts);
-    agenda.finished(starts.remove(0).index, late, &mut starts);
+    agenda.on_finished(starts.remove(0).index, late, &mut starts);
     let series = agenda.take_missed().unwrap();
     assert_eq!((starts.len(), series.reason), (0, MissedReason::Overload));
     assert_eq!((series.slots.first, series.slots.count), (planned, 1));
@@ -466,6 +466,6 @@ fn a_slot_under_rotation_that_waited_for_longer_than_its_interval_is_missed_not_
 /// A million monitors have to fit in 2 GB with all else that they need (architecture.md 7).
 #[test]
 fn the_state_of_a_monitor_stays_small() {
-    let (entry, assignment) = (size_of::<Entry>(), size_of::<Assignment>());
+    let (entry, assignment) = (size_of::<QueueEntry>(), size_of::<Assignment>());
     assert!(entry <= 96 && assignment <= 200, "{entry} and {assignment} bytes");
 }

@@ -8,7 +8,7 @@ use futures::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 
 use super::subject::Subject;
-use crate::agent::{Assignment, Place};
+use crate::agent::{Assignment, ExecutionContext};
 use crate::clock::{Clock, SystemClock};
 use crate::domain::{CheckResult, CustomerId, LocationId, MonitorId, Revision};
 use crate::net::{self, Net};
@@ -34,11 +34,14 @@ pub(super) async fn all(
     net::warm_up();
     let net = Net::new(&location.net).context("the network of this location cannot be set up")?;
     let net = net.with_default_proxy(location.proxy.clone()).with_proxies(location.proxies.clone());
-    let place = Place { record, ..Place::new(Arc::new(net), Arc::new(SystemClock)) };
+    let place = ExecutionContext {
+        record_exchanges: record,
+        ..ExecutionContext::new(Arc::new(net), Arc::new(SystemClock))
+    };
     let cancel = CancellationToken::new();
     let checks = subjects.iter().map(|subject| async {
         let assignment = assignment(subject, settings, location.location.id);
-        agent::check(&assignment, SystemClock.now(), &place, &cancel).await
+        agent::run_check(&assignment, SystemClock.now(), &place, &cancel).await
     });
     let results = stream::iter(checks).buffered(AT_ONCE).collect().await;
     // Where one does not end, the next check that wants a browser ends it.
@@ -66,7 +69,7 @@ fn assignment(subject: &Subject, settings: &Settings, location: LocationId) -> A
         kind: monitor.monitor_type(),
         interval: monitor.interval(),
         offset: None,
-        part: LocationRotation::default(),
+        share: LocationRotation::default(),
         timeout: probe.time_limit(monitor.timeout()),
         retry: monitor.document.settings().schedule.retry_on_failure,
         location,

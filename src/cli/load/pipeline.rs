@@ -10,7 +10,9 @@ use anyhow::{Context, anyhow};
 
 use super::tally::{Counts, Tally};
 use super::targets::Targets;
-use crate::agent::{Assignment, Change, Limits, Place, ResultSink, RunnerHandle};
+use crate::agent::{
+    AdmissionLimits, Assignment, AssignmentChange, ExecutionContext, ResultSink, RunnerHandle,
+};
 use crate::cli::output::{Faults, WrongUse};
 use crate::clock::SystemClock;
 use crate::domain::{CheckResult, CustomerId, MonitorId, MonitorType, Revision};
@@ -109,14 +111,14 @@ impl Pipeline {
     pub(super) fn start(settings: &Settings, store: &Store) -> anyhow::Result<Self> {
         net::warm_up();
         let net = Net::new(&settings.net).context("the network of this location cannot be set up")?;
-        let place = Place::new(Arc::new(net), Arc::new(SystemClock));
+        let place = ExecutionContext::new(Arc::new(net), Arc::new(SystemClock));
         let metrics = Arc::new(Metrics::new());
         let tally = Arc::new(Tally::new()?);
         let taking: Arc<dyn Ingest> = store.store.clone();
         let ingestor =
             Arc::new(Ingestor::start(taking, Arc::clone(&metrics), Vec::new(), IngestSettings::default()));
         let sink = CountedSink { tally: Arc::clone(&tally), ingestor: Arc::clone(&ingestor) };
-        let runner = agent::start(limits(settings), place, Arc::new(sink), metrics);
+        let runner = agent::start_runner(limits(settings), place, Arc::new(sink), metrics);
         Ok(Self { runner, ingestor, store: Arc::clone(&store.store), tally })
     }
 
@@ -124,7 +126,8 @@ impl Pipeline {
     pub(super) async fn plan(&self, assignments: Vec<Arc<Assignment>>) -> anyhow::Result<()> {
         let mut assignments = assignments.into_iter();
         loop {
-            let changes: Vec<Change> = assignments.by_ref().take(STEP).map(Change::Put).collect();
+            let changes: Vec<AssignmentChange> =
+                assignments.by_ref().take(STEP).map(AssignmentChange::Put).collect();
             if changes.is_empty() {
                 return Ok(());
             }
@@ -148,9 +151,9 @@ impl Pipeline {
 }
 
 /// The limits of the settings, but for the one per target: all monitors watch a few addresses here.
-fn limits(settings: &Settings) -> Limits {
+fn limits(settings: &Settings) -> AdmissionLimits {
     let engine = settings.concurrency;
-    Limits {
+    AdmissionLimits {
         total: engine.total,
         light: engine.light,
         heavy: engine.heavy,
@@ -191,7 +194,7 @@ pub(super) fn monitors(
             kind,
             interval: Duration::from_secs(u64::from(interval)),
             offset: None,
-            part: LocationRotation::default(),
+            share: LocationRotation::default(),
             timeout: Duration::from_secs(document.settings().schedule.timeout.into()),
             retry: document.settings().schedule.retry_on_failure,
             location: settings.location.id,
