@@ -2,18 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::heard::Heard;
+use super::heard::LocationResult;
 use crate::domain::{
     CheckId, EpisodeId, LocationId, NotificationKind, RecipientId, Status, Timestamp, Verification,
 };
 
 /// Something to be done or kept. Effects of one call are kept in one transaction with the state they come from;
-/// what leaves the process ([`Effect::Verify`], [`Effect::ConnectTrace`]) is begun after it was kept.
+/// what leaves the process ([`Effect::RequestVerification`], [`Effect::RunTraceroute`]) is begun after it was kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Ask a location outside of `failed` to look at the failure of this check; its answer comes back through
-    /// [`super::SessionRecorder::verified`].
-    Verify {
+    /// [`super::Watch::verified`].
+    RequestVerification {
         /// The run.
         planned_at: Timestamp,
         /// The check that failed.
@@ -24,7 +24,7 @@ pub enum Effect {
         failed: Vec<LocationId>,
     },
     /// The answer goes with the result of this check; with 70 the result turns into a warning.
-    Verified {
+    RecordVerification {
         /// The run.
         planned_at: Timestamp,
         /// The location of the check.
@@ -33,16 +33,16 @@ pub enum Effect {
         answer: Verification,
     },
     /// These locations were expected, are away, and did not check the run: it is recorded as missed there.
-    Away {
+    RecordMissed {
         /// The run.
         planned_at: Timestamp,
         /// Which.
         locations: Vec<LocationId>,
     },
     /// An outage began, went on or ended.
-    Episode(EpisodeChange),
+    UpdateEpisode(EpisodeChange),
     /// Trace the way to the target of this check, from where it failed.
-    Trace {
+    RunTraceroute {
         /// The run.
         planned_at: Timestamp,
         /// Where it failed.
@@ -53,19 +53,19 @@ pub enum Effect {
         audience: Vec<(RecipientId, Option<i64>)>,
     },
     /// Tell somebody.
-    Tell {
+    Notify {
         /// Who, and by the templates of which group.
         recipient: RecipientId,
         /// The group that names them.
         group: Option<i64>,
         /// What.
-        news: News,
+        news: NotificationDraft,
     },
 }
 
 /// What is told, as far as it is decided here; the words are found in the result by who writes the message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct News {
+pub struct NotificationDraft {
     /// What it is about.
     pub kind: NotificationKind,
     /// The run.
@@ -73,13 +73,13 @@ pub struct News {
     /// The outage.
     pub episode: Option<EpisodeId>,
     /// When that began.
-    pub since: Option<Timestamp>,
+    pub started_at: Option<Timestamp>,
     /// The check that decided; `None` when no location was heard.
-    pub cause: Option<Heard>,
+    pub deciding_result: Option<LocationResult>,
     /// Everything that was heard of the run.
-    pub heard: Vec<Heard>,
+    pub location_results: Vec<LocationResult>,
     /// Locations that were expected and not heard.
-    pub silent: Vec<LocationId>,
+    pub unreported_locations: Vec<LocationId>,
     /// What a second location said.
     pub verification: Option<Verification>,
     /// Consecutive failing runs, or runs without data; 0 for a clear.
@@ -97,9 +97,10 @@ pub struct EpisodeChange {
     /// When its first failing run was planned.
     pub since: Timestamp,
     /// The check that began it, with what it found.
-    pub cause: Heard,
+    pub cause: LocationResult,
     /// Failing runs so far.
-    pub runs: u32,
+    #[serde(rename = "runs")]
+    pub failed_runs: u32,
     /// The last of them.
     pub last_run: Timestamp,
     /// The status code then.

@@ -14,12 +14,13 @@ mod settling;
 mod terms;
 mod watch;
 
-pub use audience::{audience, performance_audience};
-pub use effect::{Effect, EpisodeChange, EpisodeEnd, News};
-pub use heard::{CertificateNews, Heard, PageNews};
+pub use audience::{performance_recipients_for, recipients_for};
+pub use effect::{Effect, EpisodeChange, EpisodeEnd, NotificationDraft};
+pub use heard::{ExpiringCertificate, LocationResult, PageChange};
 pub use performance::{
-    LEAST_CHECKS, PerformanceChange, PerformanceLevel, PerformanceRule, RaisedAlert, Threshold,
+    ActivePerformanceAlert, MIN_CHECKS, PerformanceChange, PerformanceLevel, PerformanceRule,
+    PerformanceThreshold,
 };
-pub use policy::{Policy, Quorum};
-pub use terms::{Contacts, Terms};
-pub use watch::{Health, Watch};
+pub use policy::{AlertPolicy, Quorum};
+pub use terms::{AlertContext, Contacts};
+pub use watch::{AlertState, MonitorHealth};

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{MeanDuration, MonitorId, RecipientId, Timestamp};
 
 /// Checks that the mean of the last days has to be of: the first ones of a new monitor say little.
-pub const LEAST_CHECKS: u64 = 12;
+pub const MIN_CHECKS: u64 = 12;
 
 /// What a mean is held against.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Threshold {
+pub enum PerformanceThreshold {
     /// A mean over so many microseconds.
     Static {
         /// The limit.
@@ -41,7 +41,7 @@ pub enum PerformanceLevel {
 impl PerformanceLevel {
     /// Its word.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Warning => "warning",
             Self::Error => "error",
@@ -57,7 +57,7 @@ pub struct PerformanceRule {
     /// The monitor.
     pub monitor: MonitorId,
     /// What the mean is held against.
-    pub threshold: Threshold,
+    pub threshold: PerformanceThreshold,
     /// What the mean is taken over, up to now.
     pub window: Duration,
     /// How bad it is.
@@ -67,13 +67,14 @@ pub struct PerformanceRule {
 /// One that is raised at a location.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RaisedAlert {
+pub struct ActivePerformanceAlert {
     /// Since when.
     pub since: Timestamp,
     /// The limit then, in microseconds.
     pub limit_us: u64,
     /// Who was told.
-    pub told: Vec<RecipientId>,
+    #[serde(rename = "told")]
+    pub notified: Vec<RecipientId>,
 }
 
 /// What a look at a mean comes to.
@@ -101,9 +102,9 @@ impl PerformanceRule {
     #[must_use]
     pub fn limit_us(&self, base: Option<MeanDuration>) -> Option<u64> {
         match self.threshold {
-            Threshold::Static { limit_us } => Some(limit_us),
-            Threshold::Dynamic { percent, .. } => {
-                let base = base.filter(|base| base.checks >= LEAST_CHECKS)?.mean_us()?;
+            PerformanceThreshold::Static { limit_us } => Some(limit_us),
+            PerformanceThreshold::Dynamic { percent, .. } => {
+                let base = base.filter(|base| base.checks >= MIN_CHECKS)?.mean_us()?;
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
                 Some((base as f64 * (1.0 + percent / 100.0)).round() as u64)
             }
@@ -113,7 +114,7 @@ impl PerformanceRule {
     /// What follows from the mean of the window. Without a check in it nothing does: silence is neither slow nor
     /// quick.
     #[must_use]
-    pub fn look(
+    pub fn evaluate(
         &self,
         raised: bool,
         window: Option<MeanDuration>,
@@ -138,14 +139,14 @@ mod tests {
         MeanDuration { location: LocationId(1), checks, sum_us: checks * each_us }
     }
 
-    fn rule(threshold: Threshold) -> PerformanceRule {
+    fn rule(threshold: PerformanceThreshold) -> PerformanceRule {
         let window = Duration::from_mins(15);
         PerformanceRule { id: 1, monitor: MonitorId(1), threshold, window, level: PerformanceLevel::Error }
     }
 
     #[test]
     fn a_fixed_limit_is_told_when_it_is_crossed_and_not_before() {
-        let rule = rule(Threshold::Static { limit_us: 1000 });
+        let rule = rule(PerformanceThreshold::Static { limit_us: 1000 });
         let raise = |mean_us| Some(PerformanceChange::Raise { mean_us, limit_us: 1000 });
         let clear = |mean_us| Some(PerformanceChange::Clear { mean_us, limit_us: 1000 });
         for (raised, window, want) in [
@@ -157,21 +158,21 @@ mod tests {
             (true, None, None),
             (true, Some(mean(0, 0)), None),
         ] {
-            assert_eq!(rule.look(raised, window, None), want, "{raised} {window:?}");
+            assert_eq!(rule.evaluate(raised, window, None), want, "{raised} {window:?}");
         }
     }
 
     #[test]
     fn a_dynamic_limit_follows_the_days_before() {
-        let rule = rule(Threshold::Dynamic { percent: 50.0, days: 7 });
+        let rule = rule(PerformanceThreshold::Dynamic { percent: 50.0, days: 7 });
         assert_eq!(rule.limit_us(Some(mean(100, 2000))), Some(3000));
-        assert_eq!(rule.look(false, Some(mean(5, 3000)), Some(mean(100, 2000))), None);
+        assert_eq!(rule.evaluate(false, Some(mean(5, 3000)), Some(mean(100, 2000))), None);
         let raised = Some(PerformanceChange::Raise { mean_us: 3001, limit_us: 3000 });
-        assert_eq!(rule.look(false, Some(mean(5, 3001)), Some(mean(100, 2000))), raised);
+        assert_eq!(rule.evaluate(false, Some(mean(5, 3001)), Some(mean(100, 2000))), raised);
         // Too little is known: neither raised nor cleared.
-        for base in [None, Some(mean(LEAST_CHECKS - 1, 1))] {
-            assert_eq!(rule.look(false, Some(mean(5, 3001)), base), None);
-            assert_eq!(rule.look(true, Some(mean(5, 1)), base), None);
+        for base in [None, Some(mean(MIN_CHECKS - 1, 1))] {
+            assert_eq!(rule.evaluate(false, Some(mean(5, 3001)), base), None);
+            assert_eq!(rule.evaluate(true, Some(mean(5, 1)), base), None);
         }
     }
 }

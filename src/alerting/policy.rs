@@ -6,15 +6,15 @@ use crate::schedule::RunPlan;
 
 /// What a version of a monitor, with its account, says of alerting.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Policy {
+pub struct AlertPolicy {
     /// The monitor.
     pub monitor_id: MonitorId,
     /// Its mode.
     pub mode: LocationMode,
     /// Its runs over its locations.
-    pub plan: RunPlan,
+    pub run_plan: RunPlan,
     /// The location that alerts in mode Primary.
-    pub home: LocationId,
+    pub primary_location: LocationId,
     /// For SLA (MultiPOP).
     pub quorum: Quorum,
     /// `notify_on_error`: gates errors, clears, missing data and traceroutes.

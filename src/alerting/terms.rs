@@ -1,6 +1,6 @@
 //! What decisions on alerts are made by: the monitor's policy, its account's recipients, blackouts and the time.
 
-use super::policy::Policy;
+use super::policy::AlertPolicy;
 use crate::domain::{LocationId, NotifierGroup, Recipient, RecipientId, Timestamp};
 use crate::schedule::BlackoutCalendar;
 
@@ -23,15 +23,15 @@ impl Contacts {
 
 /// What decisions are made by. Everything here is of the moment of the call.
 #[derive(Clone, Copy, Debug)]
-pub struct Terms<'a> {
+pub struct AlertContext<'a> {
     /// What the monitor says.
-    pub policy: &'a Policy,
+    pub policy: &'a AlertPolicy,
     /// Who there is.
     pub contacts: &'a Contacts,
     /// What is silenced.
     pub calendar: &'a BlackoutCalendar,
     /// Locations without a live agent now.
-    pub away: &'a [LocationId],
+    pub offline_locations: &'a [LocationId],
     /// Now.
     pub now: Timestamp,
 }

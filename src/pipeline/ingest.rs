@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use super::alerts::{AlarmSettings, Healths, Lookout, LookoutParts, Word};
 use super::state::next_state;
-use crate::alerting::Health;
+use crate::alerting::MonitorHealth;
 use crate::domain::{Capture, CheckResult, EpisodeId, LocationId, MonitorId, Outcome, Status};
 use crate::pipeline::alerts::{After, Step};
 use crate::schema::Monitor;
@@ -175,7 +175,7 @@ impl Ingestor {
 
     /// How `monitor` is; unknown for one that is not planned.
     #[must_use]
-    pub fn health(&self, monitor: MonitorId) -> Health {
+    pub fn health(&self, monitor: MonitorId) -> MonitorHealth {
         let healths = self.healths.read();
         healths.get(&monitor).copied().unwrap_or_default()
     }

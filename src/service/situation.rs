@@ -3,18 +3,18 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::alerting::Health;
+use crate::alerting::MonitorHealth;
 use crate::domain::{MonitorId, Timestamp};
 use crate::schema::Monitor;
 
 /// Answers how a monitor is by what was settled of its runs.
-pub type HealthLookup = Arc<dyn Fn(MonitorId) -> Health + Send + Sync>;
+pub type HealthLookup = Arc<dyn Fn(MonitorId) -> MonitorHealth + Send + Sync>;
 
 /// How a monitor is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OverallHealth {
     /// Planned, and as its last settled runs say.
-    Active(Health),
+    Active(MonitorHealth),
     /// It rests until a time.
     Paused,
     /// `enabled` is false.
@@ -24,11 +24,11 @@ pub enum OverallHealth {
 impl OverallHealth {
     /// Every situation.
     pub const ALL: [Self; 7] = [
-        Self::Active(Health::Up),
-        Self::Active(Health::Failing),
-        Self::Active(Health::Down),
-        Self::Active(Health::Unknown),
-        Self::Active(Health::BlackedOut),
+        Self::Active(MonitorHealth::Up),
+        Self::Active(MonitorHealth::Failing),
+        Self::Active(MonitorHealth::Down),
+        Self::Active(MonitorHealth::Unknown),
+        Self::Active(MonitorHealth::BlackedOut),
         Self::Paused,
         Self::Disabled,
     ];
@@ -37,11 +37,11 @@ impl OverallHealth {
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Active(Health::Up) => "up",
-            Self::Active(Health::Failing) => "failing",
-            Self::Active(Health::Down) => "down",
-            Self::Active(Health::Unknown) => "unknown",
-            Self::Active(Health::BlackedOut) => "blacked_out",
+            Self::Active(MonitorHealth::Up) => "up",
+            Self::Active(MonitorHealth::Failing) => "failing",
+            Self::Active(MonitorHealth::Down) => "down",
+            Self::Active(MonitorHealth::Unknown) => "unknown",
+            Self::Active(MonitorHealth::BlackedOut) => "blacked_out",
             Self::Paused => "paused",
             Self::Disabled => "disabled",
         }
@@ -50,10 +50,10 @@ impl OverallHealth {
     /// Whether a pill of an outcome beside it leaves open what this says: an outage, or a failure that is none.
     #[must_use]
     pub const fn is_failing(self) -> bool {
-        matches!(self, Self::Active(Health::Failing | Health::Down))
+        matches!(self, Self::Active(MonitorHealth::Failing | MonitorHealth::Down))
     }
 
-    fn new(monitor: &Monitor, health: Health, now: Timestamp) -> Self {
+    fn new(monitor: &Monitor, health: MonitorHealth, now: Timestamp) -> Self {
         match () {
             () if !monitor.enabled() => Self::Disabled,
             () if monitor.paused_until(now).is_some() => Self::Paused,
@@ -74,7 +74,7 @@ impl OverallHealthSource {
 
     /// How `monitor` is; unknown while nobody watches.
     pub(super) fn get(&self, monitor: &Monitor, now: Timestamp) -> OverallHealth {
-        let health = self.0.get().map_or(Health::Unknown, |of| of(monitor.id));
+        let health = self.0.get().map_or(MonitorHealth::Unknown, |of| of(monitor.id));
         OverallHealth::new(monitor, health, now)
     }
 }

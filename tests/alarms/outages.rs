@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use vigie::alerting::Health;
+use vigie::alerting::MonitorHealth;
 use vigie::domain::{NotificationKind, Outcome, RecordKind, Status};
 use vigie::schema::MonitorMetadata;
 use vigie::store::AlertStore;
@@ -65,7 +65,7 @@ async fn a_quiet_monitor_leaves_nothing_but_its_results() {
         assert_eq!(watches(&world).await, 0, "after run {number}");
     }
     assert_eq!((world.messages().await.len(), world.episodes().await.len()), (0, 0));
-    assert_eq!(world.ingestor.health(shop), Health::Up);
+    assert_eq!(world.ingestor.health(shop), MonitorHealth::Up);
 }
 
 #[tokio::test]
@@ -79,7 +79,7 @@ async fn a_monitor_that_is_removed_disabled_or_paused_in_an_outage_gets_no_clear
     );
     for monitor in [removed, disabled, paused] {
         world.at_home(monitor, 1, Outcome::Error).await;
-        assert_eq!(world.ingestor.health(monitor), Health::Down);
+        assert_eq!(world.ingestor.health(monitor), MonitorHealth::Down);
     }
     world.wait_for(3).await;
     world.ingestor.changed(Vec::new(), vec![removed]).await;
@@ -160,5 +160,5 @@ async fn runs_that_do_not_come_are_told_as_missing_data() {
         (told[0].message.content.kind, told[0].message.content.errcount),
         (NotificationKind::NoData, 5)
     );
-    assert_eq!(world.ingestor.health(shop), Health::Unknown);
+    assert_eq!(world.ingestor.health(shop), MonitorHealth::Unknown);
 }

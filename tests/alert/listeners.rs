@@ -1,6 +1,6 @@
 //! Who hears of performance alerts, which the same groups tell and no blackout silences (behaviour.md 6).
 
-use vigie::alerting::{Terms, audience};
+use vigie::alerting::{AlertContext, recipients_for};
 use vigie::domain::{GroupMonitor, NotificationKind, NotifierGroup, RecipientId};
 use vigie::schedule::{BlackoutCalendar, BlackoutTarget};
 
@@ -8,14 +8,14 @@ use crate::alert::world::{MONITOR, World};
 
 fn listeners(world: &World, kind: NotificationKind) -> Vec<(i64, Option<i64>)> {
     let calendar = BlackoutCalendar::new(jiff::tz::TimeZone::UTC, world.windows.clone());
-    let terms = Terms {
+    let terms = AlertContext {
         policy: &world.policy,
         contacts: &world.contacts,
         calendar: &calendar,
-        away: &[],
+        offline_locations: &[],
         now: world.run(1),
     };
-    audience(&terms, kind, None).into_iter().map(|(id, group)| (id.0, group)).collect()
+    recipients_for(&terms, kind, None).into_iter().map(|(id, group)| (id.0, group)).collect()
 }
 
 #[test]

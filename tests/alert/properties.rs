@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use vigie::alerting::{Effect, News};
+use vigie::alerting::{Effect, NotificationDraft};
 use vigie::domain::{EpisodeId, LocationId, LocationMode, NotificationKind, Outcome, RecipientId};
 use vigie::evaluate::settle::Quorum;
 use vigie::schedule::BlackoutTarget;
@@ -87,14 +87,14 @@ impl History {
     fn world(&self) -> World {
         let mut world = World::new();
         world.policy.mode = self.mode;
-        world.policy.plan.pool = (1..=self.pool).map(LocationId).collect();
-        world.policy.plan.locations_per_run = if self.rotates {
-            self.mode.default_location_count(world.policy.plan.pool.len(), true)
+        world.policy.run_plan.pool = (1..=self.pool).map(LocationId).collect();
+        world.policy.run_plan.locations_per_run = if self.rotates {
+            self.mode.default_location_count(world.policy.run_plan.pool.len(), true)
         } else {
-            world.policy.plan.pool.len()
+            world.policy.run_plan.pool.len()
         };
-        world.policy.plan.rotates = self.rotates;
-        world.policy.plan.staggered = self.mode == LocationMode::RoundRobin;
+        world.policy.run_plan.rotates = self.rotates;
+        world.policy.run_plan.staggered = self.mode == LocationMode::RoundRobin;
         world.policy.quorum = self.quorum;
         world.policy.no_data_runs = 3;
         for (at, (clear, start, stop)) in self.people.iter().enumerate() {
@@ -148,12 +148,12 @@ impl History {
             .windows
             .iter()
             .any(|(subject, from, thru)| *subject == 1 && (*from..=*thru).contains(&number));
-        let mut expected = world.policy.plan.expected_locations(planned_at);
+        let mut expected = world.policy.run_plan.expected_locations(planned_at);
         if backwards && self.mode != LocationMode::RoundRobin {
             expected.reverse();
         }
         for location in expected {
-            let start = world.policy.plan.start_at(planned_at, location).unwrap();
+            let start = world.policy.run_plan.start_at(planned_at, location).unwrap();
             world.pass(start.max(world.now) + Duration::from_secs(1));
             let said = says[usize::try_from(location.0).unwrap() - 1];
             let Some(said) = said.map(|said| if resting { Said::Ours(Outcome::Blackout) } else { said })
@@ -175,9 +175,9 @@ impl History {
     }
 }
 
-fn told(world: &World) -> impl Iterator<Item = (RecipientId, &News)> {
+fn told(world: &World) -> impl Iterator<Item = (RecipientId, &NotificationDraft)> {
     world.effects.iter().filter_map(|effect| match effect {
-        Effect::Tell { recipient, news, .. } => Some((*recipient, news)),
+        Effect::Notify { recipient, news, .. } => Some((*recipient, news)),
         _ => None,
     })
 }
@@ -198,7 +198,7 @@ proptest! {
         for (_, news) in told(&world).filter(|(_, news)| news.kind == NotificationKind::SiteError) {
             let denied = world.effects.iter().any(|effect| matches!(
                 effect,
-                Effect::Verified { planned_at, answer, .. }
+                Effect::RecordVerification { planned_at, answer, .. }
                     if *planned_at == news.planned_at && answer.status.0 == 70
             ));
             prop_assert!(!denied, "{news:?}");
@@ -233,7 +233,7 @@ proptest! {
         }
         let harm = world.effects.iter().any(|effect| matches!(
             effect,
-            Effect::Episode(_) | Effect::Trace { .. } | Effect::Verify { .. }
+            Effect::UpdateEpisode(_) | Effect::RunTraceroute { .. } | Effect::RequestVerification { .. }
         ));
         prop_assert!(!harm, "{:?}", world.effects);
     }
@@ -242,9 +242,9 @@ proptest! {
     fn every_error_tells_of_a_failure_of_the_target(history in history(said())) {
         let world = history.play(false, false);
         for (_, news) in told(&world).filter(|(_, news)| news.kind == NotificationKind::SiteError) {
-            let cause = news.cause.as_ref().unwrap();
+            let cause = news.deciding_result.as_ref().unwrap();
             prop_assert!(cause.outcome == Outcome::Error && ![21, 95].contains(&cause.status.0), "{news:?}");
-            prop_assert!(news.heard.iter().all(|heard| heard.outcome != Outcome::Blackout));
+            prop_assert!(news.location_results.iter().all(|heard| heard.outcome != Outcome::Blackout));
         }
     }
 
@@ -306,7 +306,7 @@ proptest! {
         for (at, run) in history.runs.iter().enumerate() {
             history.run(&mut world, i64::try_from(at).unwrap() + 1, run, false, &mut answers);
             let health = format!("{:?}", world.watch.health());
-            let open = world.watch.episode().is_some();
+            let open = world.watch.open_episode().is_some();
             prop_assert!(open && ["Down", "BlackedOut"].contains(&&*health) || !open && health != "Down");
         }
     }

@@ -100,22 +100,22 @@ impl Stage {
         let policy = &mut self.world.policy;
         match words.as_slice() {
             ["pool", pool] => {
-                policy.plan.pool = pool.chars().map(location).collect();
-                policy.plan.locations_per_run = policy.plan.pool.len();
-                policy.home = policy.plan.pool[0];
+                policy.run_plan.pool = pool.chars().map(location).collect();
+                policy.run_plan.locations_per_run = policy.run_plan.pool.len();
+                policy.primary_location = policy.run_plan.pool[0];
             }
-            ["home", home] => policy.home = location_of(home),
+            ["home", home] => policy.primary_location = location_of(home),
             ["rotate", count] => {
-                policy.plan.locations_per_run = count.parse().unwrap();
-                policy.plan.rotates = true;
+                policy.run_plan.locations_per_run = count.parse().unwrap();
+                policy.run_plan.rotates = true;
             }
             ["quorum", "all"] => policy.quorum = Quorum::All,
             ["quorum", count] => policy.quorum = Quorum::AtLeast(count.parse().unwrap()),
             ["every", interval] => {
                 let interval = duration(interval);
-                policy.plan.slots = vigie::schedule::Slots::new(MONITOR, interval, Some(Duration::ZERO));
+                policy.run_plan.slots = vigie::schedule::Slots::new(MONITOR, interval, Some(Duration::ZERO));
             }
-            ["longest", longest] => policy.plan.max_check_duration = duration(longest),
+            ["longest", longest] => policy.run_plan.max_check_duration = duration(longest),
             ["silent"] => policy.notify_on_error = false,
             ["loud"] => policy.notify_on_error = true,
             ["traced"] => policy.traceroute = true,
@@ -132,7 +132,7 @@ impl Stage {
             ["group", id, rest @ ..] => self.group(id, rest),
             _ if LocationMode::from_name(part.trim()).is_some() => {
                 policy.mode = LocationMode::from_name(part.trim()).unwrap();
-                policy.plan.staggered = policy.mode == LocationMode::RoundRobin;
+                policy.run_plan.staggered = policy.mode == LocationMode::RoundRobin;
             }
             [name, rest @ ..] => self.person(name, rest),
             [] => {}
@@ -237,7 +237,7 @@ impl Stage {
             ["disable"] => self.world.close(),
             ["enable"] => self.world.begin(),
             ["acknowledge"] => {
-                let episode = self.world.watch.episode().expect("an outage");
+                let episode = self.world.watch.open_episode().expect("an outage");
                 assert!(self.world.watch.acknowledge(episode));
             }
             // The wall clock is set, and the runs go on from there.
@@ -245,7 +245,7 @@ impl Stage {
             ["clock", "ahead", by] => self.set_clock(self.world.now + duration(by)),
             ["gone", name] => self.world.contacts.recipients.retain(|known| known.name != *name),
             // Whether nothing of it has to be kept.
-            ["idle"] => assert!(self.world.watch.is_idle(), "something is remembered"),
+            ["idle"] => assert!(self.world.watch.is_default(), "something is remembered"),
             ["health", word] => {
                 assert_eq!(format!("{:?}", self.world.watch.health()).to_lowercase(), *word, "health");
             }
@@ -283,7 +283,7 @@ impl Stage {
         if Duration::ZERO < back && back <= Duration::from_hours(1) {
             return;
         }
-        let interval = i64::try_from(self.world.policy.plan.slots.interval().as_micros()).unwrap();
+        let interval = i64::try_from(self.world.policy.run_plan.slots.interval().as_micros()).unwrap();
         self.run = (now.as_micros() - self.world.run(0).as_micros()).div_euclid(interval);
     }
 
@@ -292,7 +292,7 @@ impl Stage {
         for said in says {
             let (at, said) = said.split_once(':').unwrap_or_else(|| panic!("`{said}` is no step"));
             let at = location_of(at);
-            let start = self.world.policy.plan.start_at(planned_at, at).unwrap_or(planned_at);
+            let start = self.world.policy.run_plan.start_at(planned_at, at).unwrap_or(planned_at);
             self.world.pass(start + Duration::from_secs(1));
             if let Some(word) = word(said) {
                 self.world.hear(at, &word, planned_at);

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use vigie::alerting::{CertificateNews, Contacts, Effect, Heard, News, PageNews, Policy, Terms, Watch};
+use vigie::alerting::{
+    AlertContext, AlertPolicy, AlertState, Contacts, Effect, ExpiringCertificate, LocationResult,
+    NotificationDraft, PageChange,
+};
 use vigie::domain::{
     CheckId, LocationId, LocationMode, MonitorId, NotificationKind, NotificationMethod, Outcome, Recipient,
     RecipientId, RunId, Status, Timestamp, Verification,
@@ -27,16 +30,16 @@ pub struct Word {
 }
 
 pub struct World {
-    pub policy: Policy,
+    pub policy: AlertPolicy,
     pub contacts: Contacts,
     pub windows: Vec<BlackoutWindow>,
     pub away: Vec<LocationId>,
     pub now: Timestamp,
-    pub watch: Watch,
+    pub watch: AlertState,
     /// Whether the process is started anew whenever that can make a difference.
     pub restless: bool,
     /// The last answer of each location, as the store keeps it.
-    pub last: BTreeMap<LocationId, Heard>,
+    pub last: BTreeMap<LocationId, LocationResult>,
     /// Everything that came out, as lines.
     pub told: Vec<String>,
     /// The same as it is.
@@ -57,11 +60,11 @@ impl World {
             max_check_duration: Duration::from_mins(1),
         };
         Self {
-            policy: Policy {
+            policy: AlertPolicy {
                 monitor_id: MONITOR,
                 mode: LocationMode::GlobalNotify,
-                plan,
-                home: LocationId(1),
+                run_plan: plan,
+                primary_location: LocationId(1),
                 quorum: Quorum::AtLeast(2),
                 notify_on_error: true,
                 notify_on_content_change: false,
@@ -73,7 +76,7 @@ impl World {
             windows: Vec::new(),
             away: Vec::new(),
             now: Timestamp::parse(MIDNIGHT).unwrap(),
-            watch: Watch::default(),
+            watch: AlertState::default(),
             restless: false,
             last: BTreeMap::new(),
             told: Vec::new(),
@@ -84,7 +87,7 @@ impl World {
 
     /// The planned time of a run, counted from midnight.
     pub fn run(&self, number: i64) -> Timestamp {
-        let interval = i64::try_from(self.policy.plan.slots.interval().as_micros()).unwrap();
+        let interval = i64::try_from(self.policy.run_plan.slots.interval().as_micros()).unwrap();
         Timestamp::from_micros(Timestamp::parse(MIDNIGHT).unwrap().as_micros() + number * interval)
     }
 
@@ -101,7 +104,7 @@ impl World {
 
     /// Whether a second location is asked.
     pub fn is_asked(&self) -> bool {
-        !self.watch.pending().is_empty()
+        !self.watch.pending_verifications().is_empty()
     }
 
     pub fn recipient(&mut self, name: &str) -> &mut Recipient {
@@ -127,20 +130,20 @@ impl World {
     }
 
     /// What the watch says to `call`.
-    fn ask(&mut self, call: impl FnOnce(&mut Watch, &Terms<'_>) -> Vec<Effect>) {
+    fn ask(&mut self, call: impl FnOnce(&mut AlertState, &AlertContext<'_>) -> Vec<Effect>) {
         if self.decide(call) && self.restless {
             self.restart();
         }
     }
 
     /// Whether anything came of it.
-    fn decide(&mut self, call: impl FnOnce(&mut Watch, &Terms<'_>) -> Vec<Effect>) -> bool {
+    fn decide(&mut self, call: impl FnOnce(&mut AlertState, &AlertContext<'_>) -> Vec<Effect>) -> bool {
         let calendar = BlackoutCalendar::new(jiff::tz::TimeZone::UTC, self.windows.clone());
-        let terms = Terms {
+        let terms = AlertContext {
             policy: &self.policy,
             contacts: &self.contacts,
             calendar: &calendar,
-            away: &self.away,
+            offline_locations: &self.away,
             now: self.now,
         };
         let effects = call(&mut self.watch, &terms);
@@ -155,7 +158,7 @@ impl World {
 
     /// Lets the monitor begin, or go on after a rest.
     pub fn begin(&mut self) {
-        self.decide(Watch::tick);
+        self.decide(AlertState::on_tick);
     }
 
     /// The monitor rests.
@@ -167,17 +170,18 @@ impl World {
 
     /// The process ends and starts again, with what was kept.
     pub fn restart(&mut self) {
-        let watch = if self.watch.is_idle() {
-            let mut fresh = Watch::default();
-            fresh.resume(&self.last.values().cloned().collect::<Vec<_>>());
+        let watch = if self.watch.is_default() {
+            let mut fresh = AlertState::default();
+            fresh.restore(&self.last.values().cloned().collect::<Vec<_>>());
             fresh
         } else {
             let kept = serde_json::to_string(&self.watch).unwrap();
             serde_json::from_str(&kept).unwrap()
         };
-        let (asked, health, idle) = (self.watch.pending(), self.watch.health(), self.watch.is_idle());
+        let (asked, health, idle) =
+            (self.watch.pending_verifications(), self.watch.health(), self.watch.is_default());
         self.watch = watch;
-        assert_eq!(self.watch.pending(), asked, "questions survive a restart");
+        assert_eq!(self.watch.pending_verifications(), asked, "questions survive a restart");
         assert!(idle || self.watch.health() == health, "the state survives a restart");
         self.begin();
     }
@@ -185,23 +189,23 @@ impl World {
     /// Lets time pass up to `until`, with a tick whenever one is due.
     pub fn pass(&mut self, until: Timestamp) {
         for _ in 0..10_000 {
-            let due = self.watch.due().filter(|due| *due <= until);
+            let due = self.watch.next_tick_at().filter(|due| *due <= until);
             let Some(due) = due else { break };
             self.now = self.now.max(due);
-            self.ask(Watch::tick);
+            self.ask(AlertState::on_tick);
         }
-        assert!(self.watch.due().is_none_or(|due| due > until), "the watch is never done");
+        assert!(self.watch.next_tick_at().is_none_or(|due| due > until), "the watch is never done");
         self.now = self.now.max(until);
     }
 
     /// `location` says `word` of the run planned at `planned_at`.
     pub fn hear(&mut self, location: LocationId, word: &Word, planned_at: Timestamp) {
-        let heard = heard(location, word, planned_at, self.policy.plan.slots.interval());
+        let heard = heard(location, word, planned_at, self.policy.run_plan.slots.interval());
         if self.last.get(&location).is_none_or(|last| last.last_planned_at < heard.last_planned_at) {
-            let kept = Heard { page: None, certificate: None, ..heard.clone() };
+            let kept = LocationResult { page: None, certificate: None, ..heard.clone() };
             self.last.insert(location, kept);
         }
-        self.ask(|watch, terms| watch.take(heard, terms));
+        self.ask(|watch, terms| watch.on_result(heard, terms));
         if self.restless {
             self.restart();
         }
@@ -209,7 +213,8 @@ impl World {
 
     /// The second location answers what is asked, `verdict` being 70 to 79.
     pub fn answer(&mut self, verdict: u16) {
-        let Some(Effect::Verify { planned_at, location, .. }) = self.watch.pending().into_iter().next()
+        let Some(Effect::RequestVerification { planned_at, location, .. }) =
+            self.watch.pending_verifications().into_iter().next()
         else {
             panic!("nothing was asked");
         };
@@ -224,13 +229,13 @@ impl World {
             found: None,
             at: self.now,
         };
-        self.ask(|watch, terms| watch.verified(planned_at, answer, terms));
+        self.ask(|watch, terms| watch.on_verification(planned_at, answer, terms));
     }
 
     /// Keeps what the store would know of it.
     fn keep(&mut self, effect: &Effect) {
-        let interval = self.policy.plan.slots.interval();
-        if let Effect::Away { planned_at, locations } = effect {
+        let interval = self.policy.run_plan.slots.interval();
+        if let Effect::RecordMissed { planned_at, locations } = effect {
             let word = Word { outcome: Some(Outcome::Missed), ..Word::default() };
             for location in locations {
                 self.last.insert(*location, heard(*location, &word, *planned_at, interval));
@@ -240,27 +245,29 @@ impl World {
 
     fn show(&mut self, effect: &Effect) {
         let line = match effect {
-            Effect::Verify { location, failed, .. } => {
+            Effect::RequestVerification { location, failed, .. } => {
                 format!("? {} outside of {}", place(*location), places(failed))
             }
-            Effect::Trace { location, audience, .. } => {
+            Effect::RunTraceroute { location, audience, .. } => {
                 let names: Vec<_> = audience.iter().map(|(id, _)| self.name(*id)).collect();
                 format!("! trace from {} for {}", place(*location), names.join(" "))
             }
-            Effect::Tell { recipient, group, news } => {
+            Effect::Notify { recipient, group, news } => {
                 let by = group.map(|group| format!(" by {group}")).unwrap_or_default();
                 format!("> {} {}{by}", self.name(*recipient), words(news))
             }
-            Effect::Verified { location, answer, .. } => format!(". {} {}", place(*location), answer.status),
-            Effect::Away { locations, .. } => format!(". away {}", places(locations)),
-            Effect::Episode(change) => {
+            Effect::RecordVerification { location, answer, .. } => {
+                format!(". {} {}", place(*location), answer.status)
+            }
+            Effect::RecordMissed { locations, .. } => format!(". away {}", places(locations)),
+            Effect::UpdateEpisode(change) => {
                 let what = match change.end {
                     Some(end) if end.recovered => "over",
                     Some(_) => "dropped",
                     None if change.flapping => "down, flapping",
                     None => "down",
                 };
-                format!(". {what} {} at {}", change.runs, places(&change.locations))
+                format!(". {what} {} at {}", change.failed_runs, places(&change.locations))
             }
         };
         if self.talkative || !line.starts_with('.') {
@@ -274,9 +281,9 @@ impl World {
     }
 }
 
-pub fn heard(location: LocationId, word: &Word, planned_at: Timestamp, interval: Duration) -> Heard {
+pub fn heard(location: LocationId, word: &Word, planned_at: Timestamp, interval: Duration) -> LocationResult {
     let slots = word.slots.max(1);
-    Heard {
+    LocationResult {
         planned_at,
         location,
         check_id: CheckId::new(RunId::new(MONITOR, planned_at), location),
@@ -285,9 +292,9 @@ pub fn heard(location: LocationId, word: &Word, planned_at: Timestamp, interval:
         slots,
         last_planned_at: planned_at + interval * (slots - 1),
         step: word.step,
-        views: word.views.clone(),
-        page: word.page.map(|(before, now)| PageNews { before, now, objects: None }),
-        certificate: word.certificate.then(|| CertificateNews {
+        failed_views: word.views.clone(),
+        page: word.page.map(|(before, now)| PageChange { before, now, object_changes: None }),
+        certificate: word.certificate.then(|| ExpiringCertificate {
             subject: "CN=www.example.com".to_owned(),
             not_after: planned_at + Duration::from_hours(72),
         }),
@@ -295,15 +302,18 @@ pub fn heard(location: LocationId, word: &Word, planned_at: Timestamp, interval:
 }
 
 /// What a message says, in short: kind, count of runs, code and place, who was heard.
-fn words(news: &News) -> String {
-    let cause = news.cause.as_ref();
+fn words(news: &NotificationDraft) -> String {
+    let cause = news.deciding_result.as_ref();
     let seen = cause.map_or_else(
         || "nowhere".to_owned(),
         |cause| format!("{} at {}", cause.status, place(cause.location)),
     );
     let proof = news.verification.as_ref().map(|answer| format!(" {}", answer.status)).unwrap_or_default();
-    let silent =
-        if news.silent.is_empty() { String::new() } else { format!(" without {}", places(&news.silent)) };
+    let silent = if news.unreported_locations.is_empty() {
+        String::new()
+    } else {
+        format!(" without {}", places(&news.unreported_locations))
+    };
     match news.kind {
         NotificationKind::SiteError => format!("error {}: {seen}{proof}{silent}", news.errcount),
         NotificationKind::SiteClear => format!("clear{silent}"),

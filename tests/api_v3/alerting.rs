@@ -1,7 +1,7 @@
 //! Outages, messages, test messages, performance alerts and agreements of monitors, and when blackouts hold next.
 
 use serde_json::{Value, json};
-use vigie::alerting::{EpisodeChange, EpisodeEnd, Heard};
+use vigie::alerting::{EpisodeChange, EpisodeEnd, LocationResult};
 use vigie::domain::{
     CheckId, CustomerId, EpisodeId, LocationId, MonitorId, Outcome, Role, RunId, Status, Timestamp,
     Verification,
@@ -26,7 +26,7 @@ async fn recipient(client: &Client) -> i64 {
 fn outage(customer: CustomerId, monitor: i64, begin: i64, end: Option<i64>) -> StoredEpisode {
     let (monitor_id, since) = (MonitorId(monitor), at(begin));
     let id = EpisodeId::new(monitor_id, since);
-    let heard = Heard {
+    let heard = LocationResult {
         planned_at: since,
         location: LocationId(2),
         check_id: CheckId::new(RunId::new(monitor_id, since), LocationId(2)),
@@ -35,7 +35,7 @@ fn outage(customer: CustomerId, monitor: i64, begin: i64, end: Option<i64>) -> S
         slots: 1,
         last_planned_at: since,
         step: Some(2),
-        views: vec![4],
+        failed_views: vec![4],
         page: None,
         certificate: None,
     };
@@ -43,7 +43,7 @@ fn outage(customer: CustomerId, monitor: i64, begin: i64, end: Option<i64>) -> S
         id,
         since,
         cause: heard,
-        runs: 3,
+        failed_runs: 3,
         last_run: at(begin + 2),
         last_status: Status(1),
         locations: vec![LocationId(2), LocationId(3)],

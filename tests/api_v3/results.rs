@@ -191,7 +191,11 @@ async fn the_last_status_of_every_monitor_is_told_per_location() {
     run(&app, bad, 0).await;
     run(&app, bad, 60).await;
     app.state.view.set_health_lookup(std::sync::Arc::new(move |id| {
-        if id.0 == bad { vigie::alerting::Health::Down } else { vigie::alerting::Health::Unknown }
+        if id.0 == bad {
+            vigie::alerting::MonitorHealth::Down
+        } else {
+            vigie::alerting::MonitorHealth::Unknown
+        }
     }));
 
     let report = app.login(Role::ReportOnly).await.get("/report-sitestatus").await.expect(200);

@@ -40,7 +40,7 @@ impl Lookout {
         let was_active = std::mem::replace(&mut watched.active, active);
         (watched.monitor, watched.rules) = (monitor, None);
         if active && !was_active {
-            let questions = watched.watch.pending();
+            let questions = watched.watch.pending_verifications();
             turn.effects.extend(questions.into_iter().map(|question| (id, question)));
             // So that it notices when its next run does not come.
             self.happen(id, Happening::Tick, turn);
@@ -59,7 +59,7 @@ impl Lookout {
     fn remove(&mut self, id: MonitorId, turn: &mut Turn) {
         let Some(mut watched) = self.watched.remove(&id) else { return };
         for effect in watched.watch.close(turn.now) {
-            if let Effect::Episode(change) = effect {
+            if let Effect::UpdateEpisode(change) = effect {
                 turn.alarm.episodes.push(records::episode(&watched.monitor, &change));
             }
         }

@@ -1,6 +1,6 @@
 //! What alerting needs of a result, and what is judged by earlier ones.
 
-use crate::alerting::{CertificateNews, Heard, PageNews};
+use crate::alerting::{ExpiringCertificate, LocationResult, PageChange};
 use crate::domain::{CheckResult, Outcome, Status, Warning};
 use crate::evaluate::page;
 use crate::evaluate::page::{PageBaseline, PageComparisonRule};
@@ -14,10 +14,10 @@ impl Watched {
         &mut self,
         result: &mut CheckResult,
         rules: &Rules,
-        objects: Option<PageNews>,
-    ) -> Heard {
+        objects: Option<PageChange>,
+    ) -> LocationResult {
         let content = if rules.policy.notify_on_content_change { self.page_news(result) } else { None };
-        Heard {
+        LocationResult {
             planned_at: result.planned_at,
             location: result.location_id,
             check_id: result.check_id,
@@ -26,7 +26,7 @@ impl Watched {
             slots: result.slots(),
             last_planned_at: result.missed.map_or(result.planned_at, |missed| missed.last_planned_at),
             step: result.failing_step().map(|step| step.number),
-            views: result
+            failed_views: result
                 .details
                 .views
                 .iter()
@@ -40,7 +40,7 @@ impl Watched {
 
     /// A change of the page since the last good run at this location (behaviour.md 4, content change): told by
     /// its size. The result says of its text, too.
-    fn page_news(&mut self, result: &mut CheckResult) -> Option<PageNews> {
+    fn page_news(&mut self, result: &mut CheckResult) -> Option<PageChange> {
         let now = seen_page(result)?;
         let place = self.pages.iter_mut().find(|(location, _)| *location == result.location_id);
         let Some((_, before)) = place else {
@@ -55,7 +55,7 @@ impl Watched {
             facts.changed = is_resized || is_reworded;
             facts.text_sha256_before = before.text.filter(|_| is_reworded);
         }
-        is_resized.then_some(PageNews { before: before.bytes, now: bytes, objects: None })
+        is_resized.then_some(PageChange { before: before.bytes, now: bytes, object_changes: None })
     }
 
     /// Compares the objects of its page with those of the run before at this location, and makes it an error or
@@ -64,7 +64,7 @@ impl Watched {
         &mut self,
         result: &mut CheckResult,
         rule: PageComparisonRule,
-    ) -> Option<PageNews> {
+    ) -> Option<PageChange> {
         let is_good = matches!(result.outcome, Outcome::Ok | Outcome::Warning);
         let full = result.details.page.as_deref_mut()?;
         let place = self.objects.iter_mut().find(|(location, _)| *location == result.location_id);
@@ -79,7 +79,11 @@ impl Watched {
         }
         let failure = page::changes_failure(&changes)?;
         full.changes = page::truncate_changes(changes);
-        let news = PageNews { before: bytes_before, now: full.bytes, objects: Some(failure.detail.clone()) };
+        let news = PageChange {
+            before: bytes_before,
+            now: full.bytes,
+            object_changes: Some(failure.detail.clone()),
+        };
         let status = failure.status();
         result.reasons.insert(0, failure.to_string());
         if rule.is_error {
@@ -111,7 +115,7 @@ pub(super) fn seen_page(result: &CheckResult) -> Option<Seen> {
         .then(|| Seen { bytes: page.body_bytes, text: page.text_sha256.clone() })
 }
 
-fn certificate_news(result: &CheckResult, rules: &Rules) -> Option<CertificateNews> {
+fn certificate_news(result: &CheckResult, rules: &Rules) -> Option<ExpiringCertificate> {
     let certificate = rules.expiry.reported_certificate(result.facts.tls.as_deref()?, result.started_at)?;
-    Some(CertificateNews { subject: certificate.subject.clone(), not_after: certificate.not_after })
+    Some(ExpiringCertificate { subject: certificate.subject.clone(), not_after: certificate.not_after })
 }

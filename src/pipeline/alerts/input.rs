@@ -4,7 +4,7 @@ use crate::sync::RwLock;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::alerting::Health;
+use crate::alerting::MonitorHealth;
 use crate::domain::{
     Capture, CheckId, EpisodeId, LocationId, MonitorId, NewNotification, RunId, Timestamp, Verification,
 };
@@ -24,7 +24,7 @@ pub(in crate::pipeline) enum Word {
 }
 
 /// How monitors are, for those who show it. Those that are not in it were not heard of yet.
-pub(in crate::pipeline) type Healths = Arc<RwLock<HashMap<MonitorId, Health>>>;
+pub(in crate::pipeline) type Healths = Arc<RwLock<HashMap<MonitorId, MonitorHealth>>>;
 
 /// The result of a check of `monitor`.
 pub(super) fn key_of(monitor: MonitorId, planned_at: Timestamp, location: LocationId) -> ResultKey {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::alerting::{Heard, News};
+use crate::alerting::{LocationResult, NotificationDraft};
 use crate::catalog::AccountFacts;
 use crate::catalog::subject::{custom_properties, display_target};
 use crate::domain::{
@@ -28,9 +28,9 @@ pub(super) struct Sources<'a, 'r> {
 }
 
 /// `news` as it is told.
-pub(super) fn notice(news: &News, from: &Sources<'_, '_>) -> NotificationContent {
+pub(super) fn notice(news: &NotificationDraft, from: &Sources<'_, '_>) -> NotificationContent {
     let (monitor, facts) = (from.monitor, from.facts);
-    let cause = news.cause.as_ref();
+    let cause = news.deciding_result.as_ref();
     let result = cause.and_then(|cause| (from.results)(cause.check_id));
     let (status, status_text) = status(news, result, from.now);
     NotificationContent {
@@ -44,7 +44,7 @@ pub(super) fn notice(news: &News, from: &Sources<'_, '_>) -> NotificationContent
         episode: news.episode,
         check_id: cause.map(|cause| cause.check_id),
         at: news.planned_at,
-        since: news.since,
+        since: news.started_at,
         status,
         status_text,
         reasons: result.map(|result| result.reasons.clone()).unwrap_or_default(),
@@ -65,15 +65,15 @@ pub(super) fn notice(news: &News, from: &Sources<'_, '_>) -> NotificationContent
 }
 
 /// The status code, 0 for what is over or no error, and its words.
-fn status(news: &News, result: Option<&CheckResult>, now: Timestamp) -> (Status, String) {
-    let cause = news.cause.as_ref();
+fn status(news: &NotificationDraft, result: Option<&CheckResult>, now: Timestamp) -> (Status, String) {
+    let cause = news.deciding_result.as_ref();
     let found = cause.map_or(Status::INTERNAL, |cause| cause.status);
     match news.kind {
         NotificationKind::SiteClear => (Status::OK, "is available again".to_owned()),
         NotificationKind::NoData => (found, format!("no data of {} runs in a row", news.errcount)),
         NotificationKind::WebChange => {
             let page = cause.and_then(|cause| cause.page.as_ref());
-            let words = page.map(|page| match &page.objects {
+            let words = page.map(|page| match &page.object_changes {
                 Some(objects) => format!("objects of the page changed: {objects}"),
                 None => format!("content changed from {} to {} bytes", page.before, page.now),
             });
@@ -92,8 +92,8 @@ fn status(news: &News, result: Option<&CheckResult>, now: Timestamp) -> (Status,
 }
 
 /// Every location of the run, those that were not heard too.
-fn locations(news: &News, from: &Sources<'_, '_>) -> Vec<LocationReport> {
-    let heard = |heard: &Heard| LocationReport {
+fn locations(news: &NotificationDraft, from: &Sources<'_, '_>) -> Vec<LocationReport> {
+    let heard = |heard: &LocationResult| LocationReport {
         location_id: heard.location,
         name: name(heard.location, from),
         status: Some(heard.status),
@@ -108,7 +108,7 @@ fn locations(news: &News, from: &Sources<'_, '_>) -> Vec<LocationReport> {
         status: None,
         status_text: "not heard".to_owned(),
     };
-    news.heard.iter().map(heard).chain(news.silent.iter().map(silent)).collect()
+    news.location_results.iter().map(heard).chain(news.unreported_locations.iter().map(silent)).collect()
 }
 
 fn name(location: LocationId, from: &Sources<'_, '_>) -> String {
@@ -145,7 +145,7 @@ fn views(result: &CheckResult) -> Vec<Value> {
 }
 
 /// What else the kind has to tell.
-fn more(news: &News, result: Option<&CheckResult>, now: Timestamp) -> Map<String, Value> {
+fn more(news: &NotificationDraft, result: Option<&CheckResult>, now: Timestamp) -> Map<String, Value> {
     let mut more = Map::new();
     let views = result.map(views).unwrap_or_default();
     if !views.is_empty() {
@@ -155,7 +155,7 @@ fn more(news: &News, result: Option<&CheckResult>, now: Timestamp) -> Map<String
     if let Some(trace) = browser.and_then(|browser| browser.trace_id.as_ref()) {
         more.insert("trace_id".to_owned(), json!(trace));
     }
-    let cause = news.cause.as_ref();
+    let cause = news.deciding_result.as_ref();
     if let (NotificationKind::WebChange, Some(page)) =
         (news.kind, cause.and_then(|cause| cause.page.as_ref()))
     {
@@ -184,8 +184,8 @@ pub(super) fn key(notice: &NotificationContent, recipient: crate::domain::Recipi
 }
 
 /// Results that a notice about `news` is written from.
-pub(super) fn wanted(news: &News) -> impl Iterator<Item = &Heard> {
-    news.cause.iter().chain(&news.heard)
+pub(super) fn wanted(news: &NotificationDraft) -> impl Iterator<Item = &LocationResult> {
+    news.deciding_result.iter().chain(&news.location_results)
 }
 
 /// Finds results in `at_hand` and then in `fetched`.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::alerting::Policy;
+use crate::alerting::AlertPolicy;
 use crate::catalog::AccountFacts;
 use crate::domain::{CheckId, LocationId, Timestamp};
 use crate::pipeline::planner::{Agent, Planner};
@@ -50,7 +50,7 @@ impl Places {
     /// decides, so that they share the work.
     pub(super) fn second(
         &self,
-        policy: &Policy,
+        policy: &AlertPolicy,
         facts: &AccountFacts,
         failed: &[LocationId],
         (of, check): (LocationId, CheckId),
@@ -60,7 +60,7 @@ impl Places {
         let home = region(of);
         let may = |agent: &&Agent| {
             let id = agent.location.id;
-            let of_pool = policy.plan.pool.contains(&id);
+            let of_pool = policy.run_plan.pool.contains(&id);
             let verifies = agent.verifies && facts.locations.contains_key(&id.0);
             agent.alive && id != of && !failed.contains(&id) && (of_pool || verifies)
         };

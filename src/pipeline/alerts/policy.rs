@@ -1,6 +1,6 @@
 //! What a monitor and its account say of alerting, put together.
 
-use crate::alerting::Policy;
+use crate::alerting::AlertPolicy;
 use crate::catalog::AccountFacts;
 use crate::domain::LocationId;
 use crate::evaluate::certificate::ExpiryRule;
@@ -12,7 +12,7 @@ use crate::evaluate::page::PageComparisonRule;
 /// What a version of a monitor says, ready for use.
 pub(super) struct Rules {
     /// Of alerting.
-    pub(super) policy: Policy,
+    pub(super) policy: AlertPolicy,
     /// Of certificates.
     pub(super) expiry: ExpiryRule,
     /// Of the objects of its page, where they are compared.
@@ -25,11 +25,11 @@ pub(super) fn rules(monitor: &Monitor, facts: &AccountFacts, settings: AlarmSett
     let pool: Vec<LocationId> = facts.location_pool(monitor).into_iter().map(LocationId).collect();
     let plan = monitor.run_plan(&pool);
     let expiry = wanted.certificate_dates.expiry_rule(facts.certificate_days);
-    let policy = Policy {
+    let policy = AlertPolicy {
         monitor_id: monitor.id,
         mode: wanted.location_mode,
-        home: plan.pool.first().copied().unwrap_or(LocationId(0)),
-        plan,
+        primary_location: plan.pool.first().copied().unwrap_or(LocationId(0)),
+        run_plan: plan,
         quorum: facts.quorum,
         notify_on_error: wanted.alerting.notify_on_error,
         notify_on_content_change: wanted.full_page.is_some_and(|page| page.notify_on_content_change),

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use super::settings::LookoutParts;
 use super::watched::Watched;
-use crate::alerting::{Heard, Watch};
+use crate::alerting::{AlertState, LocationResult};
 use crate::domain::MonitorId;
 use crate::schema::Monitor;
 use crate::store::{EpisodeFilter, MonitorState, Pagination, StoreError, StoredEpisode};
 
 /// What was kept, until its monitors come.
 pub(super) struct Start {
-    watches: HashMap<MonitorId, Watch>,
+    watches: HashMap<MonitorId, AlertState>,
     states: HashMap<MonitorId, Vec<MonitorState>>,
     /// Outages that are open in the store.
     open: HashMap<MonitorId, Vec<StoredEpisode>>,
@@ -59,11 +59,11 @@ impl Start {
         match self.watches.remove(&id) {
             Some(watch) => (watched.watch, watched.kept) = (watch, true),
             None if states.is_empty() => {}
-            None => watched.watch.resume(&states.iter().map(heard).collect::<Vec<_>>()),
+            None => watched.watch.restore(&states.iter().map(heard).collect::<Vec<_>>()),
         }
         let mut over = self.open.remove(&id).unwrap_or_default();
         over.retain(|episode| {
-            Some(episode.id) != watched.watch.episode() || {
+            Some(episode.id) != watched.watch.open_episode() || {
                 if episode.acknowledged_at.is_some() {
                     watched.watch.acknowledge(episode.id);
                 }
@@ -79,8 +79,8 @@ impl Start {
     }
 }
 
-fn heard(state: &MonitorState) -> Heard {
-    Heard {
+fn heard(state: &MonitorState) -> LocationResult {
+    LocationResult {
         planned_at: state.planned_at,
         location: state.location_id,
         check_id: state.check_id,
@@ -89,7 +89,7 @@ fn heard(state: &MonitorState) -> Heard {
         slots: 1,
         last_planned_at: state.planned_at,
         step: None,
-        views: Vec::new(),
+        failed_views: Vec::new(),
         page: None,
         certificate: None,
     }

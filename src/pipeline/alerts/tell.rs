@@ -42,8 +42,8 @@ impl Lookout {
                     .map(|notice| (monitor, kind, news.planned_at, notice));
             }
             let Some((.., notice)) = &written else { continue };
-            let waits =
-                news.awaits_trace && news.cause.is_some_and(|cause| turn.traced.contains(&cause.check_id));
+            let waits = news.awaits_trace
+                && news.deciding_result.is_some_and(|cause| turn.traced.contains(&cause.check_id));
             let not_before = if waits { turn.now + self.settings.trace_wait } else { turn.now };
             let message = NewNotification {
                 key: key(notice, recipient),
@@ -72,7 +72,7 @@ impl Lookout {
     fn write<'r>(
         &self,
         monitor: MonitorId,
-        news: &crate::alerting::News,
+        news: &crate::alerting::NotificationDraft,
         find: &dyn Fn(CheckId) -> Option<&'r CheckResult>,
         now: Timestamp,
     ) -> Option<NotificationContent> {

@@ -9,7 +9,7 @@ use super::trace::Trace;
 use super::verify::{Ask, unasked};
 use super::watched::{Happening, Moment, Watched};
 use super::{baseline, records};
-use crate::alerting::{Effect, News};
+use crate::alerting::{Effect, NotificationDraft};
 use crate::domain::{
     CheckId, CheckResult, LocationId, MonitorId, NotificationKind, RecipientId, Status, Timestamp,
     Verification,
@@ -67,7 +67,7 @@ pub(super) struct Telling {
     pub(super) monitor: MonitorId,
     pub(super) recipient: RecipientId,
     pub(super) group: Option<i64>,
-    pub(super) news: News,
+    pub(super) news: NotificationDraft,
 }
 
 impl Lookout {
@@ -173,10 +173,10 @@ impl Lookout {
     /// Notes what follows for the rest of the turn, and when to look again.
     pub(super) fn settle(&mut self, monitor: MonitorId, effects: Vec<Effect>, turn: &mut Turn) {
         let Some(watched) = self.watched.get_mut(&monitor) else { return };
-        if watched.kept || !watched.watch.is_idle() {
+        if watched.kept || !watched.watch.is_default() {
             turn.touched.insert(monitor);
         }
-        if let Some(due) = watched.watch.due()
+        if let Some(due) = watched.watch.next_tick_at()
             && watched.timer.is_none_or(|set| due < set)
         {
             watched.timer = Some(due);
@@ -193,7 +193,7 @@ impl Lookout {
                 continue;
             };
             watched.timer = None;
-            if watched.watch.due().is_some_and(|due| due <= turn.now) {
+            if watched.watch.next_tick_at().is_some_and(|due| due <= turn.now) {
                 self.happen(monitor, Happening::Tick, turn);
                 self.come_back(monitor, turn.now);
             } else {
@@ -216,7 +216,7 @@ impl Lookout {
     fn perform(&mut self, monitor: MonitorId, effect: Effect, turn: &mut Turn) {
         let Some(watched) = self.watched.get(&monitor) else { return };
         match effect {
-            Effect::Verify { planned_at, check, location, failed } => {
+            Effect::RequestVerification { planned_at, check, location, failed } => {
                 let second = self.second(watched, &failed, (location, check));
                 match second {
                     Ok((location, longest)) => {
@@ -230,12 +230,12 @@ impl Lookout {
                     Err(status) => self.answer_now(monitor, planned_at, unasked(status, turn.now), turn),
                 }
             }
-            Effect::Verified { planned_at, location, answer } => {
+            Effect::RecordVerification { planned_at, location, answer } => {
                 turn.alarm
                     .verifications
                     .push(VerifiedCheck { result: key_of(monitor, planned_at, location), answer });
             }
-            Effect::Away { planned_at, locations } => {
+            Effect::RecordMissed { planned_at, locations } => {
                 for location in locations {
                     turn.missed.push(records::missed(&watched.monitor, location, planned_at, turn.now));
                     let customer = watched.monitor.customer;
@@ -245,9 +245,11 @@ impl Lookout {
                     }
                 }
             }
-            Effect::Episode(change) => turn.alarm.episodes.push(records::episode(&watched.monitor, &change)),
+            Effect::UpdateEpisode(change) => {
+                turn.alarm.episodes.push(records::episode(&watched.monitor, &change))
+            }
             // Its audience is that of the news that follows.
-            Effect::Trace { planned_at, location, check, audience: _ } => {
+            Effect::RunTraceroute { planned_at, location, check, audience: _ } => {
                 if self.traces.admit(location, turn.now) {
                     let result = key_of(monitor, planned_at, location);
                     turn.traced.insert(check);
@@ -255,11 +257,14 @@ impl Lookout {
                     turn.traces.push(Trace { monitor, result, address: None, messages: Vec::new() });
                 }
             }
-            Effect::Tell { recipient, group, news } => {
+            Effect::Notify { recipient, group, news } => {
                 let traced = news.awaits_trace
-                    && news.cause.as_ref().is_some_and(|cause| turn.traced.contains(&cause.check_id));
+                    && news
+                        .deciding_result
+                        .as_ref()
+                        .is_some_and(|cause| turn.traced.contains(&cause.check_id));
                 if traced {
-                    let news = News { kind: NotificationKind::Traceroute, ..news.clone() };
+                    let news = NotificationDraft { kind: NotificationKind::Traceroute, ..news.clone() };
                     turn.later.push(Telling { monitor, recipient, group, news });
                 }
                 turn.tellings.push(Telling { monitor, recipient, group, news });
@@ -281,7 +286,7 @@ impl Lookout {
         if !self.asks.has_room() {
             return Err(Status::VERIFIED_NO_ANSWER);
         }
-        Ok((location, rules.policy.plan.max_check_duration))
+        Ok((location, rules.policy.run_plan.max_check_duration))
     }
 
     /// What follows comes before what is left of the turn, as it would have if it had followed at once.
@@ -311,7 +316,7 @@ impl Lookout {
         for monitor in touched {
             let Some(watched) = self.watched.get_mut(&monitor) else { continue };
             let body =
-                if watched.watch.is_idle() { None } else { serde_json::to_string(&watched.watch).ok() };
+                if watched.watch.is_default() { None } else { serde_json::to_string(&watched.watch).ok() };
             if body.is_some() || watched.kept {
                 watched.kept = body.is_some();
                 turn.alarm.alert_states.push((monitor, body));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::policy::{self, Rules};
 use super::settings::AlarmSettings;
-use crate::alerting::{Effect, Health, Heard, Terms, Watch};
+use crate::alerting::{AlertContext, AlertState, Effect, LocationResult, MonitorHealth};
 use crate::catalog::AccountFacts;
 use crate::domain::{LocationId, Timestamp, Verification};
 use crate::evaluate::page::PageBaseline;
@@ -17,7 +17,7 @@ pub(super) struct Watched {
     /// Whether it is planned: neither disabled nor at rest.
     pub(super) active: bool,
     /// What is remembered of its runs.
-    pub(super) watch: Watch,
+    pub(super) watch: AlertState,
     /// What it says of alerting, by which state of its account.
     pub(super) rules: Option<(u64, Arc<Rules>)>,
     /// Whether the store has a watch of it.
@@ -29,7 +29,7 @@ pub(super) struct Watched {
     /// The objects of the last page at each location, where they are compared; none where there was no page yet.
     pub(super) objects: Vec<(LocationId, Option<PageBaseline>)>,
     /// What was told last of how it is.
-    pub(super) health: Option<Health>,
+    pub(super) health: Option<MonitorHealth>,
 }
 
 /// What is remembered of a page.
@@ -51,7 +51,7 @@ pub(super) struct Moment<'a> {
 
 /// What happens to a watch.
 pub(super) enum Happening {
-    Heard(Heard),
+    Heard(LocationResult),
     Answered(Timestamp, Verification),
     Tick,
 }
@@ -61,7 +61,7 @@ impl Watched {
         Self {
             monitor,
             active: false,
-            watch: Watch::default(),
+            watch: AlertState::default(),
             rules: None,
             kept: false,
             timer: None,
@@ -90,17 +90,17 @@ impl Watched {
 
     /// Lets the watch take it; answers what follows.
     pub(super) fn take(&mut self, what: Happening, rules: &Rules, moment: Moment<'_>) -> Vec<Effect> {
-        let terms = Terms {
+        let terms = AlertContext {
             policy: &rules.policy,
             contacts: &moment.facts.contacts,
             calendar: &moment.facts.calendar,
-            away: moment.away,
+            offline_locations: moment.away,
             now: moment.now,
         };
         match what {
-            Happening::Heard(heard) => self.watch.take(heard, &terms),
-            Happening::Answered(planned_at, answer) => self.watch.verified(planned_at, answer, &terms),
-            Happening::Tick => self.watch.tick(&terms),
+            Happening::Heard(heard) => self.watch.on_result(heard, &terms),
+            Happening::Answered(planned_at, answer) => self.watch.on_verification(planned_at, answer, &terms),
+            Happening::Tick => self.watch.on_tick(&terms),
         }
     }
 }

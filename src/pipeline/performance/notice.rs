@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::alerting::{PerformanceChange, PerformanceRule, Threshold};
+use crate::alerting::{PerformanceChange, PerformanceRule, PerformanceThreshold};
 use crate::catalog::AccountFacts;
 use crate::catalog::object::into_object;
 use crate::catalog::subject::{custom_properties, display_target};
@@ -28,14 +28,14 @@ pub(super) fn notice(told: &Told<'_>, kind: NotificationKind) -> NotificationCon
     };
     let minutes = rule.window.as_secs() / 60;
     let limit = match rule.threshold {
-        Threshold::Static { .. } => seconds(limit_us),
-        Threshold::Dynamic { percent, days } => {
+        PerformanceThreshold::Static { .. } => seconds(limit_us),
+        PerformanceThreshold::Dynamic { percent, days } => {
             format!("{}, {percent} % more than the mean of {days} days", seconds(limit_us))
         }
     };
     let text = format!("mean time of {minutes} min is {}, {words} {limit}", seconds(mean_us));
     let more = json!({
-        "level": rule.level.word(), "alert_id": rule.id, "mean_us": mean_us, "limit_us": limit_us,
+        "level": rule.level.as_str(), "alert_id": rule.id, "mean_us": mean_us, "limit_us": limit_us,
         "window_minutes": minutes,
     });
     NotificationContent {

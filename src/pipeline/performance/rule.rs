@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::alerting::{PerformanceLevel, PerformanceRule, Threshold};
+use crate::alerting::{PerformanceLevel, PerformanceRule, PerformanceThreshold};
 use crate::catalog::stored::settings_or_skip;
 use crate::domain::{MonitorId, Record};
 use crate::schema::typed::record::{AlertLevel, PerformanceAlertSettings, ThresholdKind};
@@ -17,8 +17,12 @@ pub(super) fn rule(record: &Record) -> Option<PerformanceRule> {
     let threshold = settings.threshold;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "above 0; saturates")]
     let threshold = match settings.kind {
-        ThresholdKind::Static => Threshold::Static { limit_us: (threshold * 1_000_000.0).round() as u64 },
-        ThresholdKind::Dynamic => Threshold::Dynamic { percent: threshold, days: settings.days.clamp(1, 7) },
+        ThresholdKind::Static => {
+            PerformanceThreshold::Static { limit_us: (threshold * 1_000_000.0).round() as u64 }
+        }
+        ThresholdKind::Dynamic => {
+            PerformanceThreshold::Dynamic { percent: threshold, days: settings.days.clamp(1, 7) }
+        }
     };
     Some(PerformanceRule {
         id: record.id,

@@ -7,7 +7,10 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::alerting::{PerformanceChange, PerformanceRule, RaisedAlert, Threshold, performance_audience};
+use crate::alerting::{
+    ActivePerformanceAlert, PerformanceChange, PerformanceRule, PerformanceThreshold,
+    performance_recipients_for,
+};
 use crate::catalog::{AccountCache, AccountFacts, MonitorCache};
 use crate::clock::Clock;
 use crate::domain::{
@@ -49,7 +52,7 @@ pub struct PerformanceParts {
 /// Watches performance alerts.
 pub struct Performance {
     parts: PerformanceParts,
-    raised: BTreeMap<(i64, LocationId), RaisedAlert>,
+    raised: BTreeMap<(i64, LocationId), ActivePerformanceAlert>,
     /// Means of the days before the current hour, by rule; they change once an hour.
     bases: HashMap<i64, (i64, Vec<MeanDuration>)>,
 }
@@ -57,7 +60,7 @@ pub struct Performance {
 /// What one look makes to be kept.
 #[derive(Default)]
 struct Made {
-    raised: Vec<((i64, LocationId), RaisedAlert)>,
+    raised: Vec<((i64, LocationId), ActivePerformanceAlert)>,
     over: Vec<(i64, LocationId)>,
     notifications: Vec<NewNotification>,
 }
@@ -71,7 +74,7 @@ impl Performance {
         let mut raised = BTreeMap::new();
         for kept in parts.states.active().await? {
             // Left out, it would be raised and told a second time.
-            let alert: RaisedAlert =
+            let alert: ActivePerformanceAlert =
                 serde_json::from_str(&kept.body).map_err(|error| StoreError::Undecodable {
                     table: "raised",
                     row: format!("alert {}, location_id {}", kept.alert, kept.location),
@@ -155,21 +158,22 @@ impl Performance {
             let place = (rule.id, mean.location);
             let base = bases.iter().find(|base| base.location == mean.location).copied();
             let raised = self.raised.get(&place);
-            let Some(change) = rule.look(raised.is_some(), Some(mean), base) else { continue };
+            let Some(change) = rule.evaluate(raised.is_some(), Some(mean), base) else { continue };
             match change {
                 PerformanceChange::Raise { limit_us, .. } => {
-                    let named = performance_audience(&facts.contacts, monitor.id);
+                    let named = performance_recipients_for(&facts.contacts, monitor.id);
                     let told =
                         Told { rule, monitor, facts, location: mean.location, change, since: now, now };
                     made.tell(&told, &named);
                     let told = named.iter().map(|(recipient, _)| *recipient).collect();
-                    made.raised.push((place, RaisedAlert { since: now, limit_us, told }));
+                    made.raised
+                        .push((place, ActivePerformanceAlert { since: now, limit_us, notified: told }));
                 }
                 PerformanceChange::Clear { .. } => {
                     let since = raised.map_or(now, |raised| raised.since);
-                    let named: Vec<_> = performance_audience(&facts.contacts, monitor.id)
+                    let named: Vec<_> = performance_recipients_for(&facts.contacts, monitor.id)
                         .into_iter()
-                        .filter(|(id, _)| raised.is_some_and(|raised| raised.told.contains(id)))
+                        .filter(|(id, _)| raised.is_some_and(|raised| raised.notified.contains(id)))
                         .filter(|(id, _)| {
                             facts.contacts.recipient(*id).is_some_and(|recipient| recipient.notify_on_clear)
                         })
@@ -191,7 +195,7 @@ impl Performance {
         rule: &PerformanceRule,
         now: Timestamp,
     ) -> Result<Vec<MeanDuration>, StoreError> {
-        let Threshold::Dynamic { days, .. } = rule.threshold else { return Ok(Vec::new()) };
+        let PerformanceThreshold::Dynamic { days, .. } = rule.threshold else { return Ok(Vec::new()) };
         let hour = now.as_micros().div_euclid(HOUR);
         if let Some((of, bases)) = self.bases.get(&rule.id)
             && *of == hour
@@ -223,11 +227,13 @@ impl Performance {
         if made.raised.is_empty() && made.over.is_empty() {
             return Ok(());
         }
-        let kept = |((alert, location), raised): &((i64, LocationId), RaisedAlert)| StoredPerformanceAlert {
-            alert: *alert,
-            location: *location,
-            // Numbers and times: writes without fail.
-            body: serde_json::to_string(raised).unwrap_or_default(),
+        let kept = |((alert, location), raised): &((i64, LocationId), ActivePerformanceAlert)| {
+            StoredPerformanceAlert {
+                alert: *alert,
+                location: *location,
+                // Numbers and times: writes without fail.
+                body: serde_json::to_string(raised).unwrap_or_default(),
+            }
         };
         let rows = made.raised.iter().map(kept).collect();
         let messages = !made.notifications.is_empty();

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::alerts_service::AlertService;
-use crate::alerting::{EpisodeChange, Heard};
+use crate::alerting::{EpisodeChange, LocationResult};
 use crate::catalog::moment::format_utc;
 use crate::catalog::object::into_object;
 use crate::domain::{EpisodeId, Permission, Verification};
@@ -89,7 +89,7 @@ fn episode_to_json(kept: &StoredEpisode) -> Result<Map<String, Value>, StoreErro
         "recovered": body.end.map(|end| end.recovered),
         "status": body.last_status.0,
         "status_text": body.last_status.text(),
-        "runs": body.runs,
+        "runs": body.failed_runs,
         "last_run": format_utc(body.last_run),
         "cause": cause_to_json(&body.cause),
         "locations": body.locations.iter().map(|id| id.0).collect::<Vec<_>>(),
@@ -100,7 +100,7 @@ fn episode_to_json(kept: &StoredEpisode) -> Result<Map<String, Value>, StoreErro
     })))
 }
 
-fn cause_to_json(heard: &Heard) -> Value {
+fn cause_to_json(heard: &LocationResult) -> Value {
     json!({
         "check_id": heard.check_id,
         "planned_at": format_utc(heard.planned_at),
