@@ -18,7 +18,8 @@ use vigie::domain::{
     MonitorId, MonitorType, Outcome, Phase, Phases, Revision, RunId, Status, Timestamp, TlsFacts,
 };
 use vigie::pipeline::{
-    Agent, AlarmSettings, Bell, IngestSettings, Ingestor, LookoutParts, PlanError, Planned, Planner,
+    AgentStatus, AlertEngineDependencies, AlertEngineSettings, IngestSettings, Ingestor, PlanError,
+    PlanFuture, Planner, Wakeup,
 };
 use vigie::schedule::Slots;
 use vigie::schema::{Monitor, MonitorDocument, Origin, SecretMode};
@@ -130,20 +131,20 @@ fn on_the_grid(mut results: Vec<CheckResult>) -> Vec<CheckResult> {
 struct Home;
 
 impl Planner for Home {
-    fn plan(&self, _: Vec<Monitor>, _: Vec<MonitorId>) -> Planned<'_, ()> {
+    fn apply(&self, _: Vec<Monitor>, _: Vec<MonitorId>) -> PlanFuture<'_, ()> {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn check_once(&self, _: Monitor, _: LocationId) -> Planned<'_, CheckResult> {
-        Box::pin(std::future::ready(Err(PlanError::Away)))
+    fn run_once(&self, _: Monitor, _: LocationId) -> PlanFuture<'_, CheckResult> {
+        Box::pin(std::future::ready(Err(PlanError::LocationOffline)))
     }
 
-    fn trace(&self, _: Monitor, _: LocationId, _: Option<IpAddr>) -> Planned<'_, Capture> {
-        Box::pin(std::future::ready(Err(PlanError::Away)))
+    fn trace(&self, _: Monitor, _: LocationId, _: Option<IpAddr>) -> PlanFuture<'_, Capture> {
+        Box::pin(std::future::ready(Err(PlanError::LocationOffline)))
     }
 
-    fn agents(&self) -> Vec<Agent> {
-        vec![Agent { location: home(), alive: true, cut_off: false, verifies: false }]
+    fn agent_statuses(&self) -> Vec<AgentStatus> {
+        vec![AgentStatus { location: home(), is_alive: true, is_isolated: false, can_verify: false }]
     }
 }
 
@@ -154,26 +155,26 @@ fn home() -> Location {
 /// Lets alerts follow from the results of all monitors.
 async fn watch(ingestor: &Ingestor, store: &Arc<SqliteStore>) {
     let common = SharedFacts { locations: vec![home()], ..SharedFacts::default() };
-    let parts = LookoutParts {
-        alarms: store.clone(),
+    let parts = AlertEngineDependencies {
+        alert_store: store.clone(),
         outbox: store.clone(),
         results: store.clone(),
-        ledger: store.clone(),
+        config_store: store.clone(),
         directory: Arc::new(AccountCache::new(store.clone(), common)),
         planner: Arc::new(Home),
         clock: Arc::new(FakeClock::at(Timestamp::from_micros(START + 120_000_000))),
-        bell: Bell::default(),
+        bell: Wakeup::default(),
     };
-    ingestor.watch(parts, AlarmSettings::default()).await.unwrap();
+    ingestor.enable_alerting(parts, AlertEngineSettings::default()).await.unwrap();
     let minutely = |id| {
         let monitor = monitor(id);
         let mut values = monitor.document.to_stored(SecretMode::Revealed);
         values.insert("interval".to_owned(), 1.into());
         Monitor { document: Arc::new(MonitorDocument::new(MonitorType::Website, values).unwrap()), ..monitor }
     };
-    ingestor.changed((1..=MONITORS).map(minutely).collect(), Vec::new()).await;
+    ingestor.update_monitors((1..=MONITORS).map(minutely).collect(), Vec::new()).await;
     // A monitor shows how it is as soon as it is watched.
-    while !ingestor.is_watched(MonitorId(MONITORS)) {
+    while !ingestor.has_alerting(MonitorId(MONITORS)) {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
@@ -201,7 +202,7 @@ fn run(
         }
         let began = Instant::now();
         for result in results {
-            ingestor.take(black_box(result)).await;
+            ingestor.submit(black_box(result)).await;
         }
         assert_eq!(ingestor.drain(Duration::from_mins(10)).await, 0);
         began.elapsed()

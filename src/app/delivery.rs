@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::Clock;
 use crate::net::Net;
 use crate::notify::{Channels, MessageRenderer, WebhookClient};
-use crate::pipeline::{Addresses, Bell, Delivery, DeliveryParts};
+use crate::pipeline::{AccountDestinations, DeliveryDependencies, DeliveryTask, Wakeup};
 use crate::settings::Settings;
 use crate::store::SqliteStore;
 use crate::telemetry::Metrics;
@@ -17,26 +17,26 @@ use crate::telemetry::Metrics;
 /// What is beside it.
 pub(super) struct Around {
     pub(super) store: Arc<SqliteStore>,
-    pub(super) addresses: Addresses,
+    pub(super) addresses: AccountDestinations,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) metrics: Arc<Metrics>,
 }
 
 /// Begins to deliver.
-pub(super) fn start(settings: &Settings, around: Around, bell: Bell) -> anyhow::Result<Delivery> {
+pub(super) fn start(settings: &Settings, around: Around, bell: Wakeup) -> anyhow::Result<DeliveryTask> {
     let Around { store, addresses, clock, metrics } = around;
     let net = Arc::new(Net::new(&settings.net)?);
-    let parts = DeliveryParts {
+    let parts = DeliveryDependencies {
         outbox: store.clone(),
-        addresses: Arc::new(addresses),
-        composer: Arc::new(MessageRenderer::default()),
-        courier: Arc::new(Channels::new(net, Arc::clone(&clock), settings.alerts.channels.clone())),
+        destinations: Arc::new(addresses),
+        renderer: Arc::new(MessageRenderer::default()),
+        sender: Arc::new(Channels::new(net, Arc::clone(&clock), settings.alerts.channels.clone())),
         results: Some(store.clone()),
         ledger: Some(store),
         clock,
         metrics,
     };
-    Ok(Delivery::start(parts, settings.alerts.delivery.clone(), bell))
+    Ok(DeliveryTask::start(parts, settings.alerts.delivery.clone(), bell))
 }
 
 /// Time between two heartbeats.

@@ -17,7 +17,7 @@ use crate::api::ApiState;
 use crate::catalog::{AccountCache, MonitorCache};
 use crate::clock::Clock;
 use crate::domain::RecordKind;
-use crate::pipeline::{Addresses, Ingestor};
+use crate::pipeline::{AccountDestinations, Ingestor};
 use crate::probe::ProbeSettings;
 use crate::service::monitors;
 use crate::service::{
@@ -172,9 +172,9 @@ impl Desk {
     }
 
     /// Who messages go to.
-    pub(super) fn addresses(&self) -> Addresses {
+    pub(super) fn addresses(&self) -> AccountDestinations {
         let (directory, ledger) = (Arc::clone(&self.directory), Arc::clone(&self.ledger));
-        Addresses { directory, ledger, vault: Arc::clone(&self.vault) }
+        AccountDestinations { directory, ledger, vault: Arc::clone(&self.vault) }
     }
 
     /// The file of the keys.

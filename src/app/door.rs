@@ -3,25 +3,25 @@
 use std::sync::Arc;
 
 use crate::domain::{EpisodeId, MonitorId};
-use crate::pipeline::{Bell, Ingestor};
+use crate::pipeline::{Ingestor, Wakeup};
 use crate::service::AlertControl;
 use crate::store::StoreFuture;
 
 /// The way to the loop that decides, and to the delivery.
 pub(super) struct Door {
-    pub(super) bell: Bell,
+    pub(super) bell: Wakeup,
     pub(super) ingestor: Arc<Ingestor>,
 }
 
 impl AlertControl for Door {
     fn acknowledge_episode(&self, monitor: MonitorId, episode: EpisodeId) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            self.ingestor.acknowledged(monitor, episode).await;
+            self.ingestor.acknowledge_episode(monitor, episode).await;
             Ok(())
         })
     }
 
     fn wake_delivery(&self) {
-        self.bell.ring();
+        self.bell.wake();
     }
 }

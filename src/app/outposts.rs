@@ -78,7 +78,7 @@ struct Sink(Arc<Ingestor>);
 
 impl ResultSink for Sink {
     fn deliver(&self, result: CheckResult) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(self.0.take(result))
+        Box::pin(self.0.submit(result))
     }
 }
 

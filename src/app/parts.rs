@@ -21,8 +21,8 @@ use crate::api;
 use crate::catalog::MonitorCache;
 use crate::clock::{Clock, SystemClock};
 use crate::pipeline::{
-    Bell, Delivery, Household, Housekeeper, IngestSettings, Ingestor, LookoutParts, Performance,
-    PerformanceParts, TimeOfDay,
+    AlertEngineDependencies, DeliveryTask, HousekeepingRunner, HousekeepingScheduler, IngestSettings,
+    Ingestor, PerformanceDependencies, PerformanceEvaluator, TimeOfDay, Wakeup,
 };
 use crate::service::StatusQueries;
 use crate::settings::{ServerSettings, Settings};
@@ -45,11 +45,11 @@ pub(super) struct Parts {
     pub(super) store: Arc<SqliteStore>,
     ingestor: Arc<Ingestor>,
     pub(super) runners: Vec<RunnerHandle>,
-    housekeeper: Mutex<Option<Housekeeper>>,
+    housekeeper: Mutex<Option<HousekeepingScheduler>>,
     view: Arc<StatusQueries>,
     pub(super) desk: Arc<Desk>,
     pub(super) heart: Arc<Heart>,
-    delivery: Mutex<Option<Delivery>>,
+    delivery: Mutex<Option<DeliveryTask>>,
     /// Ends the watch over performance alerts.
     _performance: DropGuard,
     metrics: Arc<Metrics>,
@@ -78,7 +78,7 @@ impl Parts {
         let view = Arc::new(StatusQueries::new(store.clone(), Arc::clone(&roster), locations.clone()));
         let watching = Arc::clone(&ingestor);
         view.set_health_lookup(Arc::new(move |monitor| watching.health(monitor)));
-        let bell = Bell::default();
+        let bell = Wakeup::default();
         let around = Around {
             ledger: store.clone(),
             tokens: store.clone(),
@@ -94,17 +94,17 @@ impl Parts {
         };
         let desk = Arc::new(Desk::start(settings, around).await?);
         certificates::follow(&desk.state.resources, nets).await?;
-        let lookout = LookoutParts {
-            alarms: store.clone(),
+        let lookout = AlertEngineDependencies {
+            alert_store: store.clone(),
             outbox: store.clone(),
             results: store.clone(),
-            ledger: store.clone(),
+            config_store: store.clone(),
             directory: Arc::clone(&desk.directory),
             planner: desk.planner.clone(),
             clock: Arc::clone(&clock),
             bell: bell.clone(),
         };
-        ingestor.watch(lookout, settings.alerts.alerting).await?;
+        ingestor.enable_alerting(lookout, settings.alerts.alerting).await?;
         let around = delivery::Around {
             store: Arc::clone(&store),
             addresses: desk.addresses(),
@@ -112,7 +112,7 @@ impl Parts {
             metrics: Arc::clone(&metrics),
         };
         let delivery = Mutex::new(Some(delivery::start(settings, around, bell.clone())?));
-        let performance = PerformanceParts {
+        let performance = PerformanceDependencies {
             ledger: store.clone(),
             results: store.clone(),
             states: store.clone(),
@@ -123,8 +123,8 @@ impl Parts {
         };
         let end = CancellationToken::new();
         // Ends by itself after the token.
-        drop(Performance::new(performance).await?.start(end.clone()));
-        let household = Household {
+        drop(PerformanceEvaluator::new(performance).await?.start(end.clone()));
+        let household = HousekeepingRunner {
             store: store.clone(),
             metrics: Arc::clone(&metrics),
             clock: Arc::clone(&clock),
@@ -132,7 +132,7 @@ impl Parts {
             accounts: Some(desk.state.accounts.clone()),
         };
         let (hour, minute) = settings.store.retention_at;
-        let housekeeper = Housekeeper::start(household, TimeOfDay { hour, minute }).await;
+        let housekeeper = HousekeepingScheduler::start(household, TimeOfDay { hour, minute }).await;
         let housekeeper = housekeeper.context("the calendar jobs cannot start")?;
         let heart = Arc::new(Heart::new(Arc::clone(&ingestor), commits, &locations));
         let housekeeper = Mutex::new(Some(housekeeper));
@@ -196,7 +196,7 @@ impl Parts {
     /// Lets running checks end within `drain` and keeps every result; answers how many were lost.
     pub(super) async fn end(&self, drain: Duration) -> usize {
         self.heart.drain();
-        self.ingestor.ending();
+        self.ingestor.begin_shutdown();
         let housekeeper = self.housekeeper.lock().take();
         if let Some(housekeeper) = housekeeper
             && let Err(error) = housekeeper.stop().await

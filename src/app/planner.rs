@@ -15,7 +15,7 @@ use crate::catalog::{AccountCache, AccountFacts, MonitorCache};
 use crate::clock::Clock;
 use crate::domain::{Capture, CheckResult, CustomerId, Location, LocationId, MonitorId, Timestamp};
 use crate::net::{Deadline, Endpoint, Net, UpstreamProxy};
-use crate::pipeline::{Agent, Ingestor, PlanError, Planned, Planner};
+use crate::pipeline::{AgentStatus, Ingestor, PlanError, PlanFuture, Planner};
 use crate::probe::{self, ProbeSettings};
 use crate::schedule::LocationRotation;
 use crate::schema::Monitor;
@@ -128,7 +128,7 @@ impl LocalPlanner {
                 };
                 let common = common.get_or_insert_with(|| self.assignment(monitor, facts, id));
                 let last_planned_at = last.get(&id).and_then(|last| last.get(&monitor.id)).copied();
-                let state = self.ingestor.state(monitor.id, id);
+                let state = self.ingestor.state_at(monitor.id, id);
                 let full_page_at = state.and_then(|state| state.full_page_at);
                 let assignment =
                     Assignment { location: id, share: part, last_planned_at, full_page_at, ..common.clone() };
@@ -136,11 +136,11 @@ impl LocalPlanner {
             }
         }
         // Before their first result.
-        self.ingestor.changed(puts.to_vec(), removed.to_vec()).await;
+        self.ingestor.update_monitors(puts.to_vec(), removed.to_vec()).await;
         let applied =
             self.outposts.iter().zip(changes).map(|(outpost, changes)| outpost.runner.apply(changes));
         try_join_all(applied).await.map_err(|_| PlanError::Stopped)?;
-        self.ingestor.forget(removed);
+        self.ingestor.remove_states(removed);
         Ok(())
     }
 
@@ -194,7 +194,7 @@ impl LocalPlanner {
     }
 
     fn outpost(&self, location: LocationId) -> Result<&Outpost, PlanError> {
-        self.outposts.iter().find(|outpost| outpost.location.id == location).ok_or(PlanError::Away)
+        self.outposts.iter().find(|outpost| outpost.location.id == location).ok_or(PlanError::LocationOffline)
     }
 
     /// `monitor` as it runs at `location`, in each of its runs.
@@ -240,54 +240,62 @@ fn terms_of(facts: &AccountFacts) -> Terms {
 }
 
 impl Planner for LocalPlanner {
-    fn plan(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>) -> Planned<'_, ()> {
+    fn apply(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>) -> PlanFuture<'_, ()> {
         Box::pin(async move { self.resume(&puts, &removed, &LastPlanned::new()).await })
     }
 
-    fn check_once(&self, monitor: Monitor, location: LocationId) -> Planned<'_, CheckResult> {
+    fn run_once(&self, monitor: Monitor, location: LocationId) -> PlanFuture<'_, CheckResult> {
         Box::pin(async move {
             let outpost = self.outpost(location)?;
             let facts = self.facts(monitor.customer).await;
             let assignment = Arc::new(self.assignment(&monitor, facts.as_deref(), location));
             outpost.runner.run_once(assignment).await.map_err(|error| match error {
-                RunOrderError::NotPlanned => PlanError::Away,
+                RunOrderError::NotPlanned => PlanError::LocationOffline,
                 RunOrderError::Busy => PlanError::Busy,
                 RunOrderError::Stopped => PlanError::Stopped,
             })
         })
     }
 
-    fn trace(&self, monitor: Monitor, location: LocationId, address: Option<IpAddr>) -> Planned<'_, Capture> {
+    fn trace(
+        &self,
+        monitor: Monitor,
+        location: LocationId,
+        address: Option<IpAddr>,
+    ) -> PlanFuture<'_, Capture> {
         Box::pin(async move {
             let net = Arc::clone(&self.outpost(location)?.net);
             let facts = self.facts(monitor.customer).await;
             let probe = self.assignment(&monitor, facts.as_deref(), location).probe;
             let to = Endpoint {
                 pinned_address: address,
-                ..Endpoint::new(probe.target().ok_or(PlanError::Away)?, 0)
+                ..Endpoint::new(probe.target().ok_or(PlanError::LocationOffline)?, 0)
             };
             Ok(net.traceroute_capture(&to, Deadline::within(TRACE)).await)
         })
     }
 
-    fn agents(&self) -> Vec<Agent> {
-        let hosted = self.outposts.iter().map(|outpost| Agent {
+    fn agent_statuses(&self) -> Vec<AgentStatus> {
+        let hosted = self.outposts.iter().map(|outpost| AgentStatus {
             location: outpost.location.clone(),
-            alive: outpost.runner.is_alive(),
-            cut_off: outpost.connectivity.as_ref().is_some_and(|connectivity| connectivity.is_isolated()),
-            verifies: outpost.verifies,
+            is_alive: outpost.runner.is_alive(),
+            is_isolated: outpost.connectivity.as_ref().is_some_and(|connectivity| connectivity.is_isolated()),
+            can_verify: outpost.verifies,
         });
         let elsewhere = self.quiet.locations().into_values();
         let elsewhere = elsewhere.filter(|location| self.outpost(location.id).is_err());
-        let away = |location| Agent { location, alive: false, cut_off: false, verifies: false };
+        let away =
+            |location| AgentStatus { location, is_alive: false, is_isolated: false, can_verify: false };
         hosted.chain(elsewhere.map(away)).collect()
     }
 }
 
 impl LastRunLookup for LocalPlanner {
     fn last_run(&self, monitor: &Monitor) -> Option<MonitorState> {
-        let states =
-            self.outposts.iter().filter_map(|outpost| self.ingestor.state(monitor.id, outpost.location.id));
+        let states = self
+            .outposts
+            .iter()
+            .filter_map(|outpost| self.ingestor.state_at(monitor.id, outpost.location.id));
         states.max_by_key(|state| state.planned_at)
     }
 }

@@ -127,7 +127,7 @@ impl HealthSource for Heart {
         let serving = draining.then(|| "the process is shutting down".to_owned());
         vec![
             Condition { name: "store", reason: self.store.lock().clone() },
-            self.ingestor.condition(),
+            self.ingestor.health_condition(),
             Condition { name: "monitors", reason: self.waiting.lock().clone() },
             Condition { name: "serving", reason: serving },
         ]

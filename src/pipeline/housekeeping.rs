@@ -26,14 +26,14 @@ pub struct TimeOfDay {
 }
 
 /// Removes the tokens and sessions that have expired.
-pub trait ExpiredTokens: Send + Sync + 'static {
+pub trait TokenPurge: Send + Sync + 'static {
     /// Removes them; returns how many there were.
     fn purge_tokens(&self) -> StoreFuture<'_, u64>;
 }
 
 /// What the jobs need.
 #[derive(Clone)]
-pub struct Household {
+pub struct HousekeepingRunner {
     /// Whose data.
     pub store: Arc<dyn Housekeeping>,
     /// Counts runs and failures.
@@ -42,50 +42,50 @@ pub struct Household {
     pub clock: Arc<dyn Clock>,
     /// How long data is kept.
     pub retention: Retention,
-    /// Whose tokens end; without it there is no [`Chore::Purge`].
-    pub accounts: Option<Arc<dyn ExpiredTokens>>,
+    /// Whose tokens end; without it there is no [`HousekeepingJob::Purge`].
+    pub accounts: Option<Arc<dyn TokenPurge>>,
 }
 
 /// The calendar jobs that are running.
-pub struct Housekeeper {
+pub struct HousekeepingScheduler {
     scheduler: JobScheduler,
 }
 
 /// One of the jobs. While one is still at work its next turn is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Chore {
+pub enum HousekeepingJob {
     /// Rollups of the hours and days that ended.
     RollUp,
     /// Removal of what has outlived its time.
-    Retain,
+    ApplyRetention,
     /// Removal of tokens and sessions that expired.
     Purge,
 }
 
-impl Chore {
+impl HousekeepingJob {
     /// The stable word, used by metrics and logs.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
             Self::RollUp => "roll_up",
-            Self::Retain => "retain",
+            Self::ApplyRetention => "retain",
             Self::Purge => "purge",
         }
     }
 }
 
-impl Household {
+impl HousekeepingRunner {
     /// Does one job now; answers how many rows it wrote or removed.
     ///
     /// # Errors
     /// As the store's; counted and logged here.
-    pub async fn run(&self, chore: Chore) -> Result<u64, StoreError> {
+    pub async fn run_job(&self, chore: HousekeepingJob) -> Result<u64, StoreError> {
         let began = Instant::now();
         let now = self.clock.now();
         let outcome = match chore {
-            Chore::RollUp => self.store.roll_up(now).await,
-            Chore::Retain => self.store.retain(self.retention.clone(), now).await,
-            Chore::Purge => match &self.accounts {
+            HousekeepingJob::RollUp => self.store.roll_up(now).await,
+            HousekeepingJob::ApplyRetention => self.store.retain(self.retention.clone(), now).await,
+            HousekeepingJob::Purge => match &self.accounts {
                 Some(accounts) => accounts.purge_tokens().await,
                 None => Ok(0),
             },
@@ -104,7 +104,7 @@ impl Household {
         outcome
     }
 
-    fn job(&self, cron: &str, chore: Chore) -> Result<Job, JobSchedulerError> {
+    fn cron_job(&self, cron: &str, chore: HousekeepingJob) -> Result<Job, JobSchedulerError> {
         let household = self.clone();
         let busy = Arc::new(AtomicBool::new(false));
         Job::new_async(cron, move |_, _| {
@@ -119,28 +119,32 @@ impl Household {
                     return;
                 }
                 // Told and counted inside.
-                let _ = household.run(chore).await;
+                let _ = household.run_job(chore).await;
                 busy.store(false, Ordering::Release);
             })
         })
     }
 }
 
-impl Housekeeper {
+impl HousekeepingScheduler {
     /// Starts the calendar: rollups five minutes after each hour, the removal of expired tokens half an hour
     /// later, retention daily at `at`. What came
     /// due while the process was away is caught up by the first rollup.
     ///
     /// # Errors
     /// When `at` is no time of day.
-    pub async fn start(household: Household, at: TimeOfDay) -> Result<Self, JobSchedulerError> {
+    pub async fn start(household: HousekeepingRunner, at: TimeOfDay) -> Result<Self, JobSchedulerError> {
         let scheduler = JobScheduler::new().await?;
-        scheduler.add(household.job(&format!("0 {ROLL_UP_MINUTE} * * * *"), Chore::RollUp)?).await?;
+        scheduler
+            .add(household.cron_job(&format!("0 {ROLL_UP_MINUTE} * * * *"), HousekeepingJob::RollUp)?)
+            .await?;
         if household.accounts.is_some() {
-            scheduler.add(household.job(&format!("0 {PURGE_MINUTE} * * * *"), Chore::Purge)?).await?;
+            scheduler
+                .add(household.cron_job(&format!("0 {PURGE_MINUTE} * * * *"), HousekeepingJob::Purge)?)
+                .await?;
         }
         let daily = format!("0 {} {} * * *", at.minute, at.hour);
-        scheduler.add(household.job(&daily, Chore::Retain)?).await?;
+        scheduler.add(household.cron_job(&daily, HousekeepingJob::ApplyRetention)?).await?;
         scheduler.start().await?;
         Ok(Self { scheduler })
     }

@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::alerts::{AlarmSettings, Healths, Lookout, LookoutParts, Word};
+use super::alerts::{AlertEngine, AlertEngineDependencies, AlertEngineSettings, HealthMap, IngestCommand};
 use super::state::next_state;
 use crate::alerting::MonitorHealth;
 use crate::domain::{Capture, CheckResult, EpisodeId, LocationId, MonitorId, Outcome, Status};
-use crate::pipeline::alerts::{After, Step};
+use crate::pipeline::alerts::{BatchOutcome, PostCommitActions};
 use crate::schema::Monitor;
 use crate::store::{Commit, Ingest, MonitorState, StoreError, VerifiedCheck};
 use crate::telemetry::Condition;
@@ -23,78 +23,78 @@ use crate::telemetry::Metrics;
 /// How much is held and how trouble is met.
 #[derive(Clone, Copy, Debug)]
 pub struct IngestSettings {
-    /// Results that wait in memory; then [`Ingestor::take`] waits.
-    pub queue: usize,
+    /// Results that wait in memory; then [`Ingestor::submit`] waits.
+    pub queue_capacity: usize,
     /// Results in one commit at most.
-    pub batch: usize,
+    pub max_batch: usize,
     /// Time from the begin of one commit to that of the next, unless a whole batch waits. A commit rewrites
     /// the same few pages and waits for the disk, whether it brings one result or a hundred; at 1,700 results
     /// a second that is most of the work.
-    pub company: Duration,
+    pub flush_interval: Duration,
     /// First pause after a commit failed; it doubles from try to try.
-    pub pause: Duration,
+    pub initial_retry_delay: Duration,
     /// Longest such pause.
-    pub longest_pause: Duration,
+    pub max_retry_delay: Duration,
     /// How long trouble that may pass by itself (disk full, database locked) lasts before
-    /// [`Ingestor::condition`] reports it.
-    pub patience: Duration,
+    /// [`Ingestor::health_condition`] reports it.
+    pub unhealthy_after: Duration,
     /// Bytes of captures that wait in memory; results beyond that are kept without theirs.
-    pub capture_bytes: usize,
+    pub max_capture_bytes: usize,
 }
 
 impl Default for IngestSettings {
     fn default() -> Self {
         Self {
-            queue: 20_000,
-            batch: 5_000,
-            company: Duration::from_millis(20),
-            pause: Duration::from_millis(100),
-            longest_pause: Duration::from_secs(5),
-            patience: Duration::from_secs(30),
-            capture_bytes: 64 * 1024 * 1024,
+            queue_capacity: 20_000,
+            max_batch: 5_000,
+            flush_interval: Duration::from_millis(20),
+            initial_retry_delay: Duration::from_millis(100),
+            max_retry_delay: Duration::from_secs(5),
+            unhealthy_after: Duration::from_secs(30),
+            max_capture_bytes: 64 * 1024 * 1024,
         }
     }
 }
 
 /// Words that wait for the loop; more wait outside.
-const WORDS: usize = 1024;
+const COMMAND_QUEUE: usize = 1024;
 
 /// The way of results into the store, and the one loop that decides what follows from them. Results that wait
-/// while a commit is under way, or within [`IngestSettings::company`] of it, make up the next one; a result
+/// while a commit is under way, or within [`IngestSettings::flush_interval`] of it, make up the next one; a result
 /// that comes alone is kept at once.
 pub struct Ingestor {
     queue: Mutex<Option<mpsc::Sender<CheckResult>>>,
-    words: Mutex<Option<mpsc::Sender<Word>>>,
-    healths: Healths,
-    desk: Arc<Desk>,
+    commands: Mutex<Option<mpsc::Sender<IngestCommand>>>,
+    monitor_health: HealthMap,
+    worker: Arc<IngestWorker>,
     task: Mutex<Option<JoinHandle<()>>>,
 }
 
-struct Desk {
+struct IngestWorker {
     store: Arc<dyn Ingest>,
     metrics: Arc<Metrics>,
     settings: IngestSettings,
     states: Mutex<HashMap<(MonitorId, LocationId), MonitorState>>,
-    trouble: Mutex<Option<Trouble>>,
+    trouble: Mutex<Option<CommitFailure>>,
     /// Results that were taken, or wait for a place in the queue, and are not kept yet.
-    held: AtomicUsize,
+    pending_results: AtomicUsize,
     /// Bytes of their captures.
-    captured: AtomicUsize,
+    pending_capture_bytes: AtomicUsize,
     /// What watches results from the next turn on.
-    begun: Mutex<Option<Box<Lookout>>>,
+    new_engine: Mutex<Option<Box<AlertEngine>>>,
     /// Whether the process ends: then time closes no runs, and agents that end with it are not away.
-    ending: AtomicBool,
+    is_shutting_down: AtomicBool,
 }
 
 /// What a turn of the loop came to.
-struct Turn {
+struct Batch {
     commit: Commit,
-    rest: Rest,
+    rest: PostCommit,
 }
 
 /// What is done once a turn is kept.
-struct Rest {
-    after: After,
+struct PostCommit {
+    after: PostCommitActions,
     /// Results that were taken off the queue.
     count: usize,
     /// Bytes of their captures.
@@ -102,14 +102,14 @@ struct Rest {
 }
 
 /// A turn that is being kept.
-struct UnderWay {
+struct InFlightCommit {
     /// Answers whether the store took it.
-    kept: JoinHandle<bool>,
-    rest: Rest,
+    committed: JoinHandle<bool>,
+    rest: PostCommit,
 }
 
 /// Why commits fail at present.
-struct Trouble {
+struct CommitFailure {
     error: StoreError,
     since: Instant,
 }
@@ -126,73 +126,77 @@ impl Ingestor {
         states: Vec<MonitorState>,
         settings: IngestSettings,
     ) -> Self {
-        let (sender, results) = mpsc::channel(settings.queue.max(1));
+        let (sender, results) = mpsc::channel(settings.queue_capacity.max(1));
         let states = states.into_iter().map(|state| ((state.monitor_id, state.location_id), state)).collect();
-        let desk = Arc::new(Desk {
+        let desk = Arc::new(IngestWorker {
             store,
             metrics,
             settings,
             states: Mutex::new(states),
             trouble: Mutex::new(None),
-            held: AtomicUsize::new(0),
-            captured: AtomicUsize::new(0),
-            begun: Mutex::new(None),
-            ending: AtomicBool::new(false),
+            pending_results: AtomicUsize::new(0),
+            pending_capture_bytes: AtomicUsize::new(0),
+            new_engine: Mutex::new(None),
+            is_shutting_down: AtomicBool::new(false),
         });
-        let (speaker, words) = mpsc::channel(WORDS);
-        let task = tokio::spawn(Arc::clone(&desk).work(results, words));
+        let (speaker, words) = mpsc::channel(COMMAND_QUEUE);
+        let task = tokio::spawn(Arc::clone(&desk).run(results, words));
         Self {
             queue: Mutex::new(Some(sender)),
-            words: Mutex::new(Some(speaker)),
-            healths: Healths::default(),
-            desk,
+            commands: Mutex::new(Some(speaker)),
+            monitor_health: HealthMap::default(),
+            worker: desk,
             task: Mutex::new(Some(task)),
         }
     }
 
-    /// From now on, alerts follow from results. Comes before the first [`Ingestor::changed`], which has to have all
+    /// From now on, alerts follow from results. Comes before the first [`Ingestor::update_monitors`], which has to have all
     /// monitors.
     ///
     /// # Errors
     /// As the store's, when what was kept cannot be read.
-    pub async fn watch(&self, parts: LookoutParts, settings: AlarmSettings) -> Result<(), StoreError> {
-        let words = self.words.lock().as_ref().map(mpsc::Sender::downgrade).ok_or(StoreError::Closed)?;
-        let lookout = Lookout::load(parts, settings, words, Arc::clone(&self.healths)).await?;
-        *self.desk.begun.lock() = Some(Box::new(lookout));
+    pub async fn enable_alerting(
+        &self,
+        parts: AlertEngineDependencies,
+        settings: AlertEngineSettings,
+    ) -> Result<(), StoreError> {
+        let words = self.commands.lock().as_ref().map(mpsc::Sender::downgrade).ok_or(StoreError::Closed)?;
+        let lookout = AlertEngine::load(parts, settings, words, Arc::clone(&self.monitor_health)).await?;
+        *self.worker.new_engine.lock() = Some(Box::new(lookout));
         Ok(())
     }
 
     /// Takes new versions of monitors, planned or not, and those that were removed; to be called before they are
     /// planned.
-    pub async fn changed(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>) {
-        self.say(Word::Changed { puts, removed }).await;
+    pub async fn update_monitors(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>) {
+        self.send_command(IngestCommand::UpdateMonitors { puts, removed }).await;
     }
 
     /// Stops the messages about an outage that somebody acknowledged; that was kept before.
-    pub async fn acknowledged(&self, monitor: MonitorId, episode: EpisodeId) {
-        self.say(Word::Acknowledged { monitor, episode }).await;
+    pub async fn acknowledge_episode(&self, monitor: MonitorId, episode: EpisodeId) {
+        self.send_command(IngestCommand::AcknowledgeEpisode { monitor, episode }).await;
     }
 
     /// How `monitor` is; unknown for one that is not planned.
     #[must_use]
     pub fn health(&self, monitor: MonitorId) -> MonitorHealth {
-        let healths = self.healths.read();
+        let healths = self.monitor_health.read();
         healths.get(&monitor).copied().unwrap_or_default()
     }
 
     /// The process ends: what is open is settled by the next one.
-    pub fn ending(&self) {
-        self.desk.ending.store(true, Ordering::Release);
+    pub fn begin_shutdown(&self) {
+        self.worker.is_shutting_down.store(true, Ordering::Release);
     }
 
     /// Whether alerts follow from the results of `monitor`: it is known and planned.
     #[must_use]
-    pub fn is_watched(&self, monitor: MonitorId) -> bool {
-        self.healths.read().contains_key(&monitor)
+    pub fn has_alerting(&self, monitor: MonitorId) -> bool {
+        self.monitor_health.read().contains_key(&monitor)
     }
 
-    async fn say(&self, word: Word) {
-        let words = self.words.lock().clone();
+    async fn send_command(&self, word: IngestCommand) {
+        let words = self.commands.lock().clone();
         if let Some(words) = words {
             // Fails only when the loop ended, because the store was closed.
             let _ = words.send(word).await;
@@ -200,15 +204,15 @@ impl Ingestor {
     }
 
     /// Takes one result; waits while the queue is full. From then on it is this side's to keep.
-    pub async fn take(&self, mut result: CheckResult) {
+    pub async fn submit(&self, mut result: CheckResult) {
         let Some(queue) = self.queue.lock().clone() else {
             tracing::error!(check_id = %result.check_id, "a result came after the end and is lost");
             return;
         };
-        let held = self.desk.held.fetch_add(1, Ordering::AcqRel) + 1;
-        let captured = self.desk.admit(&mut result);
-        let given_up = GivenUp(&self.desk, captured);
-        self.desk.metrics.set_ingest_queue_depth(held);
+        let held = self.worker.pending_results.fetch_add(1, Ordering::AcqRel) + 1;
+        let captured = self.worker.admit_captures(&mut result);
+        let given_up = PendingSubmit(&self.worker, captured);
+        self.worker.metrics.set_ingest_queue_depth(held);
         // Fails only when the task ended, because the store was closed or took nothing for too long at the
         // end: what is still held then is told as lost by `drain`.
         let _ = queue.send(result).await;
@@ -216,26 +220,26 @@ impl Ingestor {
     }
 
     /// Forgets the states of removed monitors, so that one that comes back starts anew.
-    pub fn forget(&self, removed: &[MonitorId]) {
+    pub fn remove_states(&self, removed: &[MonitorId]) {
         if removed.is_empty() {
             return;
         }
         let removed: HashSet<_> = removed.iter().collect();
-        self.desk.states.lock().retain(|(monitor, _), _| !removed.contains(monitor));
+        self.worker.states.lock().retain(|(monitor, _), _| !removed.contains(monitor));
     }
 
     /// Where `monitor` stands at `location`; `None` before its first run there.
     #[must_use]
-    pub fn state(&self, monitor: MonitorId, location: LocationId) -> Option<MonitorState> {
-        self.desk.states.lock().get(&(monitor, location)).cloned()
+    pub fn state_at(&self, monitor: MonitorId, location: LocationId) -> Option<MonitorState> {
+        self.worker.states.lock().get(&(monitor, location)).cloned()
     }
 
     /// Whether results can be kept; for `/readyz`.
     #[must_use]
-    pub fn condition(&self) -> Condition {
-        match &*self.desk.trouble.lock() {
-            Some(Trouble { error, since })
-                if !error.is_transient() || since.elapsed() >= self.desk.settings.patience =>
+    pub fn health_condition(&self) -> Condition {
+        match &*self.worker.trouble.lock() {
+            Some(CommitFailure { error, since })
+                if !error.is_transient() || since.elapsed() >= self.worker.settings.unhealthy_after =>
             {
                 Condition::unmet("ingest", error.to_string())
             }
@@ -247,12 +251,12 @@ impl Ingestor {
     /// results could not be kept `within` that time. No result may come after this call.
     pub async fn drain(&self, within: Duration) -> usize {
         drop(self.queue.lock().take());
-        drop(self.words.lock().take());
+        drop(self.commands.lock().take());
         let Some(mut task) = self.task.lock().take() else { return 0 };
         if tokio::time::timeout(within, &mut task).await.is_err() {
             task.abort();
         }
-        let lost = self.desk.held.load(Ordering::Acquire);
+        let lost = self.worker.pending_results.load(Ordering::Acquire);
         if lost > 0 {
             tracing::error!(results = lost, "the store did not take all results; they are lost");
         }
@@ -261,28 +265,28 @@ impl Ingestor {
 }
 
 /// Takes a result off the count when its giver waits no longer for a place.
-struct GivenUp<'a>(&'a Desk, usize);
+struct PendingSubmit<'a>(&'a IngestWorker, usize);
 
-impl Drop for GivenUp<'_> {
+impl Drop for PendingSubmit<'_> {
     fn drop(&mut self) {
-        self.0.held.fetch_sub(1, Ordering::AcqRel);
-        self.0.captured.fetch_sub(self.1, Ordering::AcqRel);
+        self.0.pending_results.fetch_sub(1, Ordering::AcqRel);
+        self.0.pending_capture_bytes.fetch_sub(self.1, Ordering::AcqRel);
     }
 }
 
-impl Desk {
-    async fn work(
+impl IngestWorker {
+    async fn run(
         self: Arc<Self>,
         mut results: mpsc::Receiver<CheckResult>,
-        mut words: mpsc::Receiver<Word>,
+        mut words: mpsc::Receiver<IngestCommand>,
     ) {
-        let batch = self.settings.batch.max(1);
+        let batch = self.settings.max_batch.max(1);
         let mut taken = Vec::with_capacity(batch);
-        let mut lookout: Option<Box<Lookout>> = None;
-        let mut under_way: Option<UnderWay> = None;
+        let mut lookout: Option<Box<AlertEngine>> = None;
+        let mut under_way: Option<InFlightCommit> = None;
         let mut not_before = tokio::time::Instant::now();
         loop {
-            if results.len() < batch && !self.ending.load(Ordering::Acquire) {
+            if results.len() < batch && !self.is_shutting_down.load(Ordering::Acquire) {
                 tokio::time::sleep_until(not_before).await;
             }
             let mut said = Vec::new();
@@ -292,92 +296,99 @@ impl Desk {
                     break;
                 },
                 Some(word) = words.recv() => said.push(word),
-                () = passing(lookout.as_deref()) => {}
+                () = wait_for_timer(lookout.as_deref()) => {}
             }
-            not_before = tokio::time::Instant::now() + self.settings.company;
-            while said.len() < WORDS
+            not_before = tokio::time::Instant::now() + self.settings.flush_interval;
+            while said.len() < COMMAND_QUEUE
                 && let Ok(word) = words.try_recv()
             {
                 said.push(word);
             }
-            let caught_up = results.is_empty() && !self.ending.load(Ordering::Acquire);
-            let turn = self.turn(std::mem::take(&mut taken), said, &mut lookout, caught_up).await;
-            if !self.settle(under_way.take(), lookout.as_deref()).await {
+            let caught_up = results.is_empty() && !self.is_shutting_down.load(Ordering::Acquire);
+            let turn = self.process_batch(std::mem::take(&mut taken), said, &mut lookout, caught_up).await;
+            if !self.finish_in_flight(under_way.take(), lookout.as_deref()).await {
                 return;
             }
             if results.len() < batch {
                 // What comes meanwhile makes up the next one.
-                let kept = self.keep_all(turn.commit).await;
+                let kept = self.commit(turn.commit).await;
                 if !kept {
                     return;
                 }
-                self.finish(turn.rest, lookout.as_deref());
+                self.run_post_commit(turn.rest, lookout.as_deref());
             } else {
                 // With a whole batch waiting, that is worked out while this one is written.
-                under_way = Some(self.begin(turn));
+                under_way = Some(self.spawn_commit(turn));
             }
         }
-        self.settle(under_way, lookout.as_deref()).await;
+        self.finish_in_flight(under_way, lookout.as_deref()).await;
     }
 
     /// Works out what follows from `results` and `said`.
-    async fn turn(
+    async fn process_batch(
         &self,
         mut results: Vec<CheckResult>,
-        said: Vec<Word>,
-        lookout: &mut Option<Box<Lookout>>,
+        said: Vec<IngestCommand>,
+        lookout: &mut Option<Box<AlertEngine>>,
         caught_up: bool,
-    ) -> Turn {
+    ) -> Batch {
         let count = results.len();
-        self.metrics.set_ingest_queue_depth(self.held.load(Ordering::Relaxed));
-        let captured: usize = results.iter().map(captured).sum();
+        self.metrics.set_ingest_queue_depth(self.pending_results.load(Ordering::Relaxed));
+        let captured: usize = results.iter().map(capture_bytes).sum();
         // It was put there before the first word for it was sent.
-        if let Some(begun) = self.begun.lock().take() {
+        if let Some(begun) = self.new_engine.lock().take() {
             *lookout = Some(begun);
         }
-        let Step { alarm, missed, after } = match lookout {
-            Some(lookout) => lookout.turn(&mut results, said, caught_up).await,
-            None => Step::default(),
+        let BatchOutcome { alert_changes: alarm, missed_results: missed, after } = match lookout {
+            Some(lookout) => lookout.process_batch(&mut results, said, caught_up).await,
+            None => BatchOutcome::default(),
         };
-        let commit = Commit { alerts: alarm, ..self.commit_of(results, missed) };
-        self.soften(&commit.alerts.verifications);
-        Turn { commit, rest: Rest { after, count, captured } }
+        let commit = Commit { alerts: alarm, ..self.build_commit(results, missed) };
+        self.downgrade_verified(&commit.alerts.verifications);
+        Batch { commit, rest: PostCommit { after, count, captured } }
     }
 
     /// Begins to keep what a turn came to.
-    fn begin(self: &Arc<Self>, turn: Turn) -> UnderWay {
+    fn spawn_commit(self: &Arc<Self>, turn: Batch) -> InFlightCommit {
         let desk = Arc::clone(self);
-        UnderWay { kept: tokio::spawn(async move { desk.keep_all(turn.commit).await }), rest: turn.rest }
+        InFlightCommit {
+            committed: tokio::spawn(async move { desk.commit(turn.commit).await }),
+            rest: turn.rest,
+        }
     }
 
     /// Waits until it is kept, and begins what follows; `false` when the store was closed.
-    async fn settle(&self, under_way: Option<UnderWay>, lookout: Option<&Lookout>) -> bool {
-        let Some(UnderWay { kept, rest }) = under_way else { return true };
+    async fn finish_in_flight(
+        &self,
+        under_way: Option<InFlightCommit>,
+        lookout: Option<&AlertEngine>,
+    ) -> bool {
+        let Some(InFlightCommit { committed: kept, rest }) = under_way else { return true };
         let kept = kept.await.unwrap_or(false);
         if kept {
-            self.finish(rest, lookout);
+            self.run_post_commit(rest, lookout);
         }
         kept
     }
 
     /// Keeps `commit`, when there is something in it; `false` when the store was closed.
-    async fn keep_all(&self, commit: Commit) -> bool {
-        commit.results.is_empty() && commit.alerts.is_empty() || self.keep(commit).await
+    async fn commit(&self, commit: Commit) -> bool {
+        commit.results.is_empty() && commit.alerts.is_empty() || self.commit_with_retry(commit).await
     }
 
     /// Begins what follows from what was kept, and gives its room back.
-    fn finish(&self, rest: Rest, lookout: Option<&Lookout>) {
-        let Rest { after, count, captured } = rest;
+    fn run_post_commit(&self, rest: PostCommit, lookout: Option<&AlertEngine>) {
+        let PostCommit { after, count, captured } = rest;
         if let Some(lookout) = lookout {
-            lookout.carry_out(after);
+            lookout.run_post_commit(after);
         }
-        self.captured.fetch_sub(captured, Ordering::AcqRel);
-        let left = self.held.fetch_sub(count, Ordering::AcqRel).saturating_sub(count);
+        self.pending_capture_bytes.fetch_sub(captured, Ordering::AcqRel);
+        let left = self.pending_results.fetch_sub(count, Ordering::AcqRel).saturating_sub(count);
         self.metrics.set_ingest_queue_depth(left);
     }
 
     /// What the store does with states whose error nobody else saw.
-    fn soften(&self, verified: &[VerifiedCheck]) {
+    fn downgrade_verified(&self, verified: &[VerifiedCheck]) {
         let softened = verified.iter().filter(|check| check.answer.status == Status::VERIFIED_NO_ERROR);
         let mut states = self.states.lock();
         for VerifiedCheck { result, .. } in softened {
@@ -393,16 +404,16 @@ impl Desk {
     }
 
     /// Leaves the captures of `result` out when too many wait already; answers how many bytes it brings.
-    fn admit(&self, result: &mut CheckResult) -> usize {
-        let bytes = captured(result);
+    fn admit_captures(&self, result: &mut CheckResult) -> usize {
+        let bytes = capture_bytes(result);
         if bytes == 0 {
             return 0;
         }
-        let before = self.captured.fetch_add(bytes, Ordering::AcqRel);
-        if before + bytes <= self.settings.capture_bytes {
+        let before = self.pending_capture_bytes.fetch_add(bytes, Ordering::AcqRel);
+        if before + bytes <= self.settings.max_capture_bytes {
             return bytes;
         }
-        self.captured.fetch_sub(bytes, Ordering::AcqRel);
+        self.pending_capture_bytes.fetch_sub(bytes, Ordering::AcqRel);
         result.captures.clear();
         tracing::debug!(check_id = %result.check_id, "too many captures wait for the store; left out");
         0
@@ -410,7 +421,7 @@ impl Desk {
 
     /// The results, and those that are found to be missed, with the states that follow from them, each place's
     /// last one.
-    fn commit_of(&self, mut results: Vec<CheckResult>, missed: Vec<CheckResult>) -> Commit {
+    fn build_commit(&self, mut results: Vec<CheckResult>, missed: Vec<CheckResult>) -> Commit {
         results.extend(missed);
         let mut states = self.states.lock();
         let mut changed = HashMap::new();
@@ -425,14 +436,14 @@ impl Desk {
     }
 
     /// Commits until it succeeds; `false` when the store was closed.
-    async fn keep(&self, commit: Commit) -> bool {
-        let mut pause = self.settings.pause;
+    async fn commit_with_retry(&self, commit: Commit) -> bool {
+        let mut pause = self.settings.initial_retry_delay;
         loop {
             let began = Instant::now();
             match self.store.commit(commit.clone()).await {
                 Ok(()) => {
                     self.metrics.record_commit(commit.results.len(), began.elapsed());
-                    self.recover();
+                    self.record_recovery();
                     return true;
                 }
                 Err(StoreError::Closed) => {
@@ -442,15 +453,15 @@ impl Desk {
                     );
                     return false;
                 }
-                Err(error) => self.worry(error, commit.results.len()),
+                Err(error) => self.record_failure(error, commit.results.len()),
             }
             tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(self.settings.longest_pause);
+            pause = (pause * 2).min(self.settings.max_retry_delay);
         }
     }
 
     /// Says so once per change, not per try.
-    fn worry(&self, error: StoreError, results: usize) {
+    fn record_failure(&self, error: StoreError, results: usize) {
         self.metrics.record_commit_error(error.kind());
         let mut trouble = self.trouble.lock();
         if trouble.as_ref().is_some_and(|before| before.error.kind() == error.kind()) {
@@ -458,10 +469,10 @@ impl Desk {
         }
         tracing::error!(error_kind = error.kind(), results, "results cannot be kept, trying again: {error}");
         let since = trouble.take().map_or_else(Instant::now, |before| before.since);
-        *trouble = Some(Trouble { error, since });
+        *trouble = Some(CommitFailure { error, since });
     }
 
-    fn recover(&self) {
+    fn record_recovery(&self) {
         if let Some(trouble) = self.trouble.lock().take() {
             let seconds = trouble.since.elapsed().as_secs_f64();
             tracing::info!(duration_s = seconds, "results are kept again, none was lost");
@@ -470,14 +481,14 @@ impl Desk {
 }
 
 /// Waits until time alone has something to do.
-async fn passing(lookout: Option<&Lookout>) {
+async fn wait_for_timer(lookout: Option<&AlertEngine>) {
     match lookout {
-        Some(lookout) => lookout.wait().await,
+        Some(lookout) => lookout.wait_for_timer().await,
         None => std::future::pending().await,
     }
 }
 
 /// Bytes of the captures of `result`.
-fn captured(result: &CheckResult) -> usize {
+fn capture_bytes(result: &CheckResult) -> usize {
     result.captures.iter().map(Capture::content_len).sum()
 }

@@ -9,12 +9,14 @@ mod planner;
 mod state;
 mod wakeup;
 
-pub use alerts::{AlarmSettings, Lookout, LookoutParts};
-pub(crate) use delivery::template::template;
-pub use delivery::{AddressBook, Addressee, Addresses, Delivery, DeliveryParts, DeliverySettings};
-pub use housekeeping::{Chore, ExpiredTokens, Household, Housekeeper, TimeOfDay};
+pub use alerts::{AlertEngine, AlertEngineDependencies, AlertEngineSettings};
+pub(crate) use delivery::template::template_from_fields;
+pub use delivery::{
+    AccountDestinations, DeliveryDependencies, DeliverySettings, DeliveryTask, Destination, DestinationLookup,
+};
+pub use housekeeping::{HousekeepingJob, HousekeepingRunner, HousekeepingScheduler, TimeOfDay, TokenPurge};
 pub use ingest::{IngestSettings, Ingestor};
-pub use performance::{Performance, PerformanceParts};
-pub use planner::{Agent, PlanError, Planned, Planner};
+pub use performance::{PerformanceDependencies, PerformanceEvaluator};
+pub use planner::{AgentStatus, PlanError, PlanFuture, Planner};
 pub use state::next_state;
-pub use wakeup::Bell;
+pub use wakeup::Wakeup;

@@ -6,16 +6,16 @@ use tokio::sync::Notify;
 
 /// Wakes the delivery: there may be something new in the outbox. Cheap to clone, and to ring too often.
 #[derive(Clone, Debug, Default)]
-pub struct Bell(Arc<Notify>);
+pub struct Wakeup(Arc<Notify>);
 
-impl Bell {
+impl Wakeup {
     /// Rings.
-    pub fn ring(&self) {
+    pub fn wake(&self) {
         self.0.notify_one();
     }
 
     /// Waits until it was rung since the last wait.
-    pub(super) async fn rung(&self) {
+    pub(super) async fn wait(&self) {
         self.0.notified().await;
     }
 }

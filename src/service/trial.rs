@@ -105,7 +105,7 @@ impl OnDemandTests {
             // An error means that nobody waits for the number any more.
             let _ = tell.send(kept.as_ref().map(|record| record.id).map_err(Clone::clone));
             if let Ok(record) = kept {
-                let outcome = trials.parts.planner.check_once(monitor, location).await;
+                let outcome = trials.parts.planner.run_once(monitor, location).await;
                 trials.store_outcome(record, outcome).await;
             }
         });

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::reader::SettingsReader;
 use crate::notify::{ChannelSettings, MailSettings, MailTls, SmsSettings, parse_object_identifier};
-use crate::pipeline::{AlarmSettings, DeliverySettings};
+use crate::pipeline::{AlertEngineSettings, DeliverySettings};
 use crate::syntax::ValidationErrorKind;
 use crate::syntax::format::parse_service_address;
 
@@ -12,7 +12,7 @@ use crate::syntax::format::parse_service_address;
 #[derive(Clone, Debug)]
 pub struct AlertSettings {
     /// When alerts are written.
-    pub alerting: AlarmSettings,
+    pub alerting: AlertEngineSettings,
     /// Limits and retries.
     pub delivery: DeliverySettings,
     /// What channels need.
@@ -27,9 +27,9 @@ pub(super) fn read_alerts(reader: &mut SettingsReader<'_>) -> AlertSettings {
     let standard = DeliverySettings::default();
     let delivery = DeliverySettings {
         per_minute: u32::try_from(reader.number("alerts.per_minute")).unwrap_or(standard.per_minute),
-        at_once: reader.count("alerts.at_once"),
-        longest_pause: Duration::from_secs(whole(reader, "alerts.longest_pause_seconds")),
-        give_up: Duration::from_secs(3_600 * whole(reader, "alerts.give_up_hours")),
+        max_concurrent: reader.count("alerts.at_once"),
+        max_retry_delay: Duration::from_secs(whole(reader, "alerts.longest_pause_seconds")),
+        max_age: Duration::from_secs(3_600 * whole(reader, "alerts.give_up_hours")),
         ..standard
     };
     let path = "alerts.trap_enterprise";
@@ -44,11 +44,11 @@ pub(super) fn read_alerts(reader: &mut SettingsReader<'_>) -> AlertSettings {
         sms: read_sms(reader),
         trap_enterprise: enterprise.unwrap_or_default(),
     };
-    let usual = AlarmSettings::default();
+    let usual = AlertEngineSettings::default();
     let no_data_runs = u32::try_from(reader.number("alerts.no_data_runs")).unwrap_or(usual.no_data_runs);
     let size_tolerance_percent =
         u32::try_from(reader.number("page.size_tolerance_percent")).unwrap_or(usual.size_tolerance_percent);
-    let alarms = AlarmSettings { no_data_runs, size_tolerance_percent, ..usual };
+    let alarms = AlertEngineSettings { no_data_runs, size_tolerance_percent, ..usual };
     AlertSettings {
         alerting: alarms,
         delivery,

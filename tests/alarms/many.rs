@@ -16,7 +16,7 @@ async fn ten_thousand_monitors_that_fail_in_the_same_minute_are_each_told_once()
     world.recipient(json!({})).await;
     world.monitors =
         (1..=MANY).map(|id| monitor(MonitorId(id.into()), &[1], json!({"mode": "Global Verify"}))).collect();
-    world.ingestor.changed(world.monitors.clone(), Vec::new()).await;
+    world.ingestor.update_monitors(world.monitors.clone(), Vec::new()).await;
     let failed = |number: i64, outcome: Outcome| -> Vec<CheckResult> {
         (1..=MANY).map(|id| result(MonitorId(id.into()), 1, run(number), outcome)).collect()
     };
@@ -24,13 +24,13 @@ async fn ten_thousand_monitors_that_fail_in_the_same_minute_are_each_told_once()
     // The first run of each is past then, and none is given up: all of it is there before time passes again.
     world.reach(run(1));
     for result in failed(0, Outcome::Error) {
-        world.ingestor.take(result).await;
+        world.ingestor.submit(result).await;
     }
     until("all are told", async || world.count().await == u64::try_from(MANY).unwrap()).await;
     println!("{MANY} failures were verified and told within {:?}", began.elapsed());
     world.reach(run(2));
     for result in failed(1, Outcome::Ok) {
-        world.ingestor.take(result).await;
+        world.ingestor.submit(result).await;
     }
     until("their ends are told", async || world.count().await == 2 * u64::try_from(MANY).unwrap()).await;
     let keys: HashSet<String> =

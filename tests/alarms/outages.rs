@@ -82,7 +82,7 @@ async fn a_monitor_that_is_removed_disabled_or_paused_in_an_outage_gets_no_clear
         assert_eq!(world.ingestor.health(monitor), MonitorHealth::Down);
     }
     world.wait_for(3).await;
-    world.ingestor.changed(Vec::new(), vec![removed]).await;
+    world.ingestor.update_monitors(Vec::new(), vec![removed]).await;
     let off = crate::alarms::world::monitor(disabled, &[1], json!({"enabled": false})).document;
     world.change(disabled, |monitor| monitor.document = off).await;
     let rest = MonitorMetadata { paused_until: Some(run(60)), ..MonitorMetadata::default() };
@@ -108,7 +108,7 @@ async fn an_acknowledged_outage_is_told_no_more_but_its_end_is() {
     let episode = world.episodes().await.remove(0);
     let at = run(1);
     assert!(world.store.acknowledge(episode.customer, episode.id, "anna".to_owned(), at).await.unwrap());
-    world.ingestor.acknowledged(shop, episode.id).await;
+    world.ingestor.acknowledge_episode(shop, episode.id).await;
     world.at_home(shop, 2, Outcome::Error).await;
     // Also where the process ended before the watch knew.
     let world = world.restart().await;

@@ -23,7 +23,7 @@ async fn a_failure_that_nobody_else_sees_is_a_warning_and_tells_nobody() {
     assert_eq!(verification.status, Status::VERIFIED_NO_ERROR);
     assert_eq!(verification.location_id, Some(LocationId(3)), "the one that verifies");
     assert_eq!(kept.warning_status, Some(Status::CONNECT_FAILED));
-    let state = world.ingestor.state(shop, LocationId(1)).unwrap();
+    let state = world.ingestor.state_at(shop, LocationId(1)).unwrap();
     assert_eq!((state.outcome, state.status), (Outcome::Warning, Status::OK));
     world.at_home(shop, 2, Outcome::Ok).await;
     assert_eq!((world.messages().await.len(), world.episodes().await.len()), (0, 0));

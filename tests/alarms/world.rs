@@ -15,7 +15,8 @@ use vigie::domain::{
     Timestamp,
 };
 use vigie::pipeline::{
-    Agent, AlarmSettings, Bell, IngestSettings, Ingestor, LookoutParts, PlanError, Planned, Planner,
+    AgentStatus, AlertEngineDependencies, AlertEngineSettings, IngestSettings, Ingestor, PlanError,
+    PlanFuture, Planner, Wakeup,
 };
 use vigie::schedule::Slots;
 use vigie::schema::{Monitor, MonitorDocument, MonitorMetadata, Origin};
@@ -60,11 +61,11 @@ pub struct Places {
 }
 
 impl Planner for Places {
-    fn plan(&self, _: Vec<Monitor>, _: Vec<MonitorId>) -> Planned<'_, ()> {
+    fn apply(&self, _: Vec<Monitor>, _: Vec<MonitorId>) -> PlanFuture<'_, ()> {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn check_once(&self, monitor: Monitor, location: LocationId) -> Planned<'_, CheckResult> {
+    fn run_once(&self, monitor: Monitor, location: LocationId) -> PlanFuture<'_, CheckResult> {
         Box::pin(async move {
             self.asked.lock().unwrap().push((monitor.id, location));
             let says = self.says.lock().unwrap().get(&location).copied();
@@ -76,7 +77,12 @@ impl Planner for Places {
         })
     }
 
-    fn trace(&self, monitor: Monitor, location: LocationId, address: Option<IpAddr>) -> Planned<'_, Capture> {
+    fn trace(
+        &self,
+        monitor: Monitor,
+        location: LocationId,
+        address: Option<IpAddr>,
+    ) -> PlanFuture<'_, Capture> {
         Box::pin(async move {
             self.traced.lock().unwrap().push((monitor.id, location, address));
             if !*self.traces.lock().unwrap() {
@@ -86,13 +92,13 @@ impl Planner for Places {
         })
     }
 
-    fn agents(&self) -> Vec<Agent> {
+    fn agent_statuses(&self) -> Vec<AgentStatus> {
         let away = self.away.lock().unwrap();
-        let agent = |id: &i64| Agent {
+        let agent = |id: &i64| AgentStatus {
             location: place(*id),
-            alive: !away.contains(id),
-            cut_off: false,
-            verifies: *id == 3,
+            is_alive: !away.contains(id),
+            is_isolated: false,
+            can_verify: *id == 3,
         };
         self.hosted.lock().unwrap().iter().map(agent).collect()
     }
@@ -176,7 +182,7 @@ impl World {
         store.close().await;
         places.asked.lock().unwrap().clear();
         let (store, directory, ingestor) = open(&folder, &places, &clock).await;
-        ingestor.changed(monitors.clone(), Vec::new()).await;
+        ingestor.update_monitors(monitors.clone(), Vec::new()).await;
         Self { store, places, clock, directory, ingestor, monitors, folder }
     }
 
@@ -209,7 +215,7 @@ impl World {
         let id = MonitorId(i64::try_from(self.monitors.len()).unwrap() + 1);
         let made = monitor(id, locations, fields);
         self.monitors.push(made.clone());
-        self.ingestor.changed(vec![made], Vec::new()).await;
+        self.ingestor.update_monitors(vec![made], Vec::new()).await;
         id
     }
 
@@ -219,7 +225,7 @@ impl World {
         monitor.revision = Revision(monitor.revision.0 + 1);
         change(monitor);
         let changed = monitor.clone();
-        self.ingestor.changed(vec![changed], Vec::new()).await;
+        self.ingestor.update_monitors(vec![changed], Vec::new()).await;
     }
 
     /// Lets `results` of run `number` come in a second after it was planned, and waits until they are kept.
@@ -228,7 +234,7 @@ impl World {
         self.reach(planned + Duration::from_secs(1));
         let ids: Vec<CheckId> = results.iter().map(|result| result.check_id).collect();
         for result in results {
-            self.ingestor.take(result).await;
+            self.ingestor.submit(result).await;
         }
         for id in ids {
             until("the result is kept", async || self.store.result(id).await.unwrap().is_some()).await;
@@ -319,17 +325,17 @@ async fn open(
     let metrics = Arc::new(Metrics::new());
     let states = store.states().await.unwrap();
     let ingestor = Arc::new(Ingestor::start(store.clone(), metrics, states, IngestSettings::default()));
-    let parts = LookoutParts {
-        alarms: store.clone(),
+    let parts = AlertEngineDependencies {
+        alert_store: store.clone(),
         outbox: store.clone(),
         results: store.clone(),
-        ledger: store.clone(),
+        config_store: store.clone(),
         directory: Arc::clone(&directory),
         planner: places.clone(),
         clock: clock.clone(),
-        bell: Bell::default(),
+        bell: Wakeup::default(),
     };
-    ingestor.watch(parts, AlarmSettings::default()).await.unwrap();
+    ingestor.enable_alerting(parts, AlertEngineSettings::default()).await.unwrap();
     (store, directory, ingestor)
 }
 

@@ -65,7 +65,7 @@ async fn run(app: &App, id: i64, second: i64) {
     let result = run_check(&assignment, planned_at, &place, &CancellationToken::new()).await;
     let metrics = Arc::new(Metrics::new());
     let ingestor = Ingestor::start(app.store.clone(), metrics, Vec::new(), IngestSettings::default());
-    ingestor.take(result).await;
+    ingestor.submit(result).await;
     assert_eq!(ingestor.drain(Duration::from_secs(20)).await, 0);
 }
 

@@ -67,7 +67,7 @@ async fn what_failed_and_what_could_not_run_is_told() {
         (Ok(Outcome::Warning), 2, json!("warning"), ""),
         (Ok(Outcome::Error), 3, json!("error"), ""),
         (Ok(Outcome::Unknown), 3, json!("unknown"), ""),
-        (Err(PlanError::Away), 3, Value::Null, "no agent of this location is there"),
+        (Err(PlanError::LocationOffline), 3, Value::Null, "no agent of this location is there"),
         (Err(PlanError::Busy), 3, Value::Null, "too many checks wait"),
     ] {
         app.planner.ends(end);

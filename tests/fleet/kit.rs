@@ -14,7 +14,7 @@ use vigie::domain::{
     Capture, CheckResult, CustomerId, Location, LocationId, MonitorId, MonitorType, Record, RecordKind,
     Revision, Role, Timestamp, UserId,
 };
-use vigie::pipeline::{Agent, PlanError, Planned, Planner};
+use vigie::pipeline::{AgentStatus, PlanError, PlanFuture, Planner};
 use vigie::schema::Monitor;
 use vigie::schema::intake::InputFormat;
 use vigie::schema::validation_context::BillingPlan;
@@ -47,7 +47,7 @@ impl Notes {
 }
 
 impl Planner for Notes {
-    fn plan(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>) -> Planned<'_, ()> {
+    fn apply(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>) -> PlanFuture<'_, ()> {
         let changes = !puts.is_empty() || !removed.is_empty();
         if changes && self.ending.load(Ordering::Relaxed) {
             return Box::pin(std::future::ready(Err(PlanError::Stopped)));
@@ -67,15 +67,15 @@ impl Planner for Notes {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn check_once(&self, _: Monitor, _: LocationId) -> Planned<'_, CheckResult> {
-        Box::pin(std::future::ready(Err(PlanError::Away)))
+    fn run_once(&self, _: Monitor, _: LocationId) -> PlanFuture<'_, CheckResult> {
+        Box::pin(std::future::ready(Err(PlanError::LocationOffline)))
     }
 
-    fn trace(&self, _: Monitor, _: LocationId, _: Option<IpAddr>) -> Planned<'_, Capture> {
-        Box::pin(std::future::ready(Err(PlanError::Away)))
+    fn trace(&self, _: Monitor, _: LocationId, _: Option<IpAddr>) -> PlanFuture<'_, Capture> {
+        Box::pin(std::future::ready(Err(PlanError::LocationOffline)))
     }
 
-    fn agents(&self) -> Vec<Agent> {
+    fn agent_statuses(&self) -> Vec<AgentStatus> {
         Vec::new()
     }
 }

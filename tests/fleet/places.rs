@@ -169,12 +169,12 @@ async fn a_check_out_of_schedule_is_made_at_the_location_that_is_asked_for() {
     let id = process.create(target.port, json!({"locations": [{"id": 1}]})).await;
     let monitor = process.monitors.monitors().get(id).unwrap();
     // Location 3 is not in its pool: it verifies.
-    let result = process.planner.check_once(monitor.clone(), LocationId(3)).await.unwrap();
+    let result = process.planner.run_once(monitor.clone(), LocationId(3)).await.unwrap();
     assert_eq!((result.location_id, result.outcome), (LocationId(3), Outcome::Ok));
     let expected = addresses([3]);
     assert_eq!(target.peers(&expected).await, expected);
-    let nowhere = process.planner.check_once(monitor, LocationId(9)).await.unwrap_err();
-    assert_eq!((nowhere, process.planned().await), (PlanError::Away, 1));
+    let nowhere = process.planner.run_once(monitor, LocationId(9)).await.unwrap_err();
+    assert_eq!((nowhere, process.planned().await), (PlanError::LocationOffline, 1));
     process.end().await;
 }
 
@@ -188,7 +188,7 @@ async fn the_way_to_a_target_is_traced_from_a_location_that_is_hosted_here() {
         let text = String::from_utf8(file.content.unwrap().to_vec()).unwrap();
         assert!(file.name == "traceroute.txt" && text.contains("127.0.0.1"), "{}: {text}", file.name);
     }
-    assert_eq!(process.planner.trace(monitor, LocationId(9), None).await, Err(PlanError::Away));
+    assert_eq!(process.planner.trace(monitor, LocationId(9), None).await, Err(PlanError::LocationOffline));
     process.end().await;
 }
 
@@ -202,11 +202,11 @@ async fn agents_are_those_of_the_process_and_of_the_accounts_and_only_the_first_
     let branch =
         process.store.write_changes(vec![ConfigChange::CreateRecord(elsewhere)], vec![]).await.unwrap()[0];
     process.create(target.port, json!({})).await;
-    let agents = process.planner.agents();
-    let seen: Vec<_> = agents.iter().map(|a| (a.location.id.0, a.alive, a.verifies)).collect();
+    let agents = process.planner.agent_statuses();
+    let seen: Vec<_> = agents.iter().map(|a| (a.location.id.0, a.is_alive, a.can_verify)).collect();
     assert_eq!(seen, [(1, true, false), (2, true, false), (3, true, true), (branch, false, false)]);
     process.outposts[1].runner.shutdown(Duration::ZERO).await;
-    assert!(!process.planner.agents()[1].alive, "one whose runner has ended is away");
+    assert!(!process.planner.agent_statuses()[1].is_alive, "one whose runner has ended is away");
     process.end().await;
 }
 
@@ -240,7 +240,7 @@ async fn in_a_monitor_blackout_no_location_touches_the_target_and_the_runs_are_r
     assert_eq!(target.peers(&expected).await, expected, "by the other monitor alone");
     // A person may still ask.
     let monitor = process.monitors.monitors().get(id).unwrap();
-    let asked = process.planner.check_once(monitor, LocationId(2)).await.unwrap();
+    let asked = process.planner.run_once(monitor, LocationId(2)).await.unwrap();
     assert_eq!(asked.outcome, Outcome::Ok);
     process.pass(60).await;
     let after = process.results(id, 8).await;

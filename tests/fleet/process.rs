@@ -29,7 +29,7 @@ struct Sink(Arc<Ingestor>);
 
 impl ResultSink for Sink {
     fn deliver(&self, result: CheckResult) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(self.0.take(result))
+        Box::pin(self.0.submit(result))
     }
 }
 

@@ -8,7 +8,9 @@ use std::time::Duration;
 use vigie::clock::{Clock, FakeClock};
 use vigie::domain::{Notification, NotificationKind, NotificationMethod, NotificationState, RecipientId};
 use vigie::notify::{MessageRenderer, MessageSender, OutgoingMessage, Secret, SendError, SendFuture};
-use vigie::pipeline::{AddressBook, Addressee, Bell, Delivery, DeliveryParts, DeliverySettings};
+use vigie::pipeline::{
+    DeliveryDependencies, DeliverySettings, DeliveryTask, Destination, DestinationLookup, Wakeup,
+};
 use vigie::store::StoreFuture;
 use vigie::telemetry::Metrics;
 
@@ -46,10 +48,10 @@ impl MessageSender for Scripted {
 /// Recipients up to 90 are there; the others were removed.
 struct Book;
 
-impl AddressBook for Book {
-    fn find<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<Addressee>> {
+impl DestinationLookup for Book {
+    fn find<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<Destination>> {
         let id = message.message.recipient.0;
-        let to = Addressee {
+        let to = Destination {
             recipient: recipient(id, NotificationMethod::JsonPost, &format!("http://host-{id}.test/")),
             secret: Secret::default(),
             template: None,
@@ -63,8 +65,8 @@ struct Stage {
     courier: Arc<Scripted>,
     clock: Arc<FakeClock>,
     metrics: Arc<Metrics>,
-    bell: Bell,
-    delivery: Delivery,
+    bell: Wakeup,
+    delivery: DeliveryTask,
 }
 
 fn stage(
@@ -88,25 +90,25 @@ fn stage_over(
         came: Mutex::default(),
         clock: Arc::clone(&clock),
     });
-    let (bell, metrics) = (Bell::default(), Arc::new(Metrics::new()));
-    let parts = DeliveryParts {
+    let (bell, metrics) = (Wakeup::default(), Arc::new(Metrics::new()));
+    let parts = DeliveryDependencies {
         outbox: outbox.clone(),
-        addresses: Arc::new(Book),
-        composer: Arc::new(MessageRenderer::default()),
-        courier: courier.clone(),
+        destinations: Arc::new(Book),
+        renderer: Arc::new(MessageRenderer::default()),
+        sender: courier.clone(),
         results: None,
         ledger: None,
         clock: clock.clone(),
         metrics: Arc::clone(&metrics),
     };
-    let delivery = Delivery::start(parts, settings, bell.clone());
+    let delivery = DeliveryTask::start(parts, settings, bell.clone());
     Stage { outbox, courier, clock, metrics, bell, delivery }
 }
 
 impl Stage {
     fn put(&self, key: &str, to: i64) -> i64 {
         let id = self.outbox.put(new(key, to, NotificationKind::SiteError, 0));
-        self.bell.ring();
+        self.bell.wake();
         id
     }
 
@@ -148,7 +150,7 @@ async fn a_message_goes_out_once_and_that_is_noted() {
     stage.until(Duration::ZERO, |stage| states(stage, NotificationState::Sent) == 1).await;
     assert_eq!(stage.row(id).sent_at, Some(at(0)));
     stage.clock.advance(Duration::from_mins(10));
-    stage.bell.ring();
+    stage.bell.wake();
     stage.delivery.drain(SECOND).await;
     assert_eq!(stage.courier.came.lock().unwrap().len(), 1);
 }
@@ -159,7 +161,7 @@ async fn a_message_waits_for_its_time() {
     let mut later = new("later", 1, NotificationKind::SiteError, 0);
     later.not_before = at(5);
     stage.outbox.put(later);
-    stage.bell.ring();
+    stage.bell.wake();
     stage.until(SECOND, |stage| states(stage, NotificationState::Sent) == 1).await;
     assert_eq!(stage.outbox.rows()[0].sent_at, Some(at(5)));
 }
@@ -226,7 +228,7 @@ async fn what_is_refused_for_good_is_a_dead_letter_at_once_and_the_next_one_goes
 
 #[tokio::test]
 async fn a_message_is_given_up_after_its_time_and_says_why() {
-    let settings = DeliverySettings { give_up: Duration::from_hours(2), ..DeliverySettings::default() };
+    let settings = DeliverySettings { max_age: Duration::from_hours(2), ..DeliverySettings::default() };
     let stage = stage(settings, &[], |_, _| Err(SendError::transient("connection refused")));
     let id = stage.put("a", 1);
     stage.until(Duration::from_secs(20), |stage| states(stage, NotificationState::Dead) == 1).await;
@@ -313,7 +315,7 @@ async fn a_clock_that_is_set_back_does_not_stop_the_delivery() {
     let mut next = new("b", 1, NotificationKind::SiteError, -7_200);
     next.not_before = at(-7_200);
     stage.outbox.put(next);
-    stage.bell.ring();
+    stage.bell.wake();
     stage
         .until(SECOND, |stage| stage.row(2).state == NotificationState::Sent || stage.row(2).attempts > 0)
         .await;

@@ -10,7 +10,9 @@ use vigie::domain::{
     NotificationMethod, NotificationState, Outcome, RecordKind, Revision, RunId, Status,
 };
 use vigie::notify::{MessageRenderer, MessageSender, OutgoingMessage, Secret, SendError, SendFuture};
-use vigie::pipeline::{AddressBook, Addressee, Bell, Delivery, DeliveryParts, DeliverySettings};
+use vigie::pipeline::{
+    DeliveryDependencies, DeliverySettings, DeliveryTask, Destination, DestinationLookup, Wakeup,
+};
 use vigie::store::{
     Commit, ConfigStore, Ingest, NotificationFilter, Outbox, Pagination, RecordFilter, SqliteSettings,
     SqliteStore, StoreFuture,
@@ -24,14 +26,14 @@ const ALL: Pagination = Pagination { limit: u32::MAX, offset: 0 };
 /// Recipients from 10 on get mail, an even one with screenshots, from 20 on with what the target answered.
 struct Anybody;
 
-impl AddressBook for Anybody {
-    fn find<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<Addressee>> {
+impl DestinationLookup for Anybody {
+    fn find<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<Destination>> {
         let id = message.message.recipient.0;
         let method = if id < 10 { NotificationMethod::JsonPost } else { NotificationMethod::MailHtml };
         let mut recipient = recipient(id, method, "http://a.test/");
         recipient.attach_screen_capture = id % 2 == 0;
         recipient.attach_server_response = id >= 20;
-        Box::pin(async { Ok(Some(Addressee { recipient, secret: Secret::default(), template: None })) })
+        Box::pin(async { Ok(Some(Destination { recipient, secret: Secret::default(), template: None })) })
     }
 }
 
@@ -64,20 +66,20 @@ fn open(folder: &Path) -> Arc<SqliteStore> {
     Arc::new(SqliteStore::open(&folder.join("vigie.db"), &SqliteSettings::default()).unwrap())
 }
 
-fn deliver(store: &Arc<SqliteStore>, courier: &Arc<Moody>) -> Delivery {
-    let parts = DeliveryParts {
+fn deliver(store: &Arc<SqliteStore>, courier: &Arc<Moody>) -> DeliveryTask {
+    let parts = DeliveryDependencies {
         outbox: store.clone(),
-        addresses: Arc::new(Anybody),
-        composer: Arc::new(MessageRenderer::default()),
-        courier: courier.clone(),
+        destinations: Arc::new(Anybody),
+        renderer: Arc::new(MessageRenderer::default()),
+        sender: courier.clone(),
         results: Some(store.clone()),
         ledger: Some(store.clone()),
         clock: Arc::new(SystemClock),
         metrics: Arc::new(Metrics::new()),
     };
     let settings =
-        DeliverySettings { first_pause: Duration::from_millis(100), ..DeliverySettings::default() };
-    Delivery::start(parts, settings, Bell::default())
+        DeliverySettings { initial_retry_delay: Duration::from_millis(100), ..DeliverySettings::default() };
+    DeliveryTask::start(parts, settings, Wakeup::default())
 }
 
 async fn states(store: &SqliteStore) -> Vec<(String, NotificationState)> {

@@ -11,7 +11,7 @@ use vigie::domain::{
     Capture, CheckResult, CustomerId, Location, LocationId, MonitorId, MonitorType, Record, RecordKind,
     Revision, Role, Timestamp, UserId,
 };
-use vigie::pipeline::{Agent, PlanError, Planned, Planner};
+use vigie::pipeline::{AgentStatus, PlanError, PlanFuture, Planner};
 use vigie::schema::accept::create;
 use vigie::schema::intake::InputFormat;
 use vigie::schema::validation_context::ValidationContext;
@@ -31,22 +31,22 @@ pub const ALL: Pagination = Pagination { limit: u32::MAX, offset: 0 };
 
 /// Who is at work at the locations of the settings.
 #[derive(Default)]
-pub struct Staff(pub Mutex<Vec<Agent>>);
+pub struct Staff(pub Mutex<Vec<AgentStatus>>);
 
 impl Planner for Staff {
-    fn plan(&self, _: Vec<Monitor>, _: Vec<MonitorId>) -> Planned<'_, ()> {
+    fn apply(&self, _: Vec<Monitor>, _: Vec<MonitorId>) -> PlanFuture<'_, ()> {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn check_once(&self, _: Monitor, _: LocationId) -> Planned<'_, CheckResult> {
-        Box::pin(std::future::ready(Err(PlanError::Away)))
+    fn run_once(&self, _: Monitor, _: LocationId) -> PlanFuture<'_, CheckResult> {
+        Box::pin(std::future::ready(Err(PlanError::LocationOffline)))
     }
 
-    fn trace(&self, _: Monitor, _: LocationId, _: Option<IpAddr>) -> Planned<'_, Capture> {
-        Box::pin(std::future::ready(Err(PlanError::Away)))
+    fn trace(&self, _: Monitor, _: LocationId, _: Option<IpAddr>) -> PlanFuture<'_, Capture> {
+        Box::pin(std::future::ready(Err(PlanError::LocationOffline)))
     }
 
-    fn agents(&self) -> Vec<Agent> {
+    fn agent_statuses(&self) -> Vec<AgentStatus> {
         self.0.lock().unwrap().clone()
     }
 }
@@ -74,11 +74,11 @@ impl Kit {
         let common =
             SharedFacts { locations: vec![at(1, "north"), at(2, "south")], ..SharedFacts::default() };
         let staff = Arc::new(Staff::default());
-        let agent = |location: &Location| Agent {
+        let agent = |location: &Location| AgentStatus {
             location: location.clone(),
-            alive: true,
-            cut_off: false,
-            verifies: false,
+            is_alive: true,
+            is_isolated: false,
+            can_verify: false,
         };
         *staff.0.lock().unwrap() = common.locations.iter().map(agent).collect();
         let directory = Arc::new(AccountCache::new(store.clone(), common));

@@ -54,8 +54,8 @@ async fn those_of_the_settings_are_seen_by_all_and_changed_by_none() {
     });
     assert_eq!(json!(first), north);
     // One whose runner ended, and one that is cut off from its network.
-    kit.staff.0.lock().unwrap()[0].alive = false;
-    kit.staff.0.lock().unwrap()[1].cut_off = true;
+    kit.staff.0.lock().unwrap()[0].is_alive = false;
+    kit.staff.0.lock().unwrap()[1].is_isolated = true;
     let away = json!({"agents": 1, "alive": 0, "state": "away"});
     for id in [1, 2] {
         assert_eq!(kit.shown(KIND, id).await["health"], away, "{id}");

@@ -9,7 +9,7 @@ use vigie::domain::{
     CheckId, CheckResult, CustomerId, Facts, LocationId, MonitorId, MonitorType, NotificationKind, Outcome,
     RecordKind, Revision, RunId, Status, Timestamp,
 };
-use vigie::pipeline::{Bell, Performance, PerformanceParts};
+use vigie::pipeline::{PerformanceDependencies, PerformanceEvaluator, Wakeup};
 use vigie::store::{
     AlertChanges, Commit, ConfigChange, ConfigStore, Housekeeping, Ingest, NewRecord, NotificationFilter,
     Outbox,
@@ -19,20 +19,20 @@ use crate::resources::kit::{ALL, Kit, NOON, object};
 
 const SHOP: i64 = 7;
 
-fn performance_parts(kit: &Kit) -> PerformanceParts {
-    PerformanceParts {
+fn performance_parts(kit: &Kit) -> PerformanceDependencies {
+    PerformanceDependencies {
         ledger: kit.store.clone(),
         results: kit.store.clone(),
         states: kit.store.clone(),
         roster: kit.roster.clone(),
         directory: kit.directory.clone(),
         clock: kit.clock.clone(),
-        bell: Bell::default(),
+        bell: Wakeup::default(),
     }
 }
 
-async fn watching(kit: &Kit) -> Performance {
-    Performance::new(performance_parts(kit)).await.unwrap()
+async fn watching(kit: &Kit) -> PerformanceEvaluator {
+    PerformanceEvaluator::new(performance_parts(kit)).await.unwrap()
 }
 
 async fn record(kit: &Kit, kind: RecordKind, assoc: Option<i64>, fields: Value) -> i64 {
@@ -131,10 +131,10 @@ async fn a_mean_over_its_limit_is_told_once_and_its_end_once_also_over_a_restart
     checked(&kit, 2, 5, &[1000, 2100], Outcome::Warning).await;
     checked(&kit, 1, 30, &[9000; 10], Outcome::Ok).await;
     checked(&kit, 1, 3, &[60_000], Outcome::Error).await;
-    watch.look().await.unwrap();
+    watch.evaluate().await.unwrap();
     let first = [(ERROR, both, 2), (ERROR, errors, 2)];
     assert_eq!(told(&kit).await, first);
-    assert!(watch.is_raised(alert) && kit.directory.active_performance_alerts().is_active(alert));
+    assert!(watch.is_active(alert) && kit.directory.active_performance_alerts().is_active(alert));
 
     let notice = kit.store.notifications(NotificationFilter::default(), ALL).await.unwrap().items[0]
         .message
@@ -145,25 +145,25 @@ async fn a_mean_over_its_limit_is_told_once_and_its_end_once_also_over_a_restart
     assert_eq!((&notice.extra["level"], notice.errcount), (&json!("warning"), 1));
     assert_eq!(notice.alert_note, "call anna");
 
-    watch.look().await.unwrap();
+    watch.evaluate().await.unwrap();
     let mut again = watching(&kit).await;
-    again.look().await.unwrap();
+    again.evaluate().await.unwrap();
     assert_eq!(told(&kit).await, first, "told once");
     // Nothing in the window: neither slow nor quick.
     kit.clock.advance(Duration::from_hours(1));
-    again.look().await.unwrap();
+    again.evaluate().await.unwrap();
     assert_eq!(told(&kit).await, first);
     checked(&kit, 2, 2, &[1500], Outcome::Ok).await;
-    again.look().await.unwrap();
-    again.look().await.unwrap();
+    again.evaluate().await.unwrap();
+    again.evaluate().await.unwrap();
     assert_eq!(told(&kit).await, [first[0], first[1], (CLEAR, both, 2)]);
     assert!(
-        !watching(&kit).await.is_raised(alert) && !kit.directory.active_performance_alerts().is_active(alert),
+        !watching(&kit).await.is_active(alert) && !kit.directory.active_performance_alerts().is_active(alert),
         "kept"
     );
     // A second time is news again.
     checked(&kit, 2, 1, &[9000], Outcome::Ok).await;
-    again.look().await.unwrap();
+    again.evaluate().await.unwrap();
     assert_eq!(told(&kit).await.len(), 5);
 }
 
@@ -180,13 +180,13 @@ async fn a_dynamic_limit_is_over_the_mean_of_the_days_before() {
     checked(&kit, 1, 5, &[1499], Outcome::Ok).await;
     let mut watch = watching(&kit).await;
     // Before anything is rolled up nothing is known of the days before.
-    watch.look().await.unwrap();
+    watch.evaluate().await.unwrap();
     assert_eq!(told(&kit).await, []);
     kit.store.roll_up(kit.clock.now()).await.unwrap();
-    watch.look().await.unwrap();
+    watch.evaluate().await.unwrap();
     assert_eq!(told(&kit).await, []);
     checked(&kit, 1, 4, &[1600], Outcome::Ok).await;
-    watch.look().await.unwrap();
+    watch.evaluate().await.unwrap();
     assert_eq!(told(&kit).await, [(ERROR, who, 1)]);
 }
 
@@ -201,15 +201,15 @@ async fn what_is_watched_no_more_is_over_without_a_word() {
     record(&kit, RecordKind::PerformanceAlert, Some(SHOP), step).await;
     checked(&kit, 1, 5, &[2000], Outcome::Ok).await;
     let mut watch = watching(&kit).await;
-    watch.look().await.unwrap();
-    assert!(watch.is_raised(alert));
+    watch.evaluate().await.unwrap();
+    assert!(watch.is_active(alert));
     // Just after a start monitors are not read yet: that ends nothing.
     kit.roster.apply(Vec::new(), &[MonitorId(SHOP)]);
-    watch.look().await.unwrap();
-    assert!(watch.is_raised(alert));
+    watch.evaluate().await.unwrap();
+    assert!(watch.is_active(alert));
     kit.monitor(SHOP, CustomerId(1), json!({"enabled": false}));
-    watch.look().await.unwrap();
-    assert!(!watch.is_raised(alert));
+    watch.evaluate().await.unwrap();
+    assert!(!watch.is_active(alert));
     assert_eq!(told(&kit).await.len(), 1);
     assert_eq!(kit.clock.now(), Timestamp::from_seconds(NOON));
 }

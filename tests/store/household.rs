@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use vigie::clock::FakeClock;
 use vigie::domain::Timestamp;
-use vigie::pipeline::{Chore, Household, Housekeeper, TimeOfDay};
+use vigie::pipeline::{HousekeepingJob, HousekeepingRunner, HousekeepingScheduler, TimeOfDay};
 use vigie::store::{Housekeeping, Retention, StoreError, StoreFuture};
 use vigie::telemetry::Metrics;
 
@@ -30,7 +30,7 @@ impl Housekeeping for Counting {
     }
 }
 
-fn household(store: Arc<Counting>) -> (Household, Arc<Metrics>) {
+fn household(store: Arc<Counting>) -> (HousekeepingRunner, Arc<Metrics>) {
     let metrics = Arc::new(Metrics::new());
     let day = Duration::from_hours(24);
     let retention = Retention {
@@ -42,16 +42,16 @@ fn household(store: Arc<Counting>) -> (Household, Arc<Metrics>) {
         audit: day * 900,
     };
     let clock = Arc::new(FakeClock::at(at(77)));
-    (Household { store, metrics: metrics.clone(), clock, retention, accounts: None }, metrics)
+    (HousekeepingRunner { store, metrics: metrics.clone(), clock, retention, accounts: None }, metrics)
 }
 
 #[tokio::test]
 async fn a_job_does_its_work_at_the_clocks_time_and_is_counted() {
     let store = Arc::new(Counting::default());
     let (household, metrics) = household(store.clone());
-    assert_eq!(household.run(Chore::RollUp).await, Ok(3));
+    assert_eq!(household.run_job(HousekeepingJob::RollUp).await, Ok(3));
     assert_eq!(store.rolled_at.load(Ordering::Relaxed), at(77).as_micros().unsigned_abs());
-    assert!(household.run(Chore::Retain).await.is_err());
+    assert!(household.run_job(HousekeepingJob::ApplyRetention).await.is_err());
     assert_eq!(store.retained.load(Ordering::Relaxed), 30 * 86_400);
     let text = metrics.encode();
     assert!(text.contains(r#"vigie_housekeeping_runs_total{job="roll_up",outcome="done"} 1"#), "{text}");
@@ -62,7 +62,7 @@ async fn a_job_does_its_work_at_the_clocks_time_and_is_counted() {
 async fn the_calendar_starts_and_stops_and_refuses_what_is_no_time_of_day() {
     let (household, _) = household(Arc::default());
     let housekeeper =
-        Housekeeper::start(household.clone(), TimeOfDay { hour: 23, minute: 59 }).await.unwrap();
+        HousekeepingScheduler::start(household.clone(), TimeOfDay { hour: 23, minute: 59 }).await.unwrap();
     housekeeper.stop().await.unwrap();
-    assert!(Housekeeper::start(household, TimeOfDay { hour: 24, minute: 0 }).await.is_err());
+    assert!(HousekeepingScheduler::start(household, TimeOfDay { hour: 24, minute: 0 }).await.is_err());
 }

@@ -55,8 +55,8 @@ async fn results_and_states_reach_the_store_in_one_commit() {
     let metrics = Arc::new(Metrics::new());
     let ingestor = Ingestor::start(store.clone(), metrics, vec![before], IngestSettings::default());
     for minute in 0..50 {
-        ingestor.take(error(1, at(minute * 60))).await;
-        ingestor.take(ok(2, at(minute * 60), 10)).await;
+        ingestor.submit(error(1, at(minute * 60))).await;
+        ingestor.submit(ok(2, at(minute * 60), 10)).await;
     }
     assert_eq!(ingestor.drain(Duration::from_secs(20)).await, 0);
     assert_eq!(all(&*store).await.len(), 100);
@@ -102,14 +102,14 @@ async fn trouble_is_met_with_patience_and_nothing_is_lost() {
     let store = Moody::with(vec![full(); 40]);
     store.gate.add_permits(1000);
     let (ingestor, metrics) = start(store.clone(), IngestSettings::default());
-    ingestor.take(ok(1, at(0), 1)).await;
-    ingestor.take(ok(1, at(60), 1)).await;
-    assert!(ingestor.condition().reason.is_none());
+    ingestor.submit(ok(1, at(0), 1)).await;
+    ingestor.submit(ok(1, at(60), 1)).await;
+    assert!(ingestor.health_condition().reason.is_none());
     assert_eq!(ingestor.drain(Duration::from_hours(1)).await, 0);
     let taken = store.taken.lock().unwrap();
     assert_eq!(taken.iter().map(|commit| commit.results.len()).sum::<usize>(), 2);
     assert!(metrics.encode().contains("vigie_store_commit_errors_total{kind=\"full\"} 40"));
-    assert!(ingestor.condition().reason.is_none(), "it recovered");
+    assert!(ingestor.health_condition().reason.is_none(), "it recovered");
 }
 
 #[tokio::test(start_paused = true)]
@@ -118,13 +118,13 @@ async fn results_that_come_one_by_one_share_commits_and_one_that_comes_alone_doe
     store.gate.add_permits(1000);
     let (ingestor, _) = start(store.clone(), IngestSettings::default());
     let began = tokio::time::Instant::now();
-    ingestor.take(ok(1, at(0), 1)).await;
+    ingestor.submit(ok(1, at(0), 1)).await;
     while store.taken.lock().unwrap().is_empty() {
         tokio::task::yield_now().await;
     }
     assert!(began.elapsed() < Duration::from_millis(2), "the first one waited {:?}", began.elapsed());
     for millisecond in 1..=100 {
-        ingestor.take(ok(1, at(millisecond), 1)).await;
+        ingestor.submit(ok(1, at(millisecond), 1)).await;
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     assert_eq!(ingestor.drain(Duration::from_secs(1)).await, 0);
@@ -137,14 +137,14 @@ async fn results_that_come_one_by_one_share_commits_and_one_that_comes_alone_doe
 async fn an_unusable_store_makes_it_unhealthy_until_it_works_again() {
     let store = Moody::with([StoreError::Unusable("`vigie.db` is damaged".to_owned())]);
     let (ingestor, _) = start(store.clone(), IngestSettings::default());
-    ingestor.take(ok(1, at(0), 1)).await;
+    ingestor.submit(ok(1, at(0), 1)).await;
     store.gate.add_permits(1);
-    while ingestor.condition().reason.is_none() {
+    while ingestor.health_condition().reason.is_none() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    assert!(ingestor.condition().reason.unwrap().contains("damaged"));
+    assert!(ingestor.health_condition().reason.unwrap().contains("damaged"));
     store.gate.add_permits(1);
-    while ingestor.condition().reason.is_some() {
+    while ingestor.health_condition().reason.is_some() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     assert_eq!(store.taken.lock().unwrap().len(), 1);
@@ -153,11 +153,11 @@ async fn an_unusable_store_makes_it_unhealthy_until_it_works_again() {
 #[tokio::test(start_paused = true)]
 async fn the_memory_that_waiting_results_take_is_bounded() {
     let store = Moody::with([]);
-    let settings = IngestSettings { queue: 3, batch: 2, ..IngestSettings::default() };
+    let settings = IngestSettings { queue_capacity: 3, max_batch: 2, ..IngestSettings::default() };
     let (ingestor, _) = start(store.clone(), settings);
     let ingestor = Arc::new(ingestor);
     let mut taken = 0;
-    while tokio::time::timeout(Duration::from_secs(1), ingestor.take(ok(1, at(taken), 1))).await.is_ok() {
+    while tokio::time::timeout(Duration::from_secs(1), ingestor.submit(ok(1, at(taken), 1))).await.is_ok() {
         taken += 1;
         assert!(taken < 100, "take never waits");
     }
@@ -177,7 +177,7 @@ async fn a_store_that_stays_in_trouble_is_left_after_the_limit_and_the_loss_is_t
     store.gate.add_permits(10_000);
     let (ingestor, _) = start(store, IngestSettings::default());
     for second in 0..7 {
-        ingestor.take(ok(1, at(second), 1)).await;
+        ingestor.submit(ok(1, at(second), 1)).await;
     }
     assert_eq!(ingestor.drain(Duration::from_secs(10)).await, 7);
 }
@@ -187,12 +187,12 @@ async fn a_forgotten_monitor_starts_anew() {
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(sqlite(folder.path()));
     let (ingestor, _) = start(store.clone(), IngestSettings::default());
-    ingestor.take(ok(1, at(0), 1)).await;
+    ingestor.submit(ok(1, at(0), 1)).await;
     while all(&*store).await.is_empty() {
         tokio::task::yield_now().await;
     }
-    ingestor.forget(&[MonitorId(1)]);
-    ingestor.take(ok(1, at(60), 1)).await;
+    ingestor.remove_states(&[MonitorId(1)]);
+    ingestor.submit(ok(1, at(60), 1)).await;
     ingestor.drain(Duration::from_secs(20)).await;
     assert_eq!(store.states().await.unwrap()[0].streak, 1);
 }
@@ -200,12 +200,12 @@ async fn a_forgotten_monitor_starts_anew() {
 #[tokio::test]
 async fn at_the_end_results_that_found_no_place_in_the_queue_are_told_as_lost_too() {
     let store = Moody::with([]);
-    let settings = IngestSettings { queue: 2, batch: 1, ..IngestSettings::default() };
+    let settings = IngestSettings { queue_capacity: 2, max_batch: 1, ..IngestSettings::default() };
     let (ingestor, metrics) = start(store, settings);
     let ingestor = Arc::new(ingestor);
     for minute in 0..5 {
         let ingestor = ingestor.clone();
-        tokio::spawn(async move { ingestor.take(ok(1, at(60 * minute), 5)).await });
+        tokio::spawn(async move { ingestor.submit(ok(1, at(60 * minute), 5)).await });
     }
     while !metrics.encode().contains("vigie_ingest_queued_results 5\n") {
         tokio::task::yield_now().await;
@@ -216,7 +216,7 @@ async fn at_the_end_results_that_found_no_place_in_the_queue_are_told_as_lost_to
 #[tokio::test]
 async fn captures_that_wait_are_bounded_and_results_are_kept_without_them() {
     let store = Moody::with([]);
-    let settings = IngestSettings { capture_bytes: 2500, ..IngestSettings::default() };
+    let settings = IngestSettings { max_capture_bytes: 2500, ..IngestSettings::default() };
     let (ingestor, _) = start(store.clone(), settings);
     let bad = |minute: i64| {
         let mut result = error(1, at(minute * 60));
@@ -224,7 +224,7 @@ async fn captures_that_wait_are_bounded_and_results_are_kept_without_them() {
         result
     };
     for minute in 0..5 {
-        ingestor.take(bad(minute)).await;
+        ingestor.submit(bad(minute)).await;
     }
     store.gate.add_permits(1000);
     tokio::time::timeout(Duration::from_secs(20), async {
@@ -235,7 +235,7 @@ async fn captures_that_wait_are_bounded_and_results_are_kept_without_them() {
     .await
     .unwrap();
     // There is room again.
-    ingestor.take(bad(5)).await;
+    ingestor.submit(bad(5)).await;
     assert_eq!(ingestor.drain(Duration::from_secs(20)).await, 0);
     let taken = store.taken.lock().unwrap();
     let kept: Vec<_> = taken.iter().flat_map(|commit| &commit.results).map(|r| r.captures.len()).collect();

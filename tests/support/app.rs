@@ -21,7 +21,7 @@ use vigie::domain::{
     Capture, CheckId, CheckResult, CustomerId, Facts, Location, LocationId, MonitorId, MonitorType, Outcome,
     RecordKind, Role, RunId, Status, Timestamp, UserId,
 };
-use vigie::pipeline::{Agent, PlanError, Planned, Planner};
+use vigie::pipeline::{AgentStatus, PlanError, PlanFuture, Planner};
 use vigie::schema::Monitor;
 use vigie::service::monitors;
 use vigie::service::{
@@ -355,12 +355,12 @@ impl FakePlanner {
 }
 
 impl Planner for FakePlanner {
-    fn plan(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>) -> Planned<'_, ()> {
+    fn apply(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>) -> PlanFuture<'_, ()> {
         self.planned().push((puts, removed));
         Box::pin(async { Ok(()) })
     }
 
-    fn check_once(&self, monitor: Monitor, location: LocationId) -> Planned<'_, CheckResult> {
+    fn run_once(&self, monitor: Monitor, location: LocationId) -> PlanFuture<'_, CheckResult> {
         Box::pin(async move {
             self.gate.acquire().await.unwrap().forget();
             let outcome = (*self.outcome.lock().unwrap())?;
@@ -368,11 +368,11 @@ impl Planner for FakePlanner {
         })
     }
 
-    fn trace(&self, _: Monitor, _: LocationId, _: Option<IpAddr>) -> Planned<'_, Capture> {
-        Box::pin(std::future::ready(Err(PlanError::Away)))
+    fn trace(&self, _: Monitor, _: LocationId, _: Option<IpAddr>) -> PlanFuture<'_, Capture> {
+        Box::pin(std::future::ready(Err(PlanError::LocationOffline)))
     }
 
-    fn agents(&self) -> Vec<Agent> {
+    fn agent_statuses(&self) -> Vec<AgentStatus> {
         Vec::new()
     }
 }

@@ -102,7 +102,7 @@ struct CountedSink {
 impl ResultSink for CountedSink {
     fn deliver(&self, result: CheckResult) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         self.tally.count(&result);
-        Box::pin(self.ingestor.take(result))
+        Box::pin(self.ingestor.submit(result))
     }
 }
 

@@ -8,9 +8,9 @@ use crate::catalog::{AccountCache, AccountFacts};
 use crate::domain::CustomerId;
 
 /// The accounts of the monitors that are watched.
-pub(super) struct Accounts {
+pub(super) struct AccountSnapshots {
     directory: Arc<AccountCache>,
-    known: HashMap<CustomerId, Known>,
+    known: HashMap<CustomerId, VersionedFacts>,
     /// Those that could not be read so far.
     missing: HashSet<CustomerId>,
     /// What the directory had counted when all were read.
@@ -19,12 +19,12 @@ pub(super) struct Accounts {
     versions: u64,
 }
 
-struct Known {
+struct VersionedFacts {
     facts: Arc<AccountFacts>,
     version: u64,
 }
 
-impl Accounts {
+impl AccountSnapshots {
     pub(super) fn new(directory: Arc<AccountCache>) -> Self {
         let generation = directory.generation();
         Self { directory, known: HashMap::new(), missing: HashSet::new(), generation, versions: 0 }
@@ -39,7 +39,7 @@ impl Accounts {
         }
         let mut all = true;
         for customer in customers {
-            all &= self.read(customer).await;
+            all &= self.reload(customer).await;
         }
         if all {
             self.generation = generation;
@@ -47,9 +47,9 @@ impl Accounts {
     }
 
     /// Makes `customer` known, now or as soon as it can be read.
-    pub(super) async fn learn(&mut self, customer: CustomerId) {
+    pub(super) async fn ensure_loaded(&mut self, customer: CustomerId) {
         if !self.known.contains_key(&customer) {
-            self.read(customer).await;
+            self.reload(customer).await;
         }
     }
 
@@ -58,7 +58,7 @@ impl Accounts {
         self.known.get(&customer).map(|known| (known.facts.as_ref(), known.version))
     }
 
-    async fn read(&mut self, customer: CustomerId) -> bool {
+    async fn reload(&mut self, customer: CustomerId) -> bool {
         let facts = match self.directory.facts(customer).await {
             Ok(facts) => facts,
             Err(error) => {
@@ -72,7 +72,7 @@ impl Accounts {
         self.missing.remove(&customer);
         if self.known.get(&customer).is_none_or(|known| !Arc::ptr_eq(&known.facts, &facts)) {
             self.versions += 1;
-            self.known.insert(customer, Known { facts, version: self.versions });
+            self.known.insert(customer, VersionedFacts { facts, version: self.versions });
         }
         true
     }

@@ -1,21 +1,27 @@
 //! What begins once a turn is kept.
 
-use super::engine::Lookout;
-use super::turn::After;
+use super::engine::AlertEngine;
+use super::turn::PostCommitActions;
 use crate::store::ConfigChange;
 
-impl Lookout {
+impl AlertEngine {
     /// Asks, traces, reports, and wakes the delivery.
-    pub(in crate::pipeline) fn carry_out(&self, after: After) {
-        let After { asks, traces, hasten, events, rings } = after;
+    pub(in crate::pipeline) fn run_post_commit(&self, after: PostCommitActions) {
+        let PostCommitActions {
+            verifications: asks,
+            traceroutes: traces,
+            release_checks: hasten,
+            events,
+            wakes_delivery: rings,
+        } = after;
         for ask in asks {
-            self.asks.send(ask, &self.parts, self.words.clone());
+            self.verifications.start(ask, &self.parts, self.commands.clone());
         }
         for trace in traces {
-            self.traces.begin(trace, &self.parts, self.words.clone());
+            self.traceroutes.start(trace, &self.parts, self.commands.clone());
         }
         if rings {
-            self.parts.bell.ring();
+            self.parts.bell.wake();
         }
         if hasten.is_empty() && events.is_empty() {
             return;
@@ -29,11 +35,11 @@ impl Lookout {
             }
             let events: Vec<_> = events.into_iter().map(ConfigChange::CreateRecord).collect();
             if !events.is_empty()
-                && let Err(error) = parts.ledger.write_changes(events, Vec::new()).await
+                && let Err(error) = parts.config_store.write_changes(events, Vec::new()).await
             {
                 tracing::warn!(error = %error, "that a location is away, or back, is in no event");
             }
-            parts.bell.ring();
+            parts.bell.wake();
         });
     }
 }

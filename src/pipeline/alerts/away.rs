@@ -11,22 +11,22 @@ use crate::store::NewRecord;
 
 /// Who was told that a location is away.
 #[derive(Default)]
-pub(super) struct Away(HashSet<(CustomerId, LocationId)>);
+pub(super) struct OfflineLocations(HashSet<(CustomerId, LocationId)>);
 
-impl Away {
+impl OfflineLocations {
     /// Whether `customer` was not told yet that `location` is away.
-    pub(super) fn is_news(&mut self, customer: CustomerId, location: LocationId) -> bool {
+    pub(super) fn mark_offline(&mut self, customer: CustomerId, location: LocationId) -> bool {
         self.0.insert((customer, location))
     }
 
     /// Takes those whose location is not among `away` any more.
-    pub(super) fn back(&mut self, away: &[LocationId]) -> Vec<(CustomerId, LocationId)> {
+    pub(super) fn take_recovered(&mut self, away: &[LocationId]) -> Vec<(CustomerId, LocationId)> {
         self.0.extract_if(|(_, location)| !away.contains(location)).collect()
     }
 }
 
 /// The event that says so.
-pub(super) fn event(
+pub(super) fn location_event(
     customer: CustomerId,
     name: &str,
     location: LocationId,

@@ -6,17 +6,17 @@ use crate::domain::{CheckResult, LocationId, MonitorId, Outcome};
 use crate::evaluate::page::PageBaseline;
 use crate::store::{Pagination, ResultFilter, ResultStore, StoreError};
 
-use super::hear::seen_page;
-use super::watched::{Seen, Watched};
+use super::hear::good_page;
+use super::watched::{MonitorEntry, PageFingerprint};
 
 /// Whether `result` has a page that there is nothing yet to compare with.
-pub(super) fn is_missing(watched: &Watched, result: &CheckResult) -> bool {
+pub(super) fn needs_baseline(watched: &MonitorEntry, result: &CheckResult) -> bool {
     let known = watched.pages.iter().any(|(location, _)| *location == result.location_id);
-    !known && seen_page(result).is_some()
+    !known && good_page(result).is_some()
 }
 
 /// What was `read`; an error is told by the log.
-fn told<T>(monitor: MonitorId, read: Result<T, StoreError>) -> Option<T> {
+fn log_read_error<T>(monitor: MonitorId, read: Result<T, StoreError>) -> Option<T> {
     if let Err(error) = &read {
         tracing::error!(
             monitor_id = %monitor,
@@ -28,28 +28,28 @@ fn told<T>(monitor: MonitorId, read: Result<T, StoreError>) -> Option<T> {
 }
 
 /// The last good page; `None` when there is none, or it cannot be read.
-pub(super) async fn last_page(
+pub(super) async fn load_last_page(
     results: &dyn ResultStore,
     monitor: MonitorId,
     location: LocationId,
-) -> Option<Seen> {
+) -> Option<PageFingerprint> {
     let filter = ResultFilter {
         monitors: vec![monitor],
         location: Some(location),
         outcomes: vec![Outcome::Ok, Outcome::Warning],
         ..ResultFilter::default()
     };
-    let page = told(monitor, results.results(filter, Pagination { limit: 1, offset: 0 }).await)?;
-    page.results.first().and_then(seen_page)
+    let page = log_read_error(monitor, results.results(filter, Pagination { limit: 1, offset: 0 }).await)?;
+    page.results.first().and_then(good_page)
 }
 
 /// The objects of the last page that was kept; `None` when there is none, or it cannot be read.
-pub(super) async fn last_objects(
+pub(super) async fn load_last_objects(
     results: &dyn ResultStore,
     monitor: MonitorId,
     location: LocationId,
 ) -> Option<PageBaseline> {
-    let states = told(monitor, results.states_for(vec![monitor]).await)?;
+    let states = log_read_error(monitor, results.states_for(vec![monitor]).await)?;
     let state = states.iter().find(|state| state.location_id == location)?;
     // The run that was planned last before it began: the one that it was.
     let thru = state.full_page_at? + Duration::from_micros(1);
@@ -59,7 +59,7 @@ pub(super) async fn last_objects(
         until: Some(thru),
         ..ResultFilter::default()
     };
-    let page = told(monitor, results.results(filter, Pagination { limit: 1, offset: 0 }).await)?;
+    let page = log_read_error(monitor, results.results(filter, Pagination { limit: 1, offset: 0 }).await)?;
     let full = page.results.first()?.details.page.as_deref()?;
     PageBaseline::from_page(full, None)
 }

@@ -4,82 +4,82 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::accounts::Accounts;
-use super::away::Away;
-use super::input::{Healths, Word};
-use super::places::Places;
-use super::settings::{AlarmSettings, LookoutParts};
-use super::start::Start;
-use super::timers::Timers;
-use super::trace::Traces;
-use super::verify::Asks;
-use super::watched::Watched;
+use super::accounts::AccountSnapshots;
+use super::away::OfflineLocations;
+use super::input::{HealthMap, IngestCommand};
+use super::places::Locations;
+use super::settings::{AlertEngineDependencies, AlertEngineSettings};
+use super::start::RestoredState;
+use super::timers::TimerHeap;
+use super::trace::TracerouteRunner;
+use super::verify::VerificationRunner;
+use super::watched::MonitorEntry;
 use crate::domain::MonitorId;
 use crate::store::StoreError;
 
 /// Watches every monitor. It belongs to the loop that takes results, which alone changes it.
-pub struct Lookout {
-    pub(super) parts: LookoutParts,
-    pub(super) settings: AlarmSettings,
+pub struct AlertEngine {
+    pub(super) parts: AlertEngineDependencies,
+    pub(super) settings: AlertEngineSettings,
     /// What answers come back through.
-    pub(super) words: tokio::sync::mpsc::WeakSender<Word>,
-    pub(super) watched: HashMap<MonitorId, Watched>,
-    pub(super) accounts: Accounts,
-    pub(super) places: Places,
-    pub(super) away: Away,
-    pub(super) timers: Timers,
-    pub(super) asks: Asks,
-    pub(super) traces: Traces,
-    pub(super) healths: Healths,
+    pub(super) commands: tokio::sync::mpsc::WeakSender<IngestCommand>,
+    pub(super) monitors: HashMap<MonitorId, MonitorEntry>,
+    pub(super) accounts: AccountSnapshots,
+    pub(super) locations: Locations,
+    pub(super) offline: OfflineLocations,
+    pub(super) timers: TimerHeap,
+    pub(super) verifications: VerificationRunner,
+    pub(super) traceroutes: TracerouteRunner,
+    pub(super) health_map: HealthMap,
     /// What was kept, until the monitors are there.
-    pub(super) start: Option<Start>,
+    pub(super) restored_state: Option<RestoredState>,
 }
 
-impl Lookout {
+impl AlertEngine {
     /// Reads what was kept; nothing is watched yet.
     ///
     /// # Errors
     /// As the store's.
     pub(in crate::pipeline) async fn load(
-        parts: LookoutParts,
-        settings: AlarmSettings,
-        words: tokio::sync::mpsc::WeakSender<Word>,
-        healths: Healths,
+        parts: AlertEngineDependencies,
+        settings: AlertEngineSettings,
+        words: tokio::sync::mpsc::WeakSender<IngestCommand>,
+        healths: HealthMap,
     ) -> Result<Self, StoreError> {
-        let start = Start::read(&parts).await?;
-        let mut places = Places::new(Arc::clone(&parts.planner));
-        places.look(parts.clock.now());
+        let start = RestoredState::load(&parts).await?;
+        let mut places = Locations::new(Arc::clone(&parts.planner));
+        places.refresh(parts.clock.now());
         Ok(Self {
-            accounts: Accounts::new(Arc::clone(&parts.directory)),
-            places,
-            away: Away::default(),
-            timers: Timers::default(),
-            asks: Asks::default(),
-            traces: Traces::default(),
-            watched: HashMap::new(),
-            start: Some(start),
+            accounts: AccountSnapshots::new(Arc::clone(&parts.directory)),
+            locations: places,
+            offline: OfflineLocations::default(),
+            timers: TimerHeap::default(),
+            verifications: VerificationRunner::default(),
+            traceroutes: TracerouteRunner::default(),
+            monitors: HashMap::new(),
+            restored_state: Some(start),
             parts,
             settings,
-            words,
-            healths,
+            commands: words,
+            health_map: healths,
         })
     }
 
     /// Waits until time has something to do: at most a second, so that a clock that was set is seen.
-    pub(in crate::pipeline) async fn wait(&self) {
+    pub(in crate::pipeline) async fn wait_for_timer(&self) {
         let longest = Duration::from_secs(1);
         let now = self.parts.clock.now();
-        let pause = self.timers.next().map_or(longest, |due| due.since(now).min(longest));
+        let pause = self.timers.next_at().map_or(longest, |due| due.since(now).min(longest));
         self.parts.clock.sleep(pause).await;
     }
 
     /// Notes how `monitor` is, when that changed.
-    pub(super) fn note_health(&mut self, monitor: MonitorId) {
-        let Some(watched) = self.watched.get_mut(&monitor) else { return };
-        let health = watched.watch.health();
+    pub(super) fn publish_health(&mut self, monitor: MonitorId) {
+        let Some(watched) = self.monitors.get_mut(&monitor) else { return };
+        let health = watched.state.health();
         if watched.health != Some(health) {
             watched.health = Some(health);
-            self.healths.write().insert(monitor, health);
+            self.health_map.write().insert(monitor, health);
         }
     }
 }

@@ -5,18 +5,19 @@ use crate::domain::{CheckResult, Outcome, Status, Warning};
 use crate::evaluate::page;
 use crate::evaluate::page::{PageBaseline, PageComparisonRule};
 
-use super::policy::Rules;
-use super::watched::{Seen, Watched};
+use super::policy::MonitorRules;
+use super::watched::{MonitorEntry, PageFingerprint};
 
-impl Watched {
+impl MonitorEntry {
     /// What `result` says; notes its page. `objects` is what became of those of its page.
-    pub(super) fn heard(
+    pub(super) fn location_result(
         &mut self,
         result: &mut CheckResult,
-        rules: &Rules,
+        rules: &MonitorRules,
         objects: Option<PageChange>,
     ) -> LocationResult {
-        let content = if rules.policy.notify_on_content_change { self.page_news(result) } else { None };
+        let content =
+            if rules.policy.notify_on_content_change { self.detect_page_change(result) } else { None };
         LocationResult {
             planned_at: result.planned_at,
             location: result.location_id,
@@ -34,14 +35,14 @@ impl Watched {
                 .map(|view| view.id)
                 .collect(),
             page: objects.or(content),
-            certificate: certificate_news(result, rules),
+            certificate: expiring_certificate(result, rules),
         }
     }
 
     /// A change of the page since the last good run at this location (behaviour.md 4, content change): told by
     /// its size. The result says of its text, too.
-    fn page_news(&mut self, result: &mut CheckResult) -> Option<PageChange> {
-        let now = seen_page(result)?;
+    fn detect_page_change(&mut self, result: &mut CheckResult) -> Option<PageChange> {
+        let now = good_page(result)?;
         let place = self.pages.iter_mut().find(|(location, _)| *location == result.location_id);
         let Some((_, before)) = place else {
             self.pages.push((result.location_id, Some(now)));
@@ -108,14 +109,15 @@ impl Watched {
 }
 
 /// The page of a good run. A redirect that was not followed is no page.
-pub(super) fn seen_page(result: &CheckResult) -> Option<Seen> {
+pub(super) fn good_page(result: &CheckResult) -> Option<PageFingerprint> {
     let page = result.facts.http.as_ref()?;
     let good = matches!(result.outcome, Outcome::Ok | Outcome::Warning);
     (good && !(300..400).contains(&page.http_status))
-        .then(|| Seen { bytes: page.body_bytes, text: page.text_sha256.clone() })
+        .then(|| PageFingerprint { bytes: page.body_bytes, text: page.text_sha256.clone() })
 }
 
-fn certificate_news(result: &CheckResult, rules: &Rules) -> Option<ExpiringCertificate> {
-    let certificate = rules.expiry.reported_certificate(result.facts.tls.as_deref()?, result.started_at)?;
+fn expiring_certificate(result: &CheckResult, rules: &MonitorRules) -> Option<ExpiringCertificate> {
+    let certificate =
+        rules.certificate_expiry.reported_certificate(result.facts.tls.as_deref()?, result.started_at)?;
     Some(ExpiringCertificate { subject: certificate.subject.clone(), not_after: certificate.not_after })
 }

@@ -23,7 +23,7 @@ mod turn;
 mod verify;
 mod watched;
 
-pub use engine::Lookout;
-pub(super) use input::{Healths, Word};
-pub use settings::{AlarmSettings, LookoutParts};
-pub(super) use turn::{After, Step};
+pub use engine::AlertEngine;
+pub(super) use input::{HealthMap, IngestCommand};
+pub use settings::{AlertEngineDependencies, AlertEngineSettings};
+pub(super) use turn::{BatchOutcome, PostCommitActions};

@@ -14,10 +14,10 @@ use crate::domain::{
 use crate::schema::Monitor;
 
 /// Reasons of one content view that are told.
-const REASONS: usize = 5;
+const MAX_REASONS: usize = 5;
 
 /// What a notice is written from, beside the news.
-pub(super) struct Sources<'a, 'r> {
+pub(super) struct ContentSources<'a, 'r> {
     pub(super) monitor: &'a Monitor,
     pub(super) facts: &'a AccountFacts,
     /// Results that are at hand.
@@ -28,11 +28,11 @@ pub(super) struct Sources<'a, 'r> {
 }
 
 /// `news` as it is told.
-pub(super) fn notice(news: &NotificationDraft, from: &Sources<'_, '_>) -> NotificationContent {
+pub(super) fn build_content(news: &NotificationDraft, from: &ContentSources<'_, '_>) -> NotificationContent {
     let (monitor, facts) = (from.monitor, from.facts);
     let cause = news.deciding_result.as_ref();
     let result = cause.and_then(|cause| (from.results)(cause.check_id));
-    let (status, status_text) = status(news, result, from.now);
+    let (status, status_text) = status_line(news, result, from.now);
     NotificationContent {
         kind: news.kind,
         customer: monitor.customer,
@@ -51,7 +51,7 @@ pub(super) fn notice(news: &NotificationDraft, from: &Sources<'_, '_>) -> Notifi
         errcount: news.errcount,
         http_status: result.and_then(|result| Some(result.facts.http.as_ref()?.http_status)),
         location_id: cause.map(|cause| cause.location),
-        location: cause.map(|cause| name(cause.location, from)).unwrap_or_default(),
+        location: cause.map(|cause| location_name(cause.location, from)).unwrap_or_default(),
         locations: locations(news, from),
         verification: news.verification.clone(),
         target: display_target(monitor),
@@ -60,12 +60,12 @@ pub(super) fn notice(news: &NotificationDraft, from: &Sources<'_, '_>) -> Notifi
         properties: custom_properties(monitor, facts),
         phases: result.map(phases).unwrap_or_default(),
         certificate: result.map(certificate).unwrap_or_default(),
-        extra: more(news, result, from.now),
+        extra: extra_fields(news, result, from.now),
     }
 }
 
 /// The status code, 0 for what is over or no error, and its words.
-fn status(news: &NotificationDraft, result: Option<&CheckResult>, now: Timestamp) -> (Status, String) {
+fn status_line(news: &NotificationDraft, result: Option<&CheckResult>, now: Timestamp) -> (Status, String) {
     let cause = news.deciding_result.as_ref();
     let found = cause.map_or(Status::INTERNAL, |cause| cause.status);
     match news.kind {
@@ -92,10 +92,10 @@ fn status(news: &NotificationDraft, result: Option<&CheckResult>, now: Timestamp
 }
 
 /// Every location of the run, those that were not heard too.
-fn locations(news: &NotificationDraft, from: &Sources<'_, '_>) -> Vec<LocationReport> {
+fn locations(news: &NotificationDraft, from: &ContentSources<'_, '_>) -> Vec<LocationReport> {
     let heard = |heard: &LocationResult| LocationReport {
         location_id: heard.location,
-        name: name(heard.location, from),
+        name: location_name(heard.location, from),
         status: Some(heard.status),
         status_text: match (from.results)(heard.check_id).and_then(|result| result.reasons.first()) {
             Some(reason) => format!("{}: {reason}", heard.status.text()),
@@ -104,14 +104,14 @@ fn locations(news: &NotificationDraft, from: &Sources<'_, '_>) -> Vec<LocationRe
     };
     let silent = |location: &LocationId| LocationReport {
         location_id: *location,
-        name: name(*location, from),
+        name: location_name(*location, from),
         status: None,
         status_text: "not heard".to_owned(),
     };
     news.location_results.iter().map(heard).chain(news.unreported_locations.iter().map(silent)).collect()
 }
 
-fn name(location: LocationId, from: &Sources<'_, '_>) -> String {
+fn location_name(location: LocationId, from: &ContentSources<'_, '_>) -> String {
     let known = from.facts.locations.get(&location.0);
     known.map_or_else(|| (from.name)(location), |known| known.name.clone())
 }
@@ -130,9 +130,9 @@ fn certificate(result: &CheckResult) -> Value {
 }
 
 /// The content views that failed, of those whose errors are told.
-fn views(result: &CheckResult) -> Vec<Value> {
+fn failed_views(result: &CheckResult) -> Vec<Value> {
     let view = |view: &ContentViewResult| {
-        let reasons: Vec<String> = view.failures.iter().take(REASONS).map(ToString::to_string).collect();
+        let reasons: Vec<String> = view.failures.iter().take(MAX_REASONS).map(ToString::to_string).collect();
         json!({
             "id": view.id.to_string(),
             "name": view.name,
@@ -145,9 +145,13 @@ fn views(result: &CheckResult) -> Vec<Value> {
 }
 
 /// What else the kind has to tell.
-fn more(news: &NotificationDraft, result: Option<&CheckResult>, now: Timestamp) -> Map<String, Value> {
+fn extra_fields(
+    news: &NotificationDraft,
+    result: Option<&CheckResult>,
+    now: Timestamp,
+) -> Map<String, Value> {
     let mut more = Map::new();
-    let views = result.map(views).unwrap_or_default();
+    let views = result.map(failed_views).unwrap_or_default();
     if !views.is_empty() {
         more.insert("content_views".to_owned(), Value::Array(views));
     }
@@ -174,7 +178,10 @@ fn more(news: &NotificationDraft, result: Option<&CheckResult>, now: Timestamp) 
 
 /// Names what is told to whom; a repeat of the same news makes the same key, which the store drops and receivers
 /// get as idempotency key.
-pub(super) fn key(notice: &NotificationContent, recipient: crate::domain::RecipientId) -> String {
+pub(super) fn deduplication_key(
+    notice: &NotificationContent,
+    recipient: crate::domain::RecipientId,
+) -> String {
     let about = match (notice.episode, notice.check_id) {
         (Some(episode), _) => episode.to_string(),
         (None, Some(check)) => check.to_string(),
@@ -184,12 +191,12 @@ pub(super) fn key(notice: &NotificationContent, recipient: crate::domain::Recipi
 }
 
 /// Results that a notice about `news` is written from.
-pub(super) fn wanted(news: &NotificationDraft) -> impl Iterator<Item = &LocationResult> {
+pub(super) fn referenced_results(news: &NotificationDraft) -> impl Iterator<Item = &LocationResult> {
     news.deciding_result.iter().chain(&news.location_results)
 }
 
 /// Finds results in `at_hand` and then in `fetched`.
-pub(super) fn find<'a>(
+pub(super) fn find_result<'a>(
     at_hand: &HashMap<CheckId, &'a CheckResult>,
     fetched: &'a HashMap<CheckId, CheckResult>,
     id: CheckId,

@@ -6,21 +6,25 @@ use crate::domain::LocationId;
 use crate::evaluate::certificate::ExpiryRule;
 use crate::schema::Monitor;
 
-use super::settings::AlarmSettings;
+use super::settings::AlertEngineSettings;
 use crate::evaluate::page::PageComparisonRule;
 
 /// What a version of a monitor says, ready for use.
-pub(super) struct Rules {
+pub(super) struct MonitorRules {
     /// Of alerting.
     pub(super) policy: AlertPolicy,
     /// Of certificates.
-    pub(super) expiry: ExpiryRule,
+    pub(super) certificate_expiry: ExpiryRule,
     /// Of the objects of its page, where they are compared.
-    pub(super) page: Option<PageComparisonRule>,
+    pub(super) page_objects: Option<PageComparisonRule>,
 }
 
 /// The rules of this version of `monitor`.
-pub(super) fn rules(monitor: &Monitor, facts: &AccountFacts, settings: AlarmSettings) -> Rules {
+pub(super) fn monitor_rules(
+    monitor: &Monitor,
+    facts: &AccountFacts,
+    settings: AlertEngineSettings,
+) -> MonitorRules {
     let wanted = monitor.document.settings();
     let pool: Vec<LocationId> = facts.location_pool(monitor).into_iter().map(LocationId).collect();
     let plan = monitor.run_plan(&pool);
@@ -38,5 +42,5 @@ pub(super) fn rules(monitor: &Monitor, facts: &AccountFacts, settings: AlarmSett
         no_data_runs: settings.no_data_runs,
     };
     let page = wanted.full_page.and_then(|page| page.comparison_rule(settings.size_tolerance_percent));
-    Rules { policy, expiry, page }
+    MonitorRules { policy, certificate_expiry: expiry, page_objects: page }
 }

@@ -9,7 +9,7 @@ use crate::schema::Monitor;
 use crate::store::StoredEpisode;
 
 /// `change` of an outage of `monitor`, as it is kept.
-pub(super) fn episode(monitor: &Monitor, change: &EpisodeChange) -> StoredEpisode {
+pub(super) fn episode_record(monitor: &Monitor, change: &EpisodeChange) -> StoredEpisode {
     // Writes without fail: string keys, no foreign maps.
     let body = serde_json::to_value(change).unwrap_or_default();
     StoredEpisode {
@@ -26,7 +26,7 @@ pub(super) fn episode(monitor: &Monitor, change: &EpisodeChange) -> StoredEpisod
 }
 
 /// `kept`, ended at `at` without a good run: its monitor is gone, or what was remembered of it.
-pub(super) fn ended(mut kept: StoredEpisode, at: Timestamp) -> StoredEpisode {
+pub(super) fn end_episode_record(mut kept: StoredEpisode, at: Timestamp) -> StoredEpisode {
     let end = crate::alerting::EpisodeEnd { at, recovered: false };
     kept.ended_at = Some(at);
     kept.body.insert("end".to_owned(), serde_json::to_value(end).unwrap_or_default());
@@ -34,7 +34,7 @@ pub(super) fn ended(mut kept: StoredEpisode, at: Timestamp) -> StoredEpisode {
 }
 
 /// The run of `monitor` that `location`, which is away, did not check.
-pub(super) fn missed(
+pub(super) fn missed_result(
     monitor: &Monitor,
     location: LocationId,
     planned_at: Timestamp,
@@ -52,6 +52,6 @@ pub(super) fn missed(
 }
 
 /// Results by their ids.
-pub(super) fn by_check(results: &[CheckResult]) -> HashMap<CheckId, &CheckResult> {
+pub(super) fn results_by_check(results: &[CheckResult]) -> HashMap<CheckId, &CheckResult> {
     results.iter().map(|result| (result.check_id, result)).collect()
 }

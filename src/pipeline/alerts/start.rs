@@ -2,25 +2,25 @@
 
 use std::collections::HashMap;
 
-use super::settings::LookoutParts;
-use super::watched::Watched;
+use super::settings::AlertEngineDependencies;
+use super::watched::MonitorEntry;
 use crate::alerting::{AlertState, LocationResult};
 use crate::domain::MonitorId;
 use crate::schema::Monitor;
 use crate::store::{EpisodeFilter, MonitorState, Pagination, StoreError, StoredEpisode};
 
 /// What was kept, until its monitors come.
-pub(super) struct Start {
-    watches: HashMap<MonitorId, AlertState>,
+pub(super) struct RestoredState {
+    alert_states: HashMap<MonitorId, AlertState>,
     states: HashMap<MonitorId, Vec<MonitorState>>,
     /// Outages that are open in the store.
-    open: HashMap<MonitorId, Vec<StoredEpisode>>,
+    open_episodes: HashMap<MonitorId, Vec<StoredEpisode>>,
 }
 
-impl Start {
-    pub(super) async fn read(parts: &LookoutParts) -> Result<Self, StoreError> {
+impl RestoredState {
+    pub(super) async fn load(parts: &AlertEngineDependencies) -> Result<Self, StoreError> {
         let mut watches = HashMap::new();
-        for (monitor, body) in parts.alarms.alert_states().await? {
+        for (monitor, body) in parts.alert_store.alert_states().await? {
             // Begun anew, it would forget an open outage and who waits for its end.
             let watch = serde_json::from_str(&body).map_err(|error| StoreError::Undecodable {
                 table: "watches",
@@ -36,7 +36,7 @@ impl Start {
         }
         let filter = EpisodeFilter { open: Some(true), ..EpisodeFilter::default() };
         let mut open: HashMap<MonitorId, Vec<StoredEpisode>> = HashMap::new();
-        let kept = parts.alarms.episodes(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
+        let kept = parts.alert_store.episodes(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
         let left_out = kept.total.saturating_sub(kept.items.len() as u64);
         if left_out > 0 {
             return Err(StoreError::Undecodable {
@@ -49,23 +49,23 @@ impl Start {
         for episode in kept.items {
             open.entry(episode.monitor_id).or_default().push(episode);
         }
-        Ok(Self { watches, states, open })
+        Ok(Self { alert_states: watches, states, open_episodes: open })
     }
 
     /// `monitor` with what is remembered of it, and outages that this knows nothing of and that are over therefore.
-    pub(super) fn take(&mut self, monitor: Monitor) -> (Watched, Vec<StoredEpisode>) {
-        let (id, mut watched) = (monitor.id, Watched::new(monitor));
+    pub(super) fn restore_monitor(&mut self, monitor: Monitor) -> (MonitorEntry, Vec<StoredEpisode>) {
+        let (id, mut watched) = (monitor.id, MonitorEntry::new(monitor));
         let states = self.states.remove(&id).unwrap_or_default();
-        match self.watches.remove(&id) {
-            Some(watch) => (watched.watch, watched.kept) = (watch, true),
+        match self.alert_states.remove(&id) {
+            Some(watch) => (watched.state, watched.has_stored_state) = (watch, true),
             None if states.is_empty() => {}
-            None => watched.watch.restore(&states.iter().map(heard).collect::<Vec<_>>()),
+            None => watched.state.restore(&states.iter().map(location_result_from_state).collect::<Vec<_>>()),
         }
-        let mut over = self.open.remove(&id).unwrap_or_default();
+        let mut over = self.open_episodes.remove(&id).unwrap_or_default();
         over.retain(|episode| {
-            Some(episode.id) != watched.watch.open_episode() || {
+            Some(episode.id) != watched.state.open_episode() || {
                 if episode.acknowledged_at.is_some() {
-                    watched.watch.acknowledge(episode.id);
+                    watched.state.acknowledge(episode.id);
                 }
                 false
             }
@@ -74,12 +74,12 @@ impl Start {
     }
 
     /// What is left when all monitors came: theirs are gone.
-    pub(super) fn rest(self) -> (Vec<MonitorId>, Vec<StoredEpisode>) {
-        (self.watches.into_keys().collect(), self.open.into_values().flatten().collect())
+    pub(super) fn into_leftovers(self) -> (Vec<MonitorId>, Vec<StoredEpisode>) {
+        (self.alert_states.into_keys().collect(), self.open_episodes.into_values().flatten().collect())
     }
 }
 
-fn heard(state: &MonitorState) -> LocationResult {
+fn location_result_from_state(state: &MonitorState) -> LocationResult {
     LocationResult {
         planned_at: state.planned_at,
         location: state.location_id,

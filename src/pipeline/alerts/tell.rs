@@ -3,30 +3,30 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::engine::Lookout;
-use super::notice::{Sources, find, key, notice, wanted};
-use super::records::by_check;
-use super::turn::{Telling, Turn};
+use super::engine::AlertEngine;
+use super::notice::{ContentSources, build_content, deduplication_key, find_result, referenced_results};
+use super::records::results_by_check;
+use super::turn::{BatchContext, PendingNotification};
 use crate::domain::{
     CheckId, CheckResult, MonitorId, NewNotification, NotificationContent, NotificationKind, Timestamp,
 };
 use crate::store::MonitorState;
 
-impl Lookout {
+impl AlertEngine {
     /// Writes what `turn` has to tell. Results that are not of this turn are read from the store; where that fails,
     /// the message goes out with less.
-    pub(super) async fn tell(&self, turn: &mut Turn, results: &[CheckResult]) {
-        let mut tellings = std::mem::take(&mut turn.tellings);
-        tellings.append(&mut turn.later);
+    pub(super) async fn write_notifications(&self, turn: &mut BatchContext, results: &[CheckResult]) {
+        let mut tellings = std::mem::take(&mut turn.notifications);
+        tellings.append(&mut turn.traceroute_notifications);
         if tellings.is_empty() && turn.traces.is_empty() {
             return;
         }
-        let at_hand = by_check(results);
-        let fetched = self.fetch(&tellings, &at_hand).await;
-        let find = |id: CheckId| find(&at_hand, &fetched, id);
+        let at_hand = results_by_check(results);
+        let fetched = self.fetch_missing_results(&tellings, &at_hand).await;
+        let find = |id: CheckId| find_result(&at_hand, &fetched, id);
         let mut written: Option<(MonitorId, NotificationKind, Timestamp, NotificationContent)> = None;
         for telling in tellings {
-            let Telling { monitor, recipient, group, news } = telling;
+            let PendingNotification { monitor, recipient, group, draft: news } = telling;
             let kind = news.kind;
             // Recipients of the same news follow one another.
             let same =
@@ -38,15 +38,15 @@ impl Lookout {
                 };
             if !written.as_ref().is_some_and(same) {
                 written = self
-                    .write(monitor, &news, &find, turn.now)
+                    .build_content(monitor, &news, &find, turn.now)
                     .map(|notice| (monitor, kind, news.planned_at, notice));
             }
             let Some((.., notice)) = &written else { continue };
             let waits = news.awaits_trace
-                && news.deciding_result.is_some_and(|cause| turn.traced.contains(&cause.check_id));
+                && news.deciding_result.is_some_and(|cause| turn.traced_checks.contains(&cause.check_id));
             let not_before = if waits { turn.now + self.settings.trace_wait } else { turn.now };
             let message = NewNotification {
-                key: key(notice, recipient),
+                key: deduplication_key(notice, recipient),
                 recipient,
                 group,
                 content: notice.clone(),
@@ -69,30 +69,30 @@ impl Lookout {
         }
     }
 
-    fn write<'r>(
+    fn build_content<'r>(
         &self,
         monitor: MonitorId,
         news: &crate::alerting::NotificationDraft,
         find: &dyn Fn(CheckId) -> Option<&'r CheckResult>,
         now: Timestamp,
     ) -> Option<NotificationContent> {
-        let watched = self.watched.get(&monitor)?;
+        let watched = self.monitors.get(&monitor)?;
         let (facts, _) = self.accounts.get(watched.monitor.customer)?;
-        let name = |location| self.places.name(location).to_owned();
-        let sources = Sources { monitor: &watched.monitor, facts, results: find, name: &name, now };
-        Some(notice(news, &sources))
+        let name = |location| self.locations.name(location).to_owned();
+        let sources = ContentSources { monitor: &watched.monitor, facts, results: find, name: &name, now };
+        Some(build_content(news, &sources))
     }
 
     /// Results that are wanted and not `at_hand`.
-    async fn fetch(
+    async fn fetch_missing_results(
         &self,
-        tellings: &[Telling],
+        tellings: &[PendingNotification],
         at_hand: &HashMap<CheckId, &CheckResult>,
     ) -> HashMap<CheckId, CheckResult> {
         let mut seen = HashSet::new();
         let mut places: Vec<MonitorState> = Vec::new();
         for telling in tellings {
-            for heard in wanted(&telling.news) {
+            for heard in referenced_results(&telling.draft) {
                 if !at_hand.contains_key(&heard.check_id) && seen.insert(heard.check_id) {
                     places.push(MonitorState {
                         monitor_id: telling.monitor,

@@ -7,23 +7,23 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::WeakSender;
 
-use super::input::Word;
-use super::settings::LookoutParts;
+use super::input::IngestCommand;
+use super::settings::AlertEngineDependencies;
 use crate::domain::{Capture, LocationId, NewNotification, Timestamp};
 use crate::schema::Monitor;
 use crate::store::ResultKey;
 
 /// Traceroutes that run at once.
-const AT_ONCE: usize = 4;
+const MAX_CONCURRENT: usize = 4;
 /// Traceroutes of a location that may begin in a burst.
-const BURST: f64 = 20.0;
+const BURST_PER_LOCATION: f64 = 20.0;
 /// Traceroutes of a location that may begin in a second, on the whole.
 const PER_SECOND: f64 = 0.5;
 /// Bytes of the file that go into a message.
-const SHOWN: usize = 8 * 1024;
+const MAX_TEXT_BYTES: usize = 8 * 1024;
 
 /// A traceroute that is to begin.
-pub(super) struct Trace {
+pub(super) struct TracerouteJob {
     pub(super) monitor: Monitor,
     pub(super) result: ResultKey,
     /// The peer of the failed check.
@@ -33,24 +33,24 @@ pub(super) struct Trace {
 }
 
 /// Traceroutes under way, and how many may begin.
-pub(super) struct Traces {
-    places: Arc<Semaphore>,
-    left: HashMap<LocationId, (f64, Timestamp)>,
+pub(super) struct TracerouteRunner {
+    permits: Arc<Semaphore>,
+    budgets: HashMap<LocationId, (f64, Timestamp)>,
 }
 
-impl Default for Traces {
+impl Default for TracerouteRunner {
     fn default() -> Self {
-        Self { places: Arc::new(Semaphore::new(AT_ONCE)), left: HashMap::new() }
+        Self { permits: Arc::new(Semaphore::new(MAX_CONCURRENT)), budgets: HashMap::new() }
     }
 }
 
-impl Traces {
+impl TracerouteRunner {
     /// Whether one more may begin at `location`; counts it then.
-    pub(super) fn admit(&mut self, location: LocationId, now: Timestamp) -> bool {
-        let (left, at) = self.left.entry(location).or_insert((BURST, now));
+    pub(super) fn try_acquire(&mut self, location: LocationId, now: Timestamp) -> bool {
+        let (left, at) = self.budgets.entry(location).or_insert((BURST_PER_LOCATION, now));
         // A clock that was set back gives nothing.
         let since = if now > *at { now.since(*at).as_secs_f64() } else { 0.0 };
-        (*left, *at) = ((*left + since * PER_SECOND).min(BURST), now);
+        (*left, *at) = ((*left + since * PER_SECOND).min(BURST_PER_LOCATION), now);
         let admitted = *left >= 1.0;
         if admitted {
             *left -= 1.0;
@@ -59,9 +59,14 @@ impl Traces {
     }
 
     /// Begins; how it ended comes back as a word.
-    pub(super) fn begin(&self, trace: Trace, parts: &LookoutParts, words: WeakSender<Word>) {
-        let (places, planner) = (Arc::clone(&self.places), Arc::clone(&parts.planner));
-        let Trace { monitor, result, address, messages } = trace;
+    pub(super) fn start(
+        &self,
+        trace: TracerouteJob,
+        parts: &AlertEngineDependencies,
+        words: WeakSender<IngestCommand>,
+    ) {
+        let (places, planner) = (Arc::clone(&self.permits), Arc::clone(&parts.planner));
+        let TracerouteJob { monitor, result, address, messages } = trace;
         let tracing = tokio::spawn(async move {
             let _place = places.acquire().await.ok()?;
             match planner.trace(monitor, result.location_id, address).await {
@@ -75,19 +80,19 @@ impl Traces {
         tokio::spawn(async move {
             // A panic in it was told when it happened; the messages go out without it.
             let file = tracing.await.ok().flatten();
-            let messages = file.as_ref().map(|file| with_text(messages, file)).unwrap_or_default();
+            let messages = file.as_ref().map(|file| attach_text(messages, file)).unwrap_or_default();
             if let Some(words) = words.upgrade() {
                 // Fails only at the end of the process.
-                let _ = words.send(Word::Traced { result, file, messages }).await;
+                let _ = words.send(IngestCommand::TracerouteDone { result, file, messages }).await;
             }
         });
     }
 }
 
 /// The messages, with what the file says.
-fn with_text(mut messages: Vec<NewNotification>, file: &Capture) -> Vec<NewNotification> {
+fn attach_text(mut messages: Vec<NewNotification>, file: &Capture) -> Vec<NewNotification> {
     let content = file.content.as_deref().unwrap_or_default();
-    let text = String::from_utf8_lossy(content.get(..SHOWN).unwrap_or(content)).into_owned();
+    let text = String::from_utf8_lossy(content.get(..MAX_TEXT_BYTES).unwrap_or(content)).into_owned();
     for message in &mut messages {
         message.content.extra.insert("traceroute".to_owned(), text.clone().into());
     }
@@ -102,9 +107,9 @@ mod tests {
 
     #[test]
     fn traceroutes_begin_in_a_burst_and_then_at_a_rate_for_each_location() {
-        let (mut traces, start) = (Traces::default(), Timestamp::from_seconds(1000));
-        let admitted = |traces: &mut Traces, location, now| {
-            (0..100).filter(|_| traces.admit(LocationId(location), now)).count()
+        let (mut traces, start) = (TracerouteRunner::default(), Timestamp::from_seconds(1000));
+        let admitted = |traces: &mut TracerouteRunner, location, now| {
+            (0..100).filter(|_| traces.try_acquire(LocationId(location), now)).count()
         };
         assert_eq!(admitted(&mut traces, 1, start), 20);
         assert_eq!(admitted(&mut traces, 2, start), 20);

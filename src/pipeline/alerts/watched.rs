@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::policy::{self, Rules};
-use super::settings::AlarmSettings;
+use super::policy::{self, MonitorRules};
+use super::settings::AlertEngineSettings;
 use crate::alerting::{AlertContext, AlertState, Effect, LocationResult, MonitorHealth};
 use crate::catalog::AccountFacts;
 use crate::domain::{LocationId, Timestamp, Verification};
@@ -11,21 +11,21 @@ use crate::evaluate::page::PageBaseline;
 use crate::schema::Monitor;
 
 /// A monitor that is watched.
-pub(super) struct Watched {
+pub(super) struct MonitorEntry {
     /// Its version.
     pub(super) monitor: Monitor,
     /// Whether it is planned: neither disabled nor at rest.
     pub(super) active: bool,
     /// What is remembered of its runs.
-    pub(super) watch: AlertState,
+    pub(super) state: AlertState,
     /// What it says of alerting, by which state of its account.
-    pub(super) rules: Option<(u64, Arc<Rules>)>,
+    pub(super) rules: Option<(u64, Arc<MonitorRules>)>,
     /// Whether the store has a watch of it.
-    pub(super) kept: bool,
+    pub(super) has_stored_state: bool,
     /// The earliest timer that is set for it.
     pub(super) timer: Option<Timestamp>,
     /// The last good page at each location, where a change is told.
-    pub(super) pages: Vec<(LocationId, Option<Seen>)>,
+    pub(super) pages: Vec<(LocationId, Option<PageFingerprint>)>,
     /// The objects of the last page at each location, where they are compared; none where there was no page yet.
     pub(super) objects: Vec<(LocationId, Option<PageBaseline>)>,
     /// What was told last of how it is.
@@ -34,7 +34,7 @@ pub(super) struct Watched {
 
 /// What is remembered of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct PageFingerprint {
     /// Decoded bytes.
     pub(super) bytes: u64,
     /// The fingerprint of its text.
@@ -43,27 +43,27 @@ pub(super) struct Seen {
 
 /// What a decision is made by, beside the monitor.
 #[derive(Clone, Copy)]
-pub(super) struct Moment<'a> {
+pub(super) struct InputContext<'a> {
     pub(super) facts: &'a AccountFacts,
-    pub(super) away: &'a [LocationId],
+    pub(super) offline_locations: &'a [LocationId],
     pub(super) now: Timestamp,
 }
 
 /// What happens to a watch.
-pub(super) enum Happening {
-    Heard(LocationResult),
-    Answered(Timestamp, Verification),
+pub(super) enum AlertInput {
+    Result(LocationResult),
+    Verification(Timestamp, Verification),
     Tick,
 }
 
-impl Watched {
+impl MonitorEntry {
     pub(super) fn new(monitor: Monitor) -> Self {
         Self {
             monitor,
             active: false,
-            watch: AlertState::default(),
+            state: AlertState::default(),
             rules: None,
-            kept: false,
+            has_stored_state: false,
             timer: None,
             pages: Vec::new(),
             objects: Vec::new(),
@@ -76,12 +76,12 @@ impl Watched {
         &mut self,
         facts: &AccountFacts,
         version: u64,
-        settings: AlarmSettings,
-    ) -> Arc<Rules> {
+        settings: AlertEngineSettings,
+    ) -> Arc<MonitorRules> {
         match &self.rules {
             Some((of, rules)) if *of == version => Arc::clone(rules),
             _ => {
-                let rules = Arc::new(policy::rules(&self.monitor, facts, settings));
+                let rules = Arc::new(policy::monitor_rules(&self.monitor, facts, settings));
                 self.rules = Some((version, Arc::clone(&rules)));
                 rules
             }
@@ -89,18 +89,25 @@ impl Watched {
     }
 
     /// Lets the watch take it; answers what follows.
-    pub(super) fn take(&mut self, what: Happening, rules: &Rules, moment: Moment<'_>) -> Vec<Effect> {
+    pub(super) fn apply(
+        &mut self,
+        what: AlertInput,
+        rules: &MonitorRules,
+        moment: InputContext<'_>,
+    ) -> Vec<Effect> {
         let terms = AlertContext {
             policy: &rules.policy,
             contacts: &moment.facts.contacts,
             calendar: &moment.facts.calendar,
-            offline_locations: moment.away,
+            offline_locations: moment.offline_locations,
             now: moment.now,
         };
         match what {
-            Happening::Heard(heard) => self.watch.on_result(heard, &terms),
-            Happening::Answered(planned_at, answer) => self.watch.on_verification(planned_at, answer, &terms),
-            Happening::Tick => self.watch.on_tick(&terms),
+            AlertInput::Result(heard) => self.state.on_result(heard, &terms),
+            AlertInput::Verification(planned_at, answer) => {
+                self.state.on_verification(planned_at, answer, &terms)
+            }
+            AlertInput::Tick => self.state.on_tick(&terms),
         }
     }
 }

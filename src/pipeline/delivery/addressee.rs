@@ -8,12 +8,12 @@ use crate::notify::{MessageTemplate, Secret};
 use crate::store::{ConfigStore, StoreError, StoreFuture};
 use crate::vault::Keyring;
 
-use super::template::template;
+use super::template::template_from_fields;
 use crate::catalog::stored::log_and_skip;
 
 /// A recipient with all that sending to it takes.
 #[derive(Clone, Debug)]
-pub struct Addressee {
+pub struct Destination {
     /// Who.
     pub recipient: Recipient,
     /// What lets a message in there.
@@ -23,13 +23,13 @@ pub struct Addressee {
 }
 
 /// Knows recipients.
-pub trait AddressBook: Send + Sync + 'static {
+pub trait DestinationLookup: Send + Sync + 'static {
     /// Who `message` goes to; `None` when the recipient was removed.
-    fn find<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<Addressee>>;
+    fn find<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<Destination>>;
 }
 
 /// The recipients of all accounts.
-pub struct Addresses {
+pub struct AccountDestinations {
     /// Who there is.
     pub directory: Arc<AccountCache>,
     /// Their secrets, and templates.
@@ -38,8 +38,8 @@ pub struct Addresses {
     pub vault: Arc<Keyring>,
 }
 
-impl AddressBook for Addresses {
-    fn find<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<Addressee>> {
+impl DestinationLookup for AccountDestinations {
+    fn find<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<Destination>> {
         Box::pin(async move {
             let (new, customer) = (&message.message, message.message.content.customer);
             let facts = self.directory.facts(customer).await?;
@@ -60,12 +60,12 @@ impl AddressBook for Addresses {
                     best = Some(template);
                 }
             }
-            Ok(Some(Addressee { recipient, secret, template: best }))
+            Ok(Some(Destination { recipient, secret, template: best }))
         })
     }
 }
 
-impl Addresses {
+impl AccountDestinations {
     fn secret(&self, record: &Record) -> Secret {
         match recipient_password(&self.vault, record) {
             Ok(plain) => Secret(plain.to_string()),
@@ -79,6 +79,6 @@ impl Addresses {
     async fn template(&self, customer: CustomerId, id: i64) -> Result<Option<MessageTemplate>, StoreError> {
         let record = self.ledger.record(RecordKind::Template, id).await?;
         let record = record.filter(|record| record.customer == customer);
-        Ok(record.and_then(|record| log_and_skip(&record, template(&record.fields))))
+        Ok(record.and_then(|record| log_and_skip(&record, template_from_fields(&record.fields))))
     }
 }

@@ -8,9 +8,10 @@ use super::settings::DeliverySettings;
 /// The pause after `failures` tries in a row failed: doubled with each, up to the longest, and then up to a
 /// quarter shorter or longer, so that those who failed together do not come back together. The share hangs on
 /// `key`: the same each time it is asked for.
-pub(super) fn pause(settings: &DeliverySettings, key: &str, failures: u32) -> Duration {
-    let doubled = settings.first_pause.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1)));
-    let pause = doubled.min(settings.longest_pause);
+pub(super) fn retry_delay(settings: &DeliverySettings, key: &str, failures: u32) -> Duration {
+    let doubled =
+        settings.initial_retry_delay.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1)));
+    let pause = doubled.min(settings.max_retry_delay);
     let mut hasher = DefaultHasher::new();
     (key, failures).hash(&mut hasher);
     let percent = 75 + u32::try_from(hasher.finish() % 51).unwrap_or(25);
@@ -27,7 +28,8 @@ mod tests {
         for (failures, seconds) in [(1, 5), (2, 10), (3, 20), (6, 160), (7, 300), (50, 300), (u32::MAX, 300)]
         {
             let whole = Duration::from_secs(seconds);
-            let pauses: Vec<_> = (0..200).map(|n| pause(&settings, &format!("key-{n}"), failures)).collect();
+            let pauses: Vec<_> =
+                (0..200).map(|n| retry_delay(&settings, &format!("key-{n}"), failures)).collect();
             assert!(
                 pauses.iter().all(|pause| *pause >= whole * 3 / 4 && *pause <= whole * 5 / 4),
                 "{failures}"

@@ -4,22 +4,22 @@ use std::time::Duration;
 
 use tokio::task::JoinHandle;
 
-use super::settings::{DeliveryParts, DeliverySettings};
-use super::worker::Worker;
-use crate::pipeline::wakeup::Bell;
+use super::settings::{DeliveryDependencies, DeliverySettings};
+use super::worker::DeliveryWorker;
+use crate::pipeline::wakeup::Wakeup;
 
 /// Delivery under way.
-pub struct Delivery {
+pub struct DeliveryTask {
     end: tokio::sync::watch::Sender<Option<Duration>>,
     task: JoinHandle<()>,
 }
 
-impl Delivery {
+impl DeliveryTask {
     /// Begins to deliver. `bell` is rung by whoever puts something into the outbox.
     #[must_use]
-    pub fn start(parts: DeliveryParts, settings: DeliverySettings, bell: Bell) -> Self {
+    pub fn start(parts: DeliveryDependencies, settings: DeliverySettings, bell: Wakeup) -> Self {
         let (end, ended) = tokio::sync::watch::channel(None);
-        let task = tokio::spawn(Worker::new(parts, settings, bell).run(ended));
+        let task = tokio::spawn(DeliveryWorker::new(parts, settings, bell).run(ended));
         Self { end, task }
     }
 

@@ -9,11 +9,11 @@ use crate::domain::{
 };
 
 /// Messages that a digest names; the others are counted.
-const NAMED: usize = 50;
+const MAX_LISTED: usize = 50;
 
 /// The digest of `held`, the oldest first; `None` of none. Its key hangs on the first of them: while it waits to
 /// be sent, asking for it again makes no second one.
-pub(super) fn of(held: &[Notification], now: Timestamp) -> Option<NewNotification> {
+pub(super) fn digest_of_held(held: &[Notification], now: Timestamp) -> Option<NewNotification> {
     let (first, last) = (held.first()?, held.last()?);
     let recipient = first.message.recipient;
     let mut kinds: BTreeMap<NotificationKind, usize> = BTreeMap::new();
@@ -22,11 +22,11 @@ pub(super) fn of(held: &[Notification], now: Timestamp) -> Option<NewNotificatio
     }
     let counts: Vec<String> =
         kinds.iter().map(|(kind, count)| format!("{count} × {}", kind.title())).collect();
-    let mut lines: Vec<String> = held.iter().take(NAMED).map(line).collect();
-    if held.len() > NAMED {
-        lines.push(format!("… and {} more", held.len() - NAMED));
+    let mut lines: Vec<String> = held.iter().take(MAX_LISTED).map(summary_line).collect();
+    if held.len() > MAX_LISTED {
+        lines.push(format!("… and {} more", held.len() - MAX_LISTED));
     }
-    let mut notice = blank(NotificationKind::Digest, &first.message.content, now);
+    let mut notice = empty_content(NotificationKind::Digest, &first.message.content, now);
     notice.status_text = format!("{} messages were held back: {}", held.len(), counts.join(", "));
     notice.reasons = lines;
     notice.errcount = u32::try_from(held.len()).unwrap_or(u32::MAX);
@@ -43,11 +43,11 @@ pub(super) fn of(held: &[Notification], now: Timestamp) -> Option<NewNotificatio
 }
 
 /// The number of the last message that `digest` tells of.
-pub(super) fn last_of(digest: &NotificationContent) -> Option<i64> {
+pub(super) fn last_included_id(digest: &NotificationContent) -> Option<i64> {
     digest.extra.get("last").and_then(Value::as_i64)
 }
 
-fn line(message: &Notification) -> String {
+fn summary_line(message: &Notification) -> String {
     let notice = &message.message.content;
     let location =
         if notice.location.is_empty() { String::new() } else { format!(" from {}", notice.location) };
@@ -62,7 +62,7 @@ fn line(message: &Notification) -> String {
 }
 
 /// A notice of `kind` that is about no monitor, in the name of the same account as `like`.
-fn blank(kind: NotificationKind, like: &NotificationContent, now: Timestamp) -> NotificationContent {
+fn empty_content(kind: NotificationKind, like: &NotificationContent, now: Timestamp) -> NotificationContent {
     NotificationContent {
         kind,
         customer: like.customer,

@@ -7,12 +7,12 @@ use crate::domain::{Capture, CheckId, NotificationMethod, Recipient};
 use crate::store::ResultStore;
 
 /// Bytes of all files of one message.
-const MOST_BYTES: u64 = 8 * 1024 * 1024;
+const MAX_BYTES: u64 = 8 * 1024 * 1024;
 /// The file that a traceroute is kept as.
 const TRACEROUTE: &str = "traceroute.txt";
 
 /// The files of `check` that go to `recipient`. What cannot be read is left out: the message matters more.
-pub(super) async fn of(
+pub(super) async fn attachments_for(
     results: Option<&Arc<dyn ResultStore>>,
     check: Option<CheckId>,
     recipient: &Recipient,
@@ -22,9 +22,9 @@ pub(super) async fn of(
         return Vec::new();
     }
     let Ok(Some(result)) = results.result(check).await else { return Vec::new() };
-    let mut left = MOST_BYTES;
+    let mut left = MAX_BYTES;
     let mut files = Vec::new();
-    for told in result.captures.iter().filter(|file| wants(recipient, file)) {
+    for told in result.captures.iter().filter(|file| is_wanted_by(recipient, file)) {
         if told.bytes > left {
             continue;
         }
@@ -41,12 +41,12 @@ pub(super) async fn of(
 }
 
 /// The traceroute among them, to be read in the mail itself.
-pub(super) fn traceroute(files: &[Capture]) -> Option<String> {
+pub(super) fn traceroute_text(files: &[Capture]) -> Option<String> {
     let content = files.iter().find(|file| file.name == TRACEROUTE)?.content.as_deref()?;
     Some(String::from_utf8_lossy(content).into_owned())
 }
 
-fn wants(recipient: &Recipient, file: &Capture) -> bool {
+fn is_wanted_by(recipient: &Recipient, file: &Capture) -> bool {
     file.name == TRACEROUTE
         || recipient.attach_screen_capture && file.mimetype.starts_with("image/")
         || recipient.attach_server_response && file.name.starts_with("response-")

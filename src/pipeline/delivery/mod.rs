@@ -17,6 +17,6 @@ mod settings;
 pub(crate) mod template;
 mod worker;
 
-pub use addressee::{AddressBook, Addressee, Addresses};
-pub use delivery_task::Delivery;
-pub use settings::{DeliveryParts, DeliverySettings};
+pub use addressee::{AccountDestinations, Destination, DestinationLookup};
+pub use delivery_task::DeliveryTask;
+pub use settings::{DeliveryDependencies, DeliverySettings};

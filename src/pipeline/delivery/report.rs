@@ -6,12 +6,12 @@ use crate::domain::{Notification, Recipient, RecordKind, Timestamp};
 use crate::store::{ConfigChange, NewRecord};
 
 /// Type of the event, for filters.
-const EVENT: &str = "notification_given_up";
+const EVENT_TYPE: &str = "notification_given_up";
 /// Who reports it.
-const REPORTER: &str = "vigie";
+const EVENT_REPORTER: &str = "vigie";
 
 /// The event that tells of `message`, which was given up because of `error`.
-pub(super) fn given_up(
+pub(super) fn dead_notification_event(
     message: &Notification,
     recipient: &Recipient,
     error: &str,
@@ -29,7 +29,7 @@ pub(super) fn given_up(
         recipient.name
     );
     let fields: Map<String, Value> =
-        [("event", json!(EVENT)), ("description", json!(description)), ("quantity", json!(1))]
+        [("event", json!(EVENT_TYPE)), ("description", json!(description)), ("quantity", json!(1))]
             .into_iter()
             .map(|(name, value)| (name.to_owned(), value))
             .collect();
@@ -39,7 +39,7 @@ pub(super) fn given_up(
         parent_id: None,
         unique_key: None,
         created_at: now,
-        created_by: REPORTER.to_owned(),
+        created_by: EVENT_REPORTER.to_owned(),
         fields,
         sealed: None,
     })

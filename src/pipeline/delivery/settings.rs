@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::addressee::AddressBook;
+use super::addressee::DestinationLookup;
 use crate::clock::Clock;
 use crate::notify::{MessageRenderer, MessageSender};
 use crate::store::{ConfigStore, Outbox, ResultStore};
@@ -15,41 +15,41 @@ pub struct DeliverySettings {
     /// Messages to one recipient within a minute; the rest goes into a digest. 0 is no limit.
     pub per_minute: u32,
     /// Messages that are handed over at once, over all recipients.
-    pub at_once: usize,
+    pub max_concurrent: usize,
     /// Those among them that go to one host.
-    pub per_host: usize,
+    pub max_per_host: usize,
     /// The pause after a first failed try; it doubles with each further one.
-    pub first_pause: Duration,
+    pub initial_retry_delay: Duration,
     /// The longest pause between two tries.
-    pub longest_pause: Duration,
+    pub max_retry_delay: Duration,
     /// How old a message may become before it is given up.
-    pub give_up: Duration,
+    pub max_age: Duration,
 }
 
 impl Default for DeliverySettings {
     fn default() -> Self {
         Self {
             per_minute: 10,
-            at_once: 64,
-            per_host: 8,
-            first_pause: Duration::from_secs(5),
-            longest_pause: Duration::from_mins(5),
-            give_up: Duration::from_hours(24),
+            max_concurrent: 64,
+            max_per_host: 8,
+            initial_retry_delay: Duration::from_secs(5),
+            max_retry_delay: Duration::from_mins(5),
+            max_age: Duration::from_hours(24),
         }
     }
 }
 
 /// What delivery works with.
 #[derive(Clone)]
-pub struct DeliveryParts {
+pub struct DeliveryDependencies {
     /// What is to be delivered.
     pub outbox: Arc<dyn Outbox>,
     /// Who is meant.
-    pub addresses: Arc<dyn AddressBook>,
+    pub destinations: Arc<dyn DestinationLookup>,
     /// Makes the words.
-    pub composer: Arc<MessageRenderer>,
+    pub renderer: Arc<MessageRenderer>,
     /// Hands messages over.
-    pub courier: Arc<dyn MessageSender>,
+    pub sender: Arc<dyn MessageSender>,
     /// Where screenshots and answers of targets are kept; without it nothing is attached.
     pub results: Option<Arc<dyn ResultStore>>,
     /// Where messages that were given up are reported as events; without it only the log says so.

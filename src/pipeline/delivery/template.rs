@@ -10,7 +10,7 @@ use crate::schema::typed::record::{TemplateSettings, read_fields};
 ///
 /// # Errors
 /// A field whose value cannot be used.
-pub(crate) fn template(fields: &Map<String, Value>) -> Result<MessageTemplate, InvalidSettings> {
+pub(crate) fn template_from_fields(fields: &Map<String, Value>) -> Result<MessageTemplate, InvalidSettings> {
     let settings: TemplateSettings<'_> = read_fields(fields)?;
     Ok(MessageTemplate {
         kind: settings.kind,

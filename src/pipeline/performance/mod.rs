@@ -5,4 +5,4 @@ mod notice;
 mod rule;
 mod watcher;
 
-pub use watcher::{Performance, PerformanceParts};
+pub use watcher::{PerformanceDependencies, PerformanceEvaluator};

@@ -10,7 +10,7 @@ use crate::domain::{LocationId, NotificationContent, NotificationKind, Status, T
 use crate::schema::Monitor;
 
 /// What a notice is written from.
-pub(super) struct Told<'a> {
+pub(super) struct PerformanceEvent<'a> {
     pub(super) rule: &'a PerformanceRule,
     pub(super) monitor: &'a Monitor,
     pub(super) facts: &'a AccountFacts,
@@ -20,20 +20,20 @@ pub(super) struct Told<'a> {
     pub(super) now: Timestamp,
 }
 
-pub(super) fn notice(told: &Told<'_>, kind: NotificationKind) -> NotificationContent {
-    let Told { rule, monitor, facts, location, change, since, now } = told;
+pub(super) fn build_content(told: &PerformanceEvent<'_>, kind: NotificationKind) -> NotificationContent {
+    let PerformanceEvent { rule, monitor, facts, location, change, since, now } = told;
     let (mean_us, limit_us, words) = match *change {
         PerformanceChange::Raise { mean_us, limit_us } => (mean_us, limit_us, "over"),
         PerformanceChange::Clear { mean_us, limit_us } => (mean_us, limit_us, "no longer over"),
     };
     let minutes = rule.window.as_secs() / 60;
     let limit = match rule.threshold {
-        PerformanceThreshold::Static { .. } => seconds(limit_us),
+        PerformanceThreshold::Static { .. } => format_seconds(limit_us),
         PerformanceThreshold::Dynamic { percent, days } => {
-            format!("{}, {percent} % more than the mean of {days} days", seconds(limit_us))
+            format!("{}, {percent} % more than the mean of {days} days", format_seconds(limit_us))
         }
     };
-    let text = format!("mean time of {minutes} min is {}, {words} {limit}", seconds(mean_us));
+    let text = format!("mean time of {minutes} min is {}, {words} {limit}", format_seconds(mean_us));
     let more = json!({
         "level": rule.level.as_str(), "alert_id": rule.id, "mean_us": mean_us, "limit_us": limit_us,
         "window_minutes": minutes,
@@ -69,6 +69,6 @@ pub(super) fn notice(told: &Told<'_>, kind: NotificationKind) -> NotificationCon
     }
 }
 
-fn seconds(micros: u64) -> String {
+fn format_seconds(micros: u64) -> String {
     format!("{:.3} s", micros as f64 / 1_000_000.0)
 }

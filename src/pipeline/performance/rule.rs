@@ -9,7 +9,7 @@ use crate::schema::typed::record::{AlertLevel, PerformanceAlertSettings, Thresho
 
 /// The rule that `record` keeps; `None` for one that is not watched: it is off, damaged, or about a step, whose
 /// time no probe of this build tells.
-pub(super) fn rule(record: &Record) -> Option<PerformanceRule> {
+pub(super) fn rule_from_record(record: &Record) -> Option<PerformanceRule> {
     let settings: PerformanceAlertSettings = settings_or_skip(record)?;
     if settings.step.is_some() || !settings.enabled || settings.threshold <= 0.0 {
         return None;

@@ -16,23 +16,23 @@ use crate::clock::Clock;
 use crate::domain::{
     LocationId, MeanDuration, NewNotification, NotificationKind, Outcome, RecipientId, RecordKind, Timestamp,
 };
-use crate::pipeline::wakeup::Bell;
+use crate::pipeline::wakeup::Wakeup;
 use crate::schema::Monitor;
 use crate::store::{
     ConfigStore, Pagination, PerformanceAlertStore, RecordFilter, ResultStore, RollupSpan, StoreError,
     StoredPerformanceAlert,
 };
 
-use super::notice::{Told, notice};
-use super::rule::rule;
+use super::notice::{PerformanceEvent, build_content};
+use super::rule::rule_from_record;
 
 /// Between two looks.
-const EACH: Duration = Duration::from_mins(1);
+const EVALUATION_INTERVAL: Duration = Duration::from_mins(1);
 const HOUR: i64 = 3_600_000_000;
 
 /// What watching works with.
 #[derive(Clone)]
-pub struct PerformanceParts {
+pub struct PerformanceDependencies {
     /// Where the rules are.
     pub ledger: Arc<dyn ConfigStore>,
     /// Where the checks are.
@@ -46,31 +46,31 @@ pub struct PerformanceParts {
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// Rung when there are messages.
-    pub bell: Bell,
+    pub bell: Wakeup,
 }
 
 /// Watches performance alerts.
-pub struct Performance {
-    parts: PerformanceParts,
-    raised: BTreeMap<(i64, LocationId), ActivePerformanceAlert>,
+pub struct PerformanceEvaluator {
+    parts: PerformanceDependencies,
+    active: BTreeMap<(i64, LocationId), ActivePerformanceAlert>,
     /// Means of the days before the current hour, by rule; they change once an hour.
-    bases: HashMap<i64, (i64, Vec<MeanDuration>)>,
+    baseline_means: HashMap<i64, (i64, Vec<MeanDuration>)>,
 }
 
 /// What one look makes to be kept.
 #[derive(Default)]
-struct Made {
+struct EvaluationChanges {
     raised: Vec<((i64, LocationId), ActivePerformanceAlert)>,
-    over: Vec<(i64, LocationId)>,
+    cleared: Vec<(i64, LocationId)>,
     notifications: Vec<NewNotification>,
 }
 
-impl Performance {
+impl PerformanceEvaluator {
     /// Knows what is raised from before.
     ///
     /// # Errors
     /// As the store's.
-    pub async fn new(parts: PerformanceParts) -> Result<Self, StoreError> {
+    pub async fn new(parts: PerformanceDependencies) -> Result<Self, StoreError> {
         let mut raised = BTreeMap::new();
         for kept in parts.states.active().await? {
             // Left out, it would be raised and told a second time.
@@ -83,8 +83,8 @@ impl Performance {
                 })?;
             raised.insert((kept.alert, kept.location), alert);
         }
-        let performance = Self { parts, raised, bases: HashMap::new() };
-        performance.raised.keys().for_each(|(alert, _)| performance.show(*alert));
+        let performance = Self { parts, active: raised, baseline_means: HashMap::new() };
+        performance.active.keys().for_each(|(alert, _)| performance.publish_active(*alert));
         Ok(performance)
     }
 
@@ -96,9 +96,9 @@ impl Performance {
             loop {
                 tokio::select! {
                     () = end.cancelled() => return,
-                    () = clock.sleep(EACH) => {}
+                    () = clock.sleep(EVALUATION_INTERVAL) => {}
                 }
-                if let Err(error) = self.look().await {
+                if let Err(error) = self.evaluate().await {
                     tracing::warn!(
                         error_kind = error.kind(),
                         "performance alerts were not looked at: {error}"
@@ -110,21 +110,28 @@ impl Performance {
 
     /// Whether this alert is raised anywhere.
     #[must_use]
-    pub fn is_raised(&self, alert: i64) -> bool {
-        self.raised.keys().any(|(id, _)| *id == alert)
+    pub fn is_active(&self, alert: i64) -> bool {
+        self.active.keys().any(|(id, _)| *id == alert)
     }
 
     /// One look at all rules. What could not be kept is looked at again, with the same end.
     ///
     /// # Errors
     /// As the store's.
-    pub async fn look(&mut self) -> Result<(), StoreError> {
+    pub async fn evaluate(&mut self) -> Result<(), StoreError> {
         let now = self.parts.clock.now();
         let every = Pagination { limit: u32::MAX, offset: 0 };
         let filter = RecordFilter::new(RecordKind::PerformanceAlert);
-        let rules: Vec<PerformanceRule> =
-            self.parts.ledger.records(filter, every).await?.items.iter().filter_map(rule).collect();
-        let mut made = Made::default();
+        let rules: Vec<PerformanceRule> = self
+            .parts
+            .ledger
+            .records(filter, every)
+            .await?
+            .items
+            .iter()
+            .filter_map(rule_from_record)
+            .collect();
+        let mut made = EvaluationChanges::default();
         let mut watched = HashSet::new();
         for rule in &rules {
             let Some(monitor) = self.parts.roster.get(rule.monitor) else {
@@ -138,33 +145,40 @@ impl Performance {
             }
             watched.insert(rule.id);
             let facts = self.parts.directory.facts(monitor.customer).await?;
-            self.look_at(rule, &monitor, &facts, now, &mut made).await?;
+            self.evaluate_rule(rule, &monitor, &facts, now, &mut made).await?;
         }
-        made.over.extend(self.raised.keys().filter(|(alert, _)| !watched.contains(alert)).copied());
-        self.bases.retain(|alert, _| watched.contains(alert));
-        self.keep(made).await
+        made.cleared.extend(self.active.keys().filter(|(alert, _)| !watched.contains(alert)).copied());
+        self.baseline_means.retain(|alert, _| watched.contains(alert));
+        self.store_changes(made).await
     }
 
-    async fn look_at(
+    async fn evaluate_rule(
         &mut self,
         rule: &PerformanceRule,
         monitor: &Monitor,
         facts: &AccountFacts,
         now: Timestamp,
-        made: &mut Made,
+        made: &mut EvaluationChanges,
     ) -> Result<(), StoreError> {
-        let bases = self.bases(rule, now).await?;
+        let bases = self.baseline_means(rule, now).await?;
         for mean in self.parts.results.means(rule.monitor, now - rule.window, now).await? {
             let place = (rule.id, mean.location);
             let base = bases.iter().find(|base| base.location == mean.location).copied();
-            let raised = self.raised.get(&place);
+            let raised = self.active.get(&place);
             let Some(change) = rule.evaluate(raised.is_some(), Some(mean), base) else { continue };
             match change {
                 PerformanceChange::Raise { limit_us, .. } => {
                     let named = performance_recipients_for(&facts.contacts, monitor.id);
-                    let told =
-                        Told { rule, monitor, facts, location: mean.location, change, since: now, now };
-                    made.tell(&told, &named);
+                    let told = PerformanceEvent {
+                        rule,
+                        monitor,
+                        facts,
+                        location: mean.location,
+                        change,
+                        since: now,
+                        now,
+                    };
+                    made.push_notifications(&told, &named);
                     let told = named.iter().map(|(recipient, _)| *recipient).collect();
                     made.raised
                         .push((place, ActivePerformanceAlert { since: now, limit_us, notified: told }));
@@ -178,11 +192,19 @@ impl Performance {
                             facts.contacts.recipient(*id).is_some_and(|recipient| recipient.notify_on_clear)
                         })
                         .collect();
-                    made.tell(
-                        &Told { rule, monitor, facts, location: mean.location, change, since, now },
+                    made.push_notifications(
+                        &PerformanceEvent {
+                            rule,
+                            monitor,
+                            facts,
+                            location: mean.location,
+                            change,
+                            since,
+                            now,
+                        },
                         &named,
                     );
-                    made.over.push(place);
+                    made.cleared.push(place);
                 }
             }
         }
@@ -190,14 +212,14 @@ impl Performance {
     }
 
     /// The means of the days before, of whole hours that are rolled up: the newest one or two are not in it.
-    async fn bases(
+    async fn baseline_means(
         &mut self,
         rule: &PerformanceRule,
         now: Timestamp,
     ) -> Result<Vec<MeanDuration>, StoreError> {
         let PerformanceThreshold::Dynamic { days, .. } = rule.threshold else { return Ok(Vec::new()) };
         let hour = now.as_micros().div_euclid(HOUR);
-        if let Some((of, bases)) = self.bases.get(&rule.id)
+        if let Some((of, bases)) = self.baseline_means.get(&rule.id)
             && *of == hour
         {
             return Ok(bases.clone());
@@ -218,13 +240,13 @@ impl Performance {
         let means: Vec<MeanDuration> = means.into_values().collect();
         // An hour without a rollup of it may only be late: asked again next time.
         if !means.is_empty() {
-            self.bases.insert(rule.id, (hour, means.clone()));
+            self.baseline_means.insert(rule.id, (hour, means.clone()));
         }
         Ok(means)
     }
 
-    async fn keep(&mut self, made: Made) -> Result<(), StoreError> {
-        if made.raised.is_empty() && made.over.is_empty() {
+    async fn store_changes(&mut self, made: EvaluationChanges) -> Result<(), StoreError> {
+        if made.raised.is_empty() && made.cleared.is_empty() {
             return Ok(());
         }
         let kept = |((alert, location), raised): &((i64, LocationId), ActivePerformanceAlert)| {
@@ -237,30 +259,30 @@ impl Performance {
         };
         let rows = made.raised.iter().map(kept).collect();
         let messages = !made.notifications.is_empty();
-        self.parts.states.commit_changes(rows, made.over.clone(), made.notifications).await?;
-        let mut changed: Vec<i64> = made.over.iter().map(|(alert, _)| *alert).collect();
+        self.parts.states.commit_changes(rows, made.cleared.clone(), made.notifications).await?;
+        let mut changed: Vec<i64> = made.cleared.iter().map(|(alert, _)| *alert).collect();
         changed.extend(made.raised.iter().map(|((alert, _), _)| *alert));
-        for place in &made.over {
-            self.raised.remove(place);
+        for place in &made.cleared {
+            self.active.remove(place);
         }
-        self.raised.extend(made.raised);
+        self.active.extend(made.raised);
         for alert in changed {
-            self.show(alert);
+            self.publish_active(alert);
         }
         if messages {
-            self.parts.bell.ring();
+            self.parts.bell.wake();
         }
         Ok(())
     }
 
     /// Lets the pages and the API know that this alert is raised somewhere, or is not any more.
-    fn show(&self, alert: i64) {
-        self.parts.directory.active_performance_alerts().set_active(alert, self.is_raised(alert));
+    fn publish_active(&self, alert: i64) {
+        self.parts.directory.active_performance_alerts().set_active(alert, self.is_active(alert));
     }
 }
 
-impl Made {
-    fn tell(&mut self, told: &Told<'_>, named: &[(RecipientId, Option<i64>)]) {
+impl EvaluationChanges {
+    fn push_notifications(&mut self, told: &PerformanceEvent<'_>, named: &[(RecipientId, Option<i64>)]) {
         let kind = match told.change {
             PerformanceChange::Raise { .. } => NotificationKind::PerformanceError,
             PerformanceChange::Clear { .. } => NotificationKind::PerformanceClear,
@@ -272,7 +294,7 @@ impl Made {
                 key: format!("{}-{alert}-{location}-{since}-{recipient}", kind.name()),
                 recipient: *recipient,
                 group: *group,
-                content: notice(told, kind),
+                content: build_content(told, kind),
                 created_at: told.now,
                 not_before: told.now,
             });

@@ -13,7 +13,7 @@ use super::sessions::TokenHash;
 use super::users::{caller_from_user, is_active, login_key};
 use crate::catalog::stored::settings_from_record;
 use crate::domain::{CustomerId, Record, RecordKind, Timestamp, UserId};
-use crate::pipeline::ExpiredTokens;
+use crate::pipeline::TokenPurge;
 use crate::schema::typed::record::UserSettings;
 use crate::service::caller::{Caller, EntryPoint, ServiceError};
 use crate::store::{StoreError, StoreFuture, StoredToken, TokenKind};
@@ -31,7 +31,7 @@ const MAX_TOKEN_CHARS: usize = 128;
 /// Between the token of the host and the account that it is meant for.
 const ACCOUNT_SEPARATOR: char = '~';
 
-impl ExpiredTokens for AccountService {
+impl TokenPurge for AccountService {
     fn purge_tokens(&self) -> StoreFuture<'_, u64> {
         Box::pin(self.remove_expired())
     }

@@ -65,7 +65,7 @@ impl AlertService {
             return Err(ServiceError::Invalid(faults));
         }
         let facts = self.parts.directory.facts(caller.customer).await?;
-        let given = crate::pipeline::template(&fields)?;
+        let given = crate::pipeline::template_from_fields(&fields)?;
         let kind = given.kind.unwrap_or(NotificationKind::SiteError);
         let method = given.method.unwrap_or(NotificationMethod::MailHtml);
         let notice = example_notification(&facts, kind, monitor.as_ref(), self.parts.clock.now());

@@ -148,7 +148,7 @@ impl ChangeSet {
         let (writes, audit) = (std::mem::take(&mut self.writes), std::mem::take(&mut self.audit));
         if !writes.is_empty() {
             // Asked before anything is kept: a runner that ended already takes nothing.
-            parts.planner.plan(Vec::new(), Vec::new()).await.map_err(planner_stopped)?;
+            parts.planner.apply(Vec::new(), Vec::new()).await.map_err(planner_stopped)?;
             let ids = parts.ledger.write_changes(writes, audit).await?;
             self.assign_ids(ids);
         }
@@ -163,7 +163,7 @@ impl ChangeSet {
             }
         }
         if !puts.is_empty() || !removed.is_empty() {
-            let planned = parts.planner.plan(puts.clone(), removed.clone()).await;
+            let planned = parts.planner.apply(puts.clone(), removed.clone()).await;
             // What is gone is not run by a runner that ended, either.
             if let Err(error) = planned
                 && !puts.is_empty()

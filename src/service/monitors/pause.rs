@@ -85,7 +85,7 @@ pub async fn resume_due(context: &MonitorContext, now: Timestamp) {
     };
     let awake: Vec<Monitor> = over.into_iter().filter_map(monitor).collect();
     if !awake.is_empty()
-        && let Err(error) = context.parts.planner.plan(awake, Vec::new()).await
+        && let Err(error) = context.parts.planner.apply(awake, Vec::new()).await
     {
         tracing::debug!(error = %error, "monitors whose rest is over are planned at the next start");
     }

@@ -7,7 +7,7 @@ use super::location::health_to_json;
 use super::show;
 use crate::catalog::object::into_object;
 use crate::domain::{Location, RecordKind};
-use crate::pipeline::Agent;
+use crate::pipeline::AgentStatus;
 use crate::service::caller::ServiceError;
 use crate::store::{Paginated, Pagination, RecordFilter};
 
@@ -18,7 +18,7 @@ pub(super) async fn list(
 ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
     let all = Pagination { limit: u32::MAX, offset: 0 };
     let kept = bench.parts.ledger.records(RecordFilter::new(RecordKind::Location), all).await?;
-    let agents = bench.parts.planner.agents();
+    let agents = bench.parts.planner.agent_statuses();
     let of_settings =
         bench.facts.common.locations.iter().map(|location| configured_to_json(location, &agents));
     let records = kept.items.iter().filter(|record| bench.can_see(record));
@@ -40,7 +40,7 @@ pub(super) fn configured_location(bench: &RecordContext<'_>, id: i64) -> Option<
         .locations
         .iter()
         .find(|location| location.id.0 == id)
-        .map(|location| configured_to_json(location, &bench.parts.planner.agents()))
+        .map(|location| configured_to_json(location, &bench.parts.planner.agent_statuses()))
 }
 
 /// Locations of the settings are changed there.
@@ -52,7 +52,7 @@ pub(super) fn reject_configured(bench: &RecordContext<'_>, id: i64) -> Result<()
     Err(ServiceError::Forbidden(message.to_owned()))
 }
 
-fn configured_to_json(location: &Location, agents: &[Agent]) -> Map<String, Value> {
+fn configured_to_json(location: &Location, agents: &[AgentStatus]) -> Map<String, Value> {
     into_object(json!({
         "id": location.id.0,
         "name": location.name,
@@ -64,6 +64,6 @@ fn configured_to_json(location: &Location, agents: &[Agent]) -> Map<String, Valu
 }
 
 /// Whether something runs checks at `location` now, and is not cut off itself.
-fn has_working_agent(location: &Location, agents: &[Agent]) -> bool {
-    agents.iter().any(|agent| agent.location.id == location.id && agent.alive && !agent.cut_off)
+fn has_working_agent(location: &Location, agents: &[AgentStatus]) -> bool {
+    agents.iter().any(|agent| agent.location.id == location.id && agent.is_alive && !agent.is_isolated)
 }

@@ -8,7 +8,7 @@ use super::draft::{RecordDraft, fields_with_defaults, merged_fields};
 use crate::catalog::stored::settings_or_skip;
 use crate::domain::Record;
 use crate::notify::MessageRenderer;
-use crate::pipeline::template;
+use crate::pipeline::template_from_fields;
 use crate::schema::table::alerting::TEMPLATE;
 use crate::schema::typed::record::TemplateSettings;
 use crate::service::caller::ServiceError;
@@ -39,7 +39,7 @@ fn with_unique_name(bench: &RecordContext<'_>, mut draft: RecordDraft) -> Record
 
 /// It makes words of the examples of everything that it is for.
 fn validate(fields: &Map<String, Value>, body: &Node) -> Result<(), ServiceError> {
-    let template = template(fields)?;
+    let template = template_from_fields(fields)?;
     let faults = MessageRenderer::default().validate(&template);
     if faults.is_empty() {
         return Ok(());
