@@ -8,45 +8,45 @@ use super::error::ApiError;
 use crate::syntax::source::{Node, NodeValue, Position};
 
 /// Bytes of a body that calls of version 3 take.
-pub(super) const BODY_BYTES: usize = 2 * 1024 * 1024;
+pub(super) const MAX_BODY_BYTES: usize = 2 * 1024 * 1024;
 
 /// Bytes of a body that may hold scripts or many monitors: the largest script is the Base64 text of a file
 /// of 50 MiB (fields.md 2, selenium).
-pub(super) const LARGE_BODY_BYTES: usize = 72 * 1024 * 1024;
+pub(super) const MAX_LARGE_BODY_BYTES: usize = 72 * 1024 * 1024;
 
 /// A JSON body as the located tree, in which a key that stands there twice is kept twice so that it can be
 /// named as a fault.
 pub(super) struct JsonBody(pub(super) Node);
 
 /// A body that may be left out, then an object without fields.
-pub(super) struct OptionalBody(pub(super) Node);
+pub(super) struct OptionalJsonBody(pub(super) Node);
 
 impl<S: Send + Sync> FromRequest<S> for JsonBody {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
         require_json(&request)?;
-        let bytes = bytes(request, state).await?;
+        let bytes = read_bytes(request, state).await?;
         if bytes.iter().all(u8::is_ascii_whitespace) {
             let message = "The body is empty; send a JSON object".to_owned();
             return Err(ApiError::bad_request(vec![message]));
         }
-        parsed(&bytes).map(Self)
+        parse_json(&bytes).map(Self)
     }
 }
 
-impl<S: Send + Sync> FromRequest<S> for OptionalBody {
+impl<S: Send + Sync> FromRequest<S> for OptionalJsonBody {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
         let is_json = require_json(&request);
-        let bytes = bytes(request, state).await?;
+        let bytes = read_bytes(request, state).await?;
         if bytes.is_empty() {
             let value = NodeValue::Map(Vec::new());
             return Ok(Self(Node { value, position: Position::default() }));
         }
         is_json?;
-        parsed(&bytes).map(Self)
+        parse_json(&bytes).map(Self)
     }
 }
 
@@ -60,7 +60,7 @@ fn require_json(request: &Request) -> Result<(), ApiError> {
     Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message))
 }
 
-async fn bytes<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, ApiError> {
+async fn read_bytes<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, ApiError> {
     Bytes::from_request(request, state).await.map_err(|error| match error.status() {
         StatusCode::PAYLOAD_TOO_LARGE => {
             ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "The body is larger than this call takes")
@@ -69,7 +69,7 @@ async fn bytes<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Api
     })
 }
 
-fn parsed(bytes: &[u8]) -> Result<Node, ApiError> {
+fn parse_json(bytes: &[u8]) -> Result<Node, ApiError> {
     Node::from_json(bytes).map_err(|error| {
         let place = error.position;
         let message = format!(

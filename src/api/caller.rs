@@ -8,13 +8,13 @@ use axum::http::header;
 use crate::service::ServiceError;
 
 /// The address that a call came from; loopback where it came from no socket.
-pub(super) fn address(request: &Request) -> IpAddr {
+pub(super) fn peer_address(request: &Request) -> IpAddr {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip().to_canonical());
     peer.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST))
 }
 
 /// The bearer token of `request`.
-pub(super) fn token(request: &Request) -> Result<String, ServiceError> {
+pub(super) fn bearer_token(request: &Request) -> Result<String, ServiceError> {
     let missing = || {
         ServiceError::Unauthenticated("An access token is needed: `Authorization: Bearer <token>`".to_owned())
     };

@@ -10,18 +10,18 @@ use crate::domain::Revision;
 use crate::service::SavedObject;
 
 /// The tag of `revision`.
-pub(super) fn tag(revision: Revision) -> HeaderValue {
+pub(super) fn etag_value(revision: Revision) -> HeaderValue {
     HeaderValue::try_from(format!("\"{revision}\"")).unwrap_or_else(|_| HeaderValue::from_static("\"0\""))
 }
 
 /// `object` with the tag of its version.
-pub(super) fn tagged(revision: Revision, object: &Map<String, Value>) -> Response {
-    ([(header::ETAG, tag(revision))], Json(object)).into_response()
+pub(super) fn json_with_etag(revision: Revision, object: &Map<String, Value>) -> Response {
+    ([(header::ETAG, etag_value(revision))], Json(object)).into_response()
 }
 
 /// The answer to a create or edit (behaviour.md 1): 200 `{"id":"…"}`, the warnings when there are any, and
 /// what only this answer shows.
-pub(super) fn saved(saved: SavedObject) -> Response {
+pub(super) fn saved_response(saved: SavedObject) -> Response {
     let SavedObject { id, revision, warnings, shown_once: once } = saved;
     let mut object = Map::new();
     object.insert("id".to_owned(), Value::from(id.to_string()));
@@ -29,7 +29,7 @@ pub(super) fn saved(saved: SavedObject) -> Response {
         object.insert("warnings".to_owned(), Value::from(warnings));
     }
     object.extend(once);
-    tagged(Revision(revision), &object)
+    json_with_etag(Revision(revision), &object)
 }
 
 /// The version that `If-Match` names; `None` without the header or for `*`. Of several tags, as RFC 9110
@@ -68,6 +68,6 @@ mod tests {
         for stranger in ["7", "W/\"7\"", "\"0\"", "\"seven\"", "", "\"99999999999999999999\""] {
             assert!(read(stranger).is_err(), "{stranger}");
         }
-        assert_eq!(tag(Revision(7)), "\"7\"");
+        assert_eq!(etag_value(Revision(7)), "\"7\"");
     }
 }

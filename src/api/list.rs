@@ -8,13 +8,13 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::error::ApiError;
-use super::query::Window;
+use super::query::Paging;
 use crate::domain::{Paginated, Pagination, Permission, Role, StoreError};
 use crate::service::ServiceError;
 
 /// `__permissions.acl`: what `role` may do in the account, as a sum of 1 see results and reports, 2 see
 /// everything else, 4 edit, 8 administer, 16 own. The number is left open by behaviour.md.
-fn acl(role: Role) -> u8 {
+fn acl_bits(role: Role) -> u8 {
     let rights = [
         (Permission::ViewReports, 1),
         (Permission::View, 2),
@@ -27,17 +27,17 @@ fn acl(role: Role) -> u8 {
 
 /// Answers a caller of `role` with a list of which `pieces` are consecutive parts; `count` is what matched
 /// before paging. A piece that fails cuts the answer off, so that it cannot be taken for the whole.
-pub(super) fn respond<E>(
+pub(super) fn stream_list<E>(
     role: Role,
     count: u64,
-    window: Window,
+    window: Paging,
     pieces: impl Stream<Item = Result<Vec<u8>, E>> + Send + 'static,
 ) -> Response
 where
     E: std::error::Error + Send + Sync + 'static,
 {
     let resultset = json!({"count": count, "limit": window.limit, "offset": window.offset});
-    let metadata = json!({"__permissions": {"acl": acl(role)}, "resultset": resultset});
+    let metadata = json!({"__permissions": {"acl": acl_bits(role)}, "resultset": resultset});
     let head = format!(r#"{{"metadata":{metadata},"results":["#).into_bytes();
     let mut first = true;
     let pieces = pieces.filter(|piece| std::future::ready(!matches!(piece, Ok(bytes) if bytes.is_empty())));
@@ -52,59 +52,59 @@ where
     ([(header::CONTENT_TYPE, "application/json")], Body::from_stream(body)).into_response()
 }
 
-/// Answers with the objects that `read` finds, by page of at most [`PURGE_CHUNK`], so that of a long list only a page
+/// Answers with the objects that `read` finds, by page of at most [`PAGE_ROWS`], so that of a long list only a page
 /// stands in memory. `is_next` says whether an id may follow another one: objects that moved into the next
 /// page, because new ones came before them, are not sent twice.
-pub(super) async fn paged<F, R>(
+pub(super) async fn stream_pages<F, R>(
     role: Role,
-    window: Window,
+    window: Paging,
     is_next: fn(i64, i64) -> bool,
     read: F,
 ) -> Result<Response, ApiError>
 where
     F: Fn(Pagination) -> R + Send + 'static,
-    R: Future<Output = Result<Paginated<Object>, ServiceError>> + Send + 'static,
+    R: Future<Output = Result<Paginated<JsonObject>, ServiceError>> + Send + 'static,
 {
     let (offset, left) = (window.offset.unwrap_or(0), window.limit.unwrap_or(u64::MAX));
-    let first = read(page(left, offset)).await?;
+    let first = read(next_page(left, offset)).await?;
     let count = first.total;
-    let walk = Walk { read, is_next, offset, left, last: None, fetched: Some(first) };
-    Ok(respond(role, count, window, stream::try_unfold(walk, Walk::next)))
+    let walk = PageReader { read, is_next, offset, left, last: None, fetched: Some(first) };
+    Ok(stream_list(role, count, window, stream::try_unfold(walk, PageReader::read_page)))
 }
 
-type Object = Map<String, Value>;
+type JsonObject = Map<String, Value>;
 
 /// How many objects are read and sent at a time.
-const STEP: u32 = 500;
+const PAGE_ROWS: u32 = 500;
 
-fn page(left: u64, offset: u64) -> Pagination {
-    Pagination { limit: u32::try_from(left).unwrap_or(STEP).min(STEP), offset }
+fn next_page(left: u64, offset: u64) -> Pagination {
+    Pagination { limit: u32::try_from(left).unwrap_or(PAGE_ROWS).min(PAGE_ROWS), offset }
 }
 
 /// Reads on, page by page.
-struct Walk<F> {
+struct PageReader<F> {
     read: F,
     is_next: fn(i64, i64) -> bool,
     offset: u64,
     left: u64,
     /// The id that was sent last.
     last: Option<i64>,
-    fetched: Option<Paginated<Object>>,
+    fetched: Option<Paginated<JsonObject>>,
 }
 
-impl<F, R> Walk<F>
+impl<F, R> PageReader<F>
 where
     F: Fn(Pagination) -> R,
-    R: Future<Output = Result<Paginated<Object>, ServiceError>>,
+    R: Future<Output = Result<Paginated<JsonObject>, ServiceError>>,
 {
-    async fn next(mut self) -> Result<Option<(Vec<u8>, Self)>, StoreError> {
+    async fn read_page(mut self) -> Result<Option<(Vec<u8>, Self)>, StoreError> {
         let fetched = match self.fetched.take() {
             Some(first) => first,
             None if self.left == 0 => return Ok(None),
-            None => (self.read)(page(self.left, self.offset)).await.map_err(broken)?,
+            None => (self.read)(next_page(self.left, self.offset)).await.map_err(mid_stream_error)?,
         };
         let rows = fetched.items.len() as u64;
-        let id = |object: &Object| object.get("id").and_then(Value::as_i64);
+        let id = |object: &JsonObject| object.get("id").and_then(Value::as_i64);
         let fresh: Vec<_> = fetched
             .items
             .into_iter()
@@ -112,13 +112,14 @@ where
             .collect();
         self.offset += rows;
         self.last = fresh.last().and_then(id).or(self.last);
-        self.left = if rows < u64::from(STEP) { 0 } else { self.left.saturating_sub(fresh.len() as u64) };
-        Ok(Some((piece(&fresh), self)))
+        self.left =
+            if rows < u64::from(PAGE_ROWS) { 0 } else { self.left.saturating_sub(fresh.len() as u64) };
+        Ok(Some((json_chunk(&fresh), self)))
     }
 }
 
 /// In the middle of an answer only the store can still refuse.
-fn broken(refusal: ServiceError) -> StoreError {
+fn mid_stream_error(refusal: ServiceError) -> StoreError {
     match refusal {
         ServiceError::Store(error) => error,
         _ => StoreError::Closed,
@@ -126,7 +127,7 @@ fn broken(refusal: ServiceError) -> StoreError {
 }
 
 /// The records of one piece, separated by commas.
-pub(super) fn piece<T: Serialize>(records: impl IntoIterator<Item = T>) -> Vec<u8> {
+pub(super) fn json_chunk<T: Serialize>(records: impl IntoIterator<Item = T>) -> Vec<u8> {
     let mut out = Vec::new();
     for record in records {
         if !out.is_empty() {
@@ -147,6 +148,6 @@ mod tests {
 
     #[test]
     fn each_role_has_its_number() {
-        assert_eq!(Role::ALL.map(acl), [31, 15, 7, 3, 1]);
+        assert_eq!(Role::ALL.map(acl_bits), [31, 15, 7, 3, 1]);
     }
 }

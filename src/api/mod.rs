@@ -15,5 +15,5 @@ mod state;
 pub mod v3;
 
 pub use error::ApiError;
-pub use operation::{Answer, Body, Operation, Param, ParamKind, Verb};
+pub use operation::{BodySpec, Operation, Param, ParamKind, ResponseSpec, Verb};
 pub use state::ApiState;

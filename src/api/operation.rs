@@ -21,7 +21,7 @@ pub struct Operation {
     /// Group in the document: `monitors`, `blackouts`, …
     pub tag: &'static str,
     /// One line without a full stop.
-    pub about: &'static str,
+    pub summary: &'static str,
     /// What the caller's role must permit; `None` for calls without a login.
     pub right: Option<Permission>,
     /// Parameters of the path; those not named here are ids.
@@ -29,15 +29,15 @@ pub struct Operation {
     /// Query parameters.
     pub query: Vec<Param>,
     /// What goes in.
-    pub body: Body,
+    pub body: BodySpec,
     /// Whether the body may be left out.
-    pub may_lack_body: bool,
+    pub is_body_optional: bool,
     /// What comes out when it succeeds.
-    pub answer: Answer,
+    pub response: ResponseSpec,
     /// Statuses beside the usual ones: (status, when). Usual are: 400 when something goes in or there are
     /// query parameters, 401 and 403 with a login, 404 for paths with an id, 413 and 415 with a body, 412 where
     /// `If-Match` is taken, 500, 503, 504.
-    pub more: Vec<(u16, &'static str)>,
+    pub extra_statuses: Vec<(u16, &'static str)>,
     /// Whether `If-Match` is honoured.
     pub if_match: bool,
 }
@@ -69,7 +69,7 @@ impl Verb {
 
     /// What a router matches it by.
     #[must_use]
-    pub const fn filter(self) -> MethodFilter {
+    pub const fn to_method_filter(self) -> MethodFilter {
         match self {
             Self::Get => MethodFilter::GET,
             Self::Post => MethodFilter::POST,
@@ -130,7 +130,7 @@ pub enum ParamKind {
 
 /// What goes in.
 #[derive(Clone, Copy, Debug)]
-pub enum Body {
+pub enum BodySpec {
     /// Nothing.
     None,
     /// All required fields of this table.
@@ -143,7 +143,7 @@ pub enum Body {
 
 /// What comes out when it succeeds.
 #[derive(Clone, Debug)]
-pub enum Answer {
+pub enum ResponseSpec {
     /// 200 `{"id":"…"}`, with warnings when there are any; further fields of this table when one is named.
     Saved(Option<&'static FieldTable>),
     /// 200 and an object of this table.
@@ -176,43 +176,43 @@ impl Operation {
             path,
             id,
             tag,
-            about,
+            summary: about,
             right: Some(Permission::View),
             path_params: Vec::new(),
             query: Vec::new(),
-            body: Body::None,
-            may_lack_body: false,
-            answer: Answer::Empty,
-            more: Vec::new(),
+            body: BodySpec::None,
+            is_body_optional: false,
+            response: ResponseSpec::Empty,
+            extra_statuses: Vec::new(),
             if_match: false,
         }
     }
 
     /// Open to roles with `right`; `None` for calls without a login.
     #[must_use]
-    pub fn right(mut self, right: Option<Permission>) -> Self {
+    pub fn with_right(mut self, right: Option<Permission>) -> Self {
         self.right = right;
         self
     }
 
     /// With this parameter of the path, which is no id: `{name}` that holds a word, `{id}` of a result.
     #[must_use]
-    pub fn path_param(mut self, param: Param) -> Self {
+    pub fn with_path_param(mut self, param: Param) -> Self {
         self.path_params.push(param.required());
         self
     }
 
     /// With these query parameters.
     #[must_use]
-    pub fn query(mut self, query: &[Param]) -> Self {
+    pub fn with_query(mut self, query: &[Param]) -> Self {
         self.query.extend_from_slice(query);
         self
     }
 
     /// With `limit` and `offset`.
     #[must_use]
-    pub fn paged(self) -> Self {
-        self.query(&[
+    pub fn with_paging(self) -> Self {
+        self.with_query(&[
             Param::new("limit", ParamKind::Int(0), "Entries at most; all when absent"),
             Param::new("offset", ParamKind::Int(0), "Entries to leave out at the start"),
         ])
@@ -220,54 +220,56 @@ impl Operation {
 
     /// With this body.
     #[must_use]
-    pub fn body(mut self, body: Body) -> Self {
+    pub fn with_body(mut self, body: BodySpec) -> Self {
         self.body = body;
         self
     }
 
     /// Its body may be left out.
     #[must_use]
-    pub fn may_lack_body(mut self) -> Self {
-        self.may_lack_body = true;
+    pub fn with_optional_body(mut self) -> Self {
+        self.is_body_optional = true;
         self
     }
 
     /// With this answer.
     #[must_use]
-    pub fn answer(mut self, answer: Answer) -> Self {
-        self.answer = answer;
+    pub fn with_response(mut self, answer: ResponseSpec) -> Self {
+        self.response = answer;
         self
     }
 
     /// With a further status.
     #[must_use]
-    pub fn or(mut self, status: u16, when: &'static str) -> Self {
-        self.more.push((status, when));
+    pub fn with_status(mut self, status: u16, when: &'static str) -> Self {
+        self.extra_statuses.push((status, when));
         self
     }
 
     /// Honours `If-Match`.
     #[must_use]
-    pub fn if_match(mut self) -> Self {
+    pub fn with_if_match(mut self) -> Self {
         self.if_match = true;
         self
     }
 
     /// Whether it shows one object, of which callers may choose fields (`select`).
     #[must_use]
-    pub fn shows_one(&self) -> bool {
+    pub fn returns_one(&self) -> bool {
         self.method == Verb::Get
-            && match self.answer {
-                Answer::One(_) | Answer::OneOf(_) => true,
+            && match self.response {
+                ResponseSpec::One(_) | ResponseSpec::OneOf(_) => true,
                 // Of the others those that are found by their number: reports are no objects with fields.
-                Answer::Schema(_) => self.path.ends_with('}'),
-                Answer::Saved(_) | Answer::List(_) | Answer::File | Answer::Empty => false,
+                ResponseSpec::Schema(_) => self.path.ends_with('}'),
+                ResponseSpec::Saved(_) | ResponseSpec::List(_) | ResponseSpec::File | ResponseSpec::Empty => {
+                    false
+                }
             }
     }
 
     /// The names of its query parameters, as reading a query wants them.
     #[must_use]
-    pub fn names(&self) -> Vec<&'static str> {
+    pub fn query_names(&self) -> Vec<&'static str> {
         self.query.iter().map(|param| param.name).collect()
     }
 }

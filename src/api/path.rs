@@ -7,42 +7,42 @@ use super::error::ApiError;
 
 /// `{id}` of the path.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Id(pub(super) i64);
+pub(super) struct IdParam(pub(super) i64);
 
-impl<S: Send + Sync> FromRequestParts<S> for Id {
+impl<S: Send + Sync> FromRequestParts<S> for IdParam {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let params = RawPathParams::from_request_parts(parts, state).await;
         let params = params.map_err(|_| ApiError::not_found())?;
         let text = params.iter().find_map(|(name, value)| (name == "id").then_some(value));
-        text.and_then(number).map(Self).ok_or_else(ApiError::not_found)
+        text.and_then(parse_id).map(Self).ok_or_else(ApiError::not_found)
     }
 }
 
 /// `{id}` of the path, and the number of what it has: the last part of the path.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Under {
+pub(super) struct NestedId {
     pub(super) id: i64,
-    pub(super) inner: i64,
+    pub(super) child_id: i64,
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Under {
+impl<S: Send + Sync> FromRequestParts<S> for NestedId {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let params = RawPathParams::from_request_parts(parts, state).await;
         let params = params.map_err(|_| ApiError::not_found())?;
-        let mut numbers = params.iter().map(|(_, value)| number(value));
+        let mut numbers = params.iter().map(|(_, value)| parse_id(value));
         match (numbers.next().flatten(), numbers.next().flatten()) {
-            (Some(id), Some(inner)) => Ok(Self { id, inner }),
+            (Some(id), Some(inner)) => Ok(Self { id, child_id: inner }),
             _ => Err(ApiError::not_found()),
         }
     }
 }
 
 /// Written as we write it: no sign, no leading zeros.
-pub(super) fn number(text: &str) -> Option<i64> {
+pub(super) fn parse_id(text: &str) -> Option<i64> {
     text.parse::<i64>().ok().filter(|number| *number > 0 && number.to_string() == text)
 }
 
@@ -52,9 +52,9 @@ mod tests {
 
     #[test]
     fn only_numbers_as_we_write_them_are_numbers() {
-        assert_eq!(number("100001"), Some(100_001));
+        assert_eq!(parse_id("100001"), Some(100_001));
         for text in ["", "0", "-1", "+1", "01", "1.0", "1e3", " 1", "9223372036854775808", "abc", "\u{661}"] {
-            assert_eq!(number(text), None, "{text}");
+            assert_eq!(parse_id(text), None, "{text}");
         }
     }
 }

@@ -15,15 +15,15 @@ use super::error::ApiError;
 use crate::domain::Timestamp;
 
 /// Offences in one query that are named.
-const MOST_FAULTS: usize = 100;
+const MAX_FAULTS: usize = 100;
 /// Characters of a name that is compared with those there are.
-const COMPARED: usize = 64;
+const MAX_COMPARED_CHARS: usize = 64;
 
-/// The names of the parameters that an operation takes. [`super::routes::Routes`] gives them to each of its calls.
+/// The names of the parameters that an operation takes. [`super::routes::OperationRouter`] gives them to each of its calls.
 #[derive(Clone, Debug, Default)]
-pub(super) struct QueryNames(Arc<[&'static str]>);
+pub(super) struct KnownParams(Arc<[&'static str]>);
 
-impl From<Vec<&'static str>> for QueryNames {
+impl From<Vec<&'static str>> for KnownParams {
     fn from(names: Vec<&'static str>) -> Self {
         Self(names.into())
     }
@@ -31,44 +31,44 @@ impl From<Vec<&'static str>> for QueryNames {
 
 /// The parameters of one call, with the offences found so far. A handler takes it as an argument: the names that are
 /// known are those of its operation.
-pub(super) struct Query {
+pub(super) struct QueryParams {
     pairs: Vec<(String, String)>,
     faults: Vec<String>,
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Query {
+impl<S: Send + Sync> FromRequestParts<S> for QueryParams {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let names = parts.extensions.get::<QueryNames>().cloned().unwrap_or_default();
-        Ok(Self::of(&parts.uri, &names.0))
+        let names = parts.extensions.get::<KnownParams>().cloned().unwrap_or_default();
+        Ok(Self::parse(&parts.uri, &names.0))
     }
 }
 
-impl Query {
+impl QueryParams {
     /// The parameters of `uri`, of which only those in `known` may be there, each once.
-    pub(super) fn of(uri: &Uri, known: &[&str]) -> Self {
+    pub(super) fn parse(uri: &Uri, known: &[&str]) -> Self {
         let mut query = Self { pairs: Vec::new(), faults: Vec::new() };
         for (name, value) in url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
-            if query.faults.len() >= MOST_FAULTS {
+            if query.faults.len() >= MAX_FAULTS {
                 query.faults.push("what follows was not read".to_owned());
                 break;
             }
             if known.contains(&&*name) {
-                query.take(name.into_owned(), value.into_owned());
+                query.insert(name.into_owned(), value.into_owned());
             } else {
-                query.faults.push(unknown(&name, known));
+                query.faults.push(unknown_param_message(&name, known));
             }
         }
         query
     }
 
-    /// As [`QueryJob::of`], which leaves other parameters to somebody else.
-    pub(super) fn only(uri: &Uri, known: &[&str]) -> Self {
+    /// As [`QueryParams::parse`], which leaves other parameters to somebody else.
+    pub(super) fn parse_known(uri: &Uri, known: &[&str]) -> Self {
         let mut query = Self { pairs: Vec::new(), faults: Vec::new() };
         for (name, value) in url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
             if known.contains(&&*name) {
-                query.take(name.into_owned(), value.into_owned());
+                query.insert(name.into_owned(), value.into_owned());
             }
             if !query.faults.is_empty() {
                 break;
@@ -77,7 +77,7 @@ impl Query {
         query
     }
 
-    fn take(&mut self, name: String, value: String) {
+    fn insert(&mut self, name: String, value: String) {
         if self.pairs.iter().any(|(other, _)| *other == name) {
             self.faults.push(format!("`{name}` is given twice"));
         } else {
@@ -91,7 +91,7 @@ impl Query {
     }
 
     /// The value that `read` makes of parameter `name`; `rule` says what it takes.
-    pub(super) fn one<T>(
+    pub(super) fn parse_one<T>(
         &mut self,
         name: &str,
         rule: impl Display,
@@ -100,51 +100,51 @@ impl Query {
         let text = self.text(name)?;
         let value = read(text);
         if value.is_none() {
-            let fault = format!("`{name}` must be {rule}, not `{}`", shown(text));
+            let fault = format!("`{name}` must be {rule}, not `{}`", truncated(text));
             self.faults.push(fault);
         }
         value
     }
 
     /// The values of a comma-separated list; empty when the parameter is absent.
-    pub(super) fn many<T>(
+    pub(super) fn parse_list<T>(
         &mut self,
         name: &str,
         rule: impl Display,
         read: impl Fn(&str) -> Option<T>,
     ) -> Vec<T> {
         let list = |text: &str| text.split(',').map(str::trim).map(&read).collect::<Option<Vec<_>>>();
-        self.one(name, rule, list).unwrap_or_default()
+        self.parse_one(name, rule, list).unwrap_or_default()
     }
 
     /// `limit` and `offset` (behaviour.md 1).
-    pub(super) fn window(&mut self) -> Window {
+    pub(super) fn paging(&mut self) -> Paging {
         let number = |text: &str| text.parse::<u64>().ok().filter(|&n| i64::try_from(n).is_ok());
-        let limit = self.one("limit", "a whole number from 0", number);
-        let offset = self.one("offset", "a whole number from 0", number);
-        Window { limit, offset }
+        let limit = self.parse_one("limit", "a whole number from 0", number);
+        let offset = self.parse_one("offset", "a whole number from 0", number);
+        Paging { limit, offset }
     }
 
     /// `select` (behaviour.md 1).
-    pub(super) fn select(&self) -> Select {
+    pub(super) fn select(&self) -> FieldSelection {
         let names = |text: &str| text.split(',').map(|name| name.trim().to_owned()).collect();
-        Select(self.text("select").map(names))
+        FieldSelection(self.text("select").map(names))
     }
 
     /// Adds an offence.
-    pub(super) fn fault(&mut self, fault: impl Into<String>) {
+    pub(super) fn push_fault(&mut self, fault: impl Into<String>) {
         self.faults.push(fault.into());
     }
 
     /// The end of reading: 400 when there was any offence.
-    pub(super) fn finish(self) -> Result<(), ApiError> {
+    pub(super) fn into_result(self) -> Result<(), ApiError> {
         if self.faults.is_empty() { Ok(()) } else { Err(ApiError::bad_request(self.faults)) }
     }
 }
 
 /// The part of a list that is wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Window {
+pub(super) struct Paging {
     /// At most so many; all when absent.
     pub limit: Option<u64>,
     /// After so many; 0 when absent.
@@ -153,7 +153,7 @@ pub(super) struct Window {
 
 /// A time with zone (RFC 3339), or a window time without one, in `zone` (behaviour.md 1 "Times"). A time that
 /// the zone leaves out or has twice is taken as RFC 5545 has it: after the gap, the earlier of two.
-pub(super) fn time_in(zone: &TimeZone, text: &str) -> Option<Timestamp> {
+pub(super) fn parse_time_in_zone(zone: &TimeZone, text: &str) -> Option<Timestamp> {
     Timestamp::parse(text).or_else(|| {
         let local = jiff::fmt::strtime::parse("%Y-%m-%d %H:%M:%S", text).ok()?.to_datetime().ok()?;
         let zoned = local.to_zoned(zone.clone()).ok()?;
@@ -164,44 +164,44 @@ pub(super) fn time_in(zone: &TimeZone, text: &str) -> Option<Timestamp> {
 /// The fields that `select` asks for (behaviour.md 1): names as they are written in the table; those that no
 /// field has are ignored, and an empty `select` leaves no field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Select(Option<HashSet<String>>);
+pub(super) struct FieldSelection(Option<HashSet<String>>);
 
-impl Select {
+impl FieldSelection {
     /// Whether every field is asked for.
-    pub(super) fn takes_all(&self) -> bool {
+    pub(super) fn is_all(&self) -> bool {
         self.0.is_none()
     }
 
     /// Whether `field` is asked for.
-    pub(super) fn has(&self, field: &str) -> bool {
+    pub(super) fn contains(&self, field: &str) -> bool {
         self.0.as_ref().is_none_or(|names| names.contains(field))
     }
 
     /// Leaves in `object` what is asked for.
-    pub(super) fn narrow(&self, object: &mut Map<String, Value>) {
+    pub(super) fn apply(&self, object: &mut Map<String, Value>) {
         if self.0.is_some() {
-            object.retain(|name, _| self.has(name));
+            object.retain(|name, _| self.contains(name));
         }
     }
 }
 
-fn unknown(name: &str, known: &[&str]) -> String {
-    let known = if name.len() > COMPARED { &[] } else { known };
+fn unknown_param_message(name: &str, known: &[&str]) -> String {
+    let known = if name.len() > MAX_COMPARED_CHARS { &[] } else { known };
     let near =
         known.iter().max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
     match near.filter(|near| strsim::jaro_winkler(near, name) > 0.8) {
-        Some(near) => format!("`{}` is no parameter; did you mean `{near}`?", shown(name)),
-        None => format!("`{}` is no parameter; there are {}", shown(name), words(known)),
+        Some(near) => format!("`{}` is no parameter; did you mean `{near}`?", truncated(name)),
+        None => format!("`{}` is no parameter; there are {}", truncated(name), quoted_list(known)),
     }
 }
 
 /// `a`, `b` and `c`, for messages.
-pub(super) fn words<T: Display>(of: &[T]) -> String {
+pub(super) fn quoted_list<T: Display>(of: &[T]) -> String {
     of.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// The first part of a text that came from outside.
-fn shown(text: &str) -> String {
+fn truncated(text: &str) -> String {
     let mut short: String = text.chars().take(60).collect();
     if short.len() < text.len() {
         short.push('…');
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn times_are_read_with_and_without_a_zone() {
-        let time = |text| time_in(&TimeZone::UTC, text);
+        let time = |text| parse_time_in_zone(&TimeZone::UTC, text);
         let noon = Timestamp::from_seconds(1_795_176_000);
         assert_eq!(time("2026-11-20T12:00:00Z"), Some(noon));
         assert_eq!(time("2026-11-20T14:00:00+02:00"), Some(noon));
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn times_without_a_zone_are_those_of_the_account() {
         let zone = TimeZone::get("Europe/Berlin").unwrap();
-        let at = |text| time_in(&zone, text).unwrap();
+        let at = |text| parse_time_in_zone(&zone, text).unwrap();
         assert_eq!(at("2026-11-20 13:00:00"), Timestamp::from_seconds(1_795_176_000));
         assert_eq!(at("2026-11-20T12:00:00Z"), Timestamp::from_seconds(1_795_176_000));
         // Left out in spring, twice in autumn.
@@ -241,7 +241,7 @@ mod tests {
         let narrowed = |text: &str| {
             let uri: Uri = format!("/x?{text}").parse().unwrap();
             let mut object = serde_json::json!({"id": 1, "name": "a"}).as_object().unwrap().clone();
-            Query::of(&uri, &["select"]).select().narrow(&mut object);
+            QueryParams::parse(&uri, &["select"]).select().apply(&mut object);
             object.keys().cloned().collect::<Vec<_>>().join(",")
         };
         assert_eq!(narrowed(""), "id,name");
@@ -253,10 +253,10 @@ mod tests {
     #[test]
     fn every_offence_is_named() {
         let uri: Uri = "/x?limit=-1&ofset=2&offset=x&offset=3&type=".parse().unwrap();
-        let mut query = Query::of(&uri, &["limit", "offset", "type"]);
-        query.window();
-        query.many("type", "a number", |text| text.parse::<u8>().ok());
-        let error = format!("{:?}", query.finish().unwrap_err());
+        let mut query = QueryParams::parse(&uri, &["limit", "offset", "type"]);
+        query.paging();
+        query.parse_list("type", "a number", |text| text.parse::<u8>().ok());
+        let error = format!("{:?}", query.into_result().unwrap_err());
         for part in [
             "`limit` must be",
             "did you mean `offset`?",

@@ -9,24 +9,24 @@ use serde_json::{Map, Value};
 
 use super::error::ApiError;
 use super::operation::{Param, ParamKind};
-use super::query::Query;
+use super::query::QueryParams;
 
 /// The parameter.
-pub(super) const SELECT: Param = Param::new(
+pub(super) const SELECT_PARAM: Param = Param::new(
     "select",
     ParamKind::Text,
     "Names of the fields to show, with commas between; all when absent",
 );
 
 /// Leaves in the answer what `select` asks for. Other parameters are the call's own.
-pub(super) async fn narrow(request: Request, next: Next) -> Response {
-    let query = Query::only(request.uri(), &[SELECT.name]);
+pub(super) async fn select_fields(request: Request, next: Next) -> Response {
+    let query = QueryParams::parse_known(request.uri(), &[SELECT_PARAM.name]);
     let select = query.select();
-    if let Err(error) = query.finish() {
+    if let Err(error) = query.into_result() {
         return error.into_response();
     }
     let answer = next.run(request).await;
-    if select.takes_all() || answer.status() != StatusCode::OK {
+    if select.is_all() || answer.status() != StatusCode::OK {
         return answer;
     }
     let (mut head, body) = answer.into_parts();
@@ -39,7 +39,7 @@ pub(super) async fn narrow(request: Request, next: Next) -> Response {
         // No object: the head alone was asked for.
         return Response::from_parts(head, Body::from(bytes));
     };
-    select.narrow(&mut object);
+    select.apply(&mut object);
     head.headers.remove(header::CONTENT_LENGTH);
     Response::from_parts(head, Body::from(Value::Object(object).to_string()))
 }

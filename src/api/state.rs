@@ -17,11 +17,11 @@ pub struct ApiState {
     /// All else that accounts have.
     pub resources: Arc<ResourceService>,
     /// Outages and messages.
-    pub alerting: Arc<AlertService>,
+    pub alerts: Arc<AlertService>,
     /// Tests on demand.
-    pub trials: Arc<OnDemandTests>,
+    pub on_demand_tests: Arc<OnDemandTests>,
     /// Results.
-    pub view: Arc<StatusQueries>,
+    pub queries: Arc<StatusQueries>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
 }

@@ -126,9 +126,9 @@ impl Desk {
             accounts: Arc::new(AccountService::new(Arc::clone(&ledger), tokens, Arc::clone(&clock))),
             monitors: Arc::new(MonitorContext::new(parts).with_last_runs(planner.clone())),
             resources: Arc::new(ResourceService::new(resources)),
-            alerting: Arc::new(AlertService::new(alerting)),
-            trials: Arc::new(OnDemandTests::new(trials)),
-            view,
+            alerts: Arc::new(AlertService::new(alerting)),
+            on_demand_tests: Arc::new(OnDemandTests::new(trials)),
+            queries: view,
             clock,
         };
         Ok(Self { state, planner, directory, ledger, vault, key_file })
@@ -206,7 +206,7 @@ impl Desk {
 
     async fn purge(&self) {
         let (tokens, tests) =
-            (self.state.accounts.remove_expired().await, self.state.trials.remove_expired().await);
+            (self.state.accounts.remove_expired().await, self.state.on_demand_tests.remove_expired().await);
         for error in [tokens.err(), tests.err()].into_iter().flatten() {
             tracing::warn!(error = %error, "expired tokens and old tests are removed later");
         }

@@ -190,7 +190,7 @@ async fn the_last_status_of_every_monitor_is_told_per_location() {
     let ping = user.post("/monitors/ping", ping).await.id();
     run(&app, bad, 0).await;
     run(&app, bad, 60).await;
-    app.state.view.set_health_lookup(std::sync::Arc::new(move |id| {
+    app.state.queries.set_health_lookup(std::sync::Arc::new(move |id| {
         if id.0 == bad {
             vigie::alerting::MonitorHealth::Down
         } else {

@@ -327,7 +327,7 @@ impl HealthSource for Well {
 /// The pages show a user the monitors of the own account alone.
 async fn pages_too(app: &App, owner: CustomerId, check: &str) {
     let site = Site {
-        view: Arc::clone(&app.state.view),
+        view: Arc::clone(&app.state.queries),
         vitals: Arc::new(Well),
         metrics: Arc::new(Metrics::new()),
         clock: app.clock.clone(),

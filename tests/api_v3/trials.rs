@@ -161,9 +161,9 @@ async fn old_tests_are_purged() {
     let (_, url) = started(&user, &format!("monitor_id={id}")).await;
     ended(&user, &url).await;
     app.clock.advance(Duration::from_secs(KEPT_DAYS * 86_400));
-    assert_eq!(app.state.trials.remove_expired().await.unwrap(), 0);
+    assert_eq!(app.state.on_demand_tests.remove_expired().await.unwrap(), 0);
     app.clock.advance(Duration::from_secs(1));
-    assert_eq!(app.state.trials.remove_expired().await.unwrap(), 1);
+    assert_eq!(app.state.on_demand_tests.remove_expired().await.unwrap(), 1);
     let user = app.login(Role::PowerUser).await;
     user.get(url.strip_prefix("/api/v3").unwrap()).await.refused(404);
 }

@@ -131,7 +131,15 @@ impl App {
         let tokens: Arc<dyn TokenStore> = store.clone();
         let accounts = Arc::new(AccountService::new(ledger, tokens, Arc::clone(&timer)));
         let view = Arc::new(StatusQueries::new(store.clone(), Arc::clone(&roster), common().locations));
-        let state = ApiState { accounts, monitors, resources, alerting, trials, view, clock: timer };
+        let state = ApiState {
+            accounts,
+            monitors,
+            resources,
+            alerts: alerting,
+            on_demand_tests: trials,
+            queries: view,
+            clock: timer,
+        };
         let router = v3::router(state.clone());
         Self { state, router, store, planner, clock, roster, folder }
     }

@@ -12,47 +12,47 @@ use crate::service::ServiceError;
 use crate::syntax::ValidationErrorKind;
 
 /// Status and message of a call that went well.
-const FINE: (u16, &str) = (0, "No errors.");
+const SUCCESS: (u16, &str) = (0, "No errors.");
 
 /// Why a call was not carried out (behaviour.md 2).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct LegacyError {
     status: u16,
     message: String,
 }
 
-impl Fault {
+impl LegacyError {
     pub(super) fn new(status: u16, message: impl Into<String>) -> Self {
         Self { status, message: message.into() }
     }
 
     /// 40: a wrong login; a missing, unknown or expired session.
-    pub(super) fn login() -> Self {
+    pub(super) fn invalid_login() -> Self {
         Self::new(40, "Invalid login information.")
     }
 
     /// 64: `field` is required.
-    pub(super) fn missing(field: &str) -> Self {
+    pub(super) fn missing_field(field: &str) -> Self {
         Self::new(64, format!("Missing {field}"))
     }
 
     /// 65: no such monitor, or a type that cannot be created.
-    pub(super) fn device() -> Self {
+    pub(super) fn invalid_device() -> Self {
         Self::new(65, "Invalid device.")
     }
 
     /// 66: the value of `field` is outside its rule.
-    pub(super) fn invalid(field: &str) -> Self {
+    pub(super) fn invalid_field(field: &str) -> Self {
         Self::new(66, format!("Invalid {field}"))
     }
 
     /// 99: our own trouble.
-    pub(super) fn trouble(message: impl Into<String>) -> Self {
+    pub(super) fn internal(message: impl Into<String>) -> Self {
         Self::new(99, message)
     }
 }
 
-impl From<ServiceError> for Fault {
+impl From<ServiceError> for LegacyError {
     fn from(refusal: ServiceError) -> Self {
         match refusal {
             ServiceError::Invalid(faults) => {
@@ -66,34 +66,34 @@ impl From<ServiceError> for Fault {
                 );
                 Self::new(status, message)
             }
-            ServiceError::Unauthenticated(_) | ServiceError::InvalidCredentials => Self::login(),
+            ServiceError::Unauthenticated(_) | ServiceError::InvalidCredentials => Self::invalid_login(),
             ServiceError::Locked => Self::new(47, "Account locked or not yet active."),
             ServiceError::RateLimited(seconds) => {
                 Self::new(47, format!("Too many attempts; try again in {seconds} s."))
             }
             ServiceError::Forbidden(message) => Self::new(63, message),
-            ServiceError::NotFound => Self::device(),
+            ServiceError::NotFound => Self::invalid_device(),
             ServiceError::Conflict(message) => Self::new(66, message),
-            ServiceError::PreconditionFailed => Self::trouble("It was changed meanwhile; try again."),
-            ServiceError::Unavailable(message) => Self::trouble(message),
+            ServiceError::PreconditionFailed => Self::internal("It was changed meanwhile; try again."),
+            ServiceError::Unavailable(message) => Self::internal(message),
             ServiceError::Store(error) => Self::from(error),
         }
     }
 }
 
-impl From<StoreError> for Fault {
+impl From<StoreError> for LegacyError {
     fn from(error: StoreError) -> Self {
         tracing::warn!(error_kind = error.kind(), error = %error, "cannot answer a call of the legacy API");
-        Self::trouble("The store is not available now; try again later.")
+        Self::internal("The store is not available now; try again later.")
     }
 }
 
 /// What a call that went well answers beside the metadata.
-pub(super) enum Done {
+pub(super) enum LegacyResponse {
     /// `results` at once.
     Results(Value),
     /// `results` as an array in pieces.
-    Pieces(futures::stream::BoxStream<'static, std::io::Result<Vec<u8>>>),
+    Stream(futures::stream::BoxStream<'static, std::io::Result<Vec<u8>>>),
 }
 
 /// Who called, as far as it is known.
@@ -104,28 +104,30 @@ pub(super) struct Metadata {
 }
 
 impl Metadata {
-    fn with(&self, status: u16, message: &str) -> Value {
+    fn to_json(&self, status: u16, message: &str) -> Value {
         json!({"login": self.login, "session": self.session, "status": status.to_string(), "message": message})
     }
 
     /// The answer to a call that failed.
-    pub(super) fn refuse(&self, fault: &Fault) -> Response {
-        Json(json!({"metadata": self.with(fault.status, &fault.message)})).into_response()
+    pub(super) fn error_response(&self, fault: &LegacyError) -> Response {
+        Json(json!({"metadata": self.to_json(fault.status, &fault.message)})).into_response()
     }
 
     /// The answer to a call that went well and has nothing more to say.
-    pub(super) fn fine(&self) -> Response {
-        Json(json!({"metadata": self.with(FINE.0, FINE.1)})).into_response()
+    pub(super) fn empty_response(&self) -> Response {
+        Json(json!({"metadata": self.to_json(SUCCESS.0, SUCCESS.1)})).into_response()
     }
 
     /// The answer to a call that went well.
-    pub(super) fn done(&self, done: Done) -> Response {
-        let metadata = self.with(FINE.0, FINE.1);
+    pub(super) fn success_response(&self, done: LegacyResponse) -> Response {
+        let metadata = self.to_json(SUCCESS.0, SUCCESS.1);
         match done {
-            Done::Results(results) => Json(json!({"metadata": metadata, "results": results})).into_response(),
-            Done::Pieces(pieces) => {
+            LegacyResponse::Results(results) => {
+                Json(json!({"metadata": metadata, "results": results})).into_response()
+            }
+            LegacyResponse::Stream(pieces) => {
                 let head = format!(r#"{{"metadata":{metadata},"results":["#);
-                ([(header::CONTENT_TYPE, "application/json")], Body::from_stream(array(head, pieces)))
+                ([(header::CONTENT_TYPE, "application/json")], Body::from_stream(stream_array(head, pieces)))
                     .into_response()
             }
         }
@@ -133,7 +135,7 @@ impl Metadata {
 }
 
 /// `head`, the pieces with commas between, and the end. A piece that fails cuts the answer off.
-fn array(
+fn stream_array(
     head: String,
     pieces: impl Stream<Item = std::io::Result<Vec<u8>>> + Send + 'static,
 ) -> impl Stream<Item = std::io::Result<Bytes>> + Send + 'static {
@@ -176,7 +178,7 @@ mod tests {
             (ServiceError::NotFound, 65, "Invalid device."),
             (ServiceError::Store(StoreError::Closed), 99, "The store is not available now; try again later."),
         ] {
-            assert_eq!(Fault::from(refusal), Fault::new(status, message));
+            assert_eq!(LegacyError::from(refusal), LegacyError::new(status, message));
         }
     }
 }

@@ -8,8 +8,8 @@ use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-use super::answer::{Done, Fault, Metadata};
-use crate::api::caller::address;
+use super::answer::{LegacyError, LegacyResponse, Metadata};
+use crate::api::caller::peer_address;
 use crate::api::state::ApiState;
 use crate::domain::Permission;
 use crate::service::Caller;
@@ -22,37 +22,42 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 );
 
 /// One call of somebody who is logged in and may make it.
-pub(super) struct Call {
+pub(super) struct LegacyCall {
     pub(super) state: ApiState,
     pub(super) caller: Caller,
     pub(super) request: Request,
 }
 
 /// Finds out who calls, asks for `right`, and lets `act` answer.
-pub(super) async fn run<F, R>(state: ApiState, right: Permission, request: Request, act: F) -> Response
+pub(super) async fn authorize_and_run<F, R>(
+    state: ApiState,
+    right: Permission,
+    request: Request,
+    act: F,
+) -> Response
 where
-    F: FnOnce(Call) -> R,
-    R: Future<Output = Result<Done, Fault>>,
+    F: FnOnce(LegacyCall) -> R,
+    R: Future<Output = Result<LegacyResponse, LegacyError>>,
 {
-    let (shown, from) = (credentials(&request), address(&request));
+    let (shown, from) = (session_credentials(&request), peer_address(&request));
     let known = async {
         let Metadata { login, session } = &shown;
         if login.is_empty() || session.is_empty() {
-            return Err(Fault::login());
+            return Err(LegacyError::invalid_login());
         }
         Ok(state.accounts.authenticate_session(login, session, from).await?)
     };
     let caller = match known.await {
         Ok(caller) => caller,
-        Err(fault) => return shown.refuse(&fault),
+        Err(fault) => return shown.error_response(&fault),
     };
     let done = match caller.require_right(right) {
-        Ok(()) => act(Call { state, caller: caller.clone(), request }).await,
+        Ok(()) => act(LegacyCall { state, caller: caller.clone(), request }).await,
         Err(refusal) => Err(refusal.into()),
     };
     let mut response = match done {
-        Ok(done) => shown.done(done),
-        Err(fault) => shown.refuse(&fault),
+        Ok(done) => shown.success_response(done),
+        Err(fault) => shown.error_response(&fault),
     };
     // For the log line of the call.
     response.extensions_mut().insert(caller);
@@ -60,17 +65,17 @@ where
 }
 
 /// Login and session: of the query when it has both, else of the header.
-fn credentials(request: &Request) -> Metadata {
-    let named = |name| super::filter::parameter(request.uri(), name).unwrap_or_default();
+fn session_credentials(request: &Request) -> Metadata {
+    let named = |name| super::filter::query_parameter(request.uri(), name).unwrap_or_default();
     let (login, session) = (named("login"), named("session"));
     if !login.is_empty() && !session.is_empty() {
         return Metadata { login, session };
     }
-    bearer(request.headers()).unwrap_or(Metadata { login, session })
+    bearer_credentials(request.headers()).unwrap_or(Metadata { login, session })
 }
 
 /// `Authorization: Bearer` with the Base64 text of the login, a colon and the session.
-fn bearer(headers: &HeaderMap) -> Option<Metadata> {
+fn bearer_credentials(headers: &HeaderMap) -> Option<Metadata> {
     let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     let bytes = BASE64.decode(token.trim()).ok().filter(|_| scheme.eq_ignore_ascii_case("bearer"))?;
     // A login may hold a colon, a session never does.
@@ -80,17 +85,17 @@ fn bearer(headers: &HeaderMap) -> Option<Metadata> {
 }
 
 /// The body: a JSON object.
-pub(super) async fn body(request: Request) -> Result<Node, Fault> {
+pub(super) async fn json_body(request: Request) -> Result<Node, LegacyError> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let essence = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
     if !essence.eq_ignore_ascii_case("application/json") {
-        return Err(Fault::invalid("Content-Type"));
+        return Err(LegacyError::invalid_field("Content-Type"));
     }
-    let bytes = Bytes::from_request(request, &()).await.map_err(|_| Fault::invalid("body"))?;
-    let node = Node::from_json(&bytes).map_err(|_| Fault::invalid("body"))?;
+    let bytes = Bytes::from_request(request, &()).await.map_err(|_| LegacyError::invalid_field("body"))?;
+    let node = Node::from_json(&bytes).map_err(|_| LegacyError::invalid_field("body"))?;
     match node.value {
         NodeValue::Map(_) => Ok(node),
-        _ => Err(Fault::invalid("body")),
+        _ => Err(LegacyError::invalid_field("body")),
     }
 }
 
@@ -102,7 +107,7 @@ mod tests {
 
     fn of(path: &str, header: &str) -> (String, String) {
         let request = Request::get(path).header("authorization", header).body(Body::empty()).unwrap();
-        let Metadata { login, session } = credentials(&request);
+        let Metadata { login, session } = session_credentials(&request);
         (login, session)
     }
 

@@ -3,36 +3,36 @@
 use axum::extract::{Request, State};
 use axum::response::Response;
 
-use super::answer::{Fault, Metadata};
-use super::call::body;
-use crate::api::caller::address;
+use super::answer::{LegacyError, Metadata};
+use super::call::json_body;
+use crate::api::caller::peer_address;
 use crate::api::state::ApiState;
 use crate::syntax::source::{Node, NodeValue};
 
 /// Answers with the session in `metadata`; with the login as it was given when it failed.
 pub(super) async fn log_in(State(state): State<ApiState>, request: Request) -> Response {
-    let address = address(&request);
-    let body = match body(request).await {
+    let address = peer_address(&request);
+    let body = match json_body(request).await {
         Ok(body) => body,
-        Err(fault) => return Metadata::default().refuse(&fault),
+        Err(fault) => return Metadata::default().error_response(&fault),
     };
-    let (login, password) = match (field(&body, "login"), field(&body, "password")) {
+    let (login, password) = match (required_text(&body, "login"), required_text(&body, "password")) {
         (Ok(login), Ok(password)) => (login, password),
-        (Err(fault), _) | (_, Err(fault)) => return Metadata::default().refuse(&fault),
+        (Err(fault), _) | (_, Err(fault)) => return Metadata::default().error_response(&fault),
     };
     let opened = state.accounts.open_session(&login, &password, address).await;
     match opened {
-        Ok(session) => Metadata { login, session }.fine(),
-        Err(refusal) => Metadata { login, session: String::new() }.refuse(&refusal.into()),
+        Ok(session) => Metadata { login, session }.empty_response(),
+        Err(refusal) => Metadata { login, session: String::new() }.error_response(&refusal.into()),
     }
 }
 
-fn field(body: &Node, name: &str) -> Result<String, Fault> {
+fn required_text(body: &Node, name: &str) -> Result<String, LegacyError> {
     match body.get(name).map(|node| &node.value) {
-        None | Some(NodeValue::Null) => Err(Fault::missing(name)),
-        Some(NodeValue::Text(text)) if text.is_empty() => Err(Fault::missing(name)),
+        None | Some(NodeValue::Null) => Err(LegacyError::missing_field(name)),
+        Some(NodeValue::Text(text)) if text.is_empty() => Err(LegacyError::missing_field(name)),
         Some(NodeValue::Text(text)) => Ok(text.clone()),
         Some(NodeValue::Int(number)) => Ok(number.to_string()),
-        Some(_) => Err(Fault::invalid(name)),
+        Some(_) => Err(LegacyError::invalid_field(name)),
     }
 }

@@ -7,29 +7,31 @@ use axum::response::Response;
 use axum::routing::{get, patch, post};
 use tower_http::catch_panic::CatchPanicLayer;
 
-use super::answer::{Fault, Metadata};
-use super::call::run;
+use super::answer::{LegacyError, Metadata};
+use super::call::authorize_and_run;
 use crate::api::state::ApiState;
 use crate::domain::Permission;
 
-type Id = Result<Path<String>, PathRejection>;
+type IdPath = Result<Path<String>, PathRejection>;
 
 /// The paths below `/legacy-api`.
 pub fn router(state: ApiState) -> Router {
     let list = async |State(state): State<ApiState>, request: Request| {
-        run(state, Permission::View, request, super::devices::list).await
+        authorize_and_run(state, Permission::View, request, super::devices::list).await
     };
     let create = async |State(state): State<ApiState>, request: Request| {
-        run(state, Permission::Edit, request, super::edits::create).await
+        authorize_and_run(state, Permission::Edit, request, super::edits::create).await
     };
-    let change = async |State(state): State<ApiState>, id: Id, request: Request| {
-        run(state, Permission::Edit, request, |call| super::edits::change(call, text(id))).await
+    let change = async |State(state): State<ApiState>, id: IdPath, request: Request| {
+        authorize_and_run(state, Permission::Edit, request, |call| super::edits::update(call, path_text(id)))
+            .await
     };
-    let remove = async |State(state): State<ApiState>, id: Id, request: Request| {
-        run(state, Permission::Edit, request, |call| super::edits::remove(call, text(id))).await
+    let remove = async |State(state): State<ApiState>, id: IdPath, request: Request| {
+        authorize_and_run(state, Permission::Edit, request, |call| super::edits::remove(call, path_text(id)))
+            .await
     };
     let locations = async |State(state): State<ApiState>, request: Request| {
-        run(state, Permission::View, request, super::locations::list).await
+        authorize_and_run(state, Permission::View, request, super::locations::list).await
     };
     Router::new()
         .route("/login", post(super::login::log_in))
@@ -37,18 +39,19 @@ pub fn router(state: ApiState) -> Router {
         .route("/devices/{id}", patch(change).delete(remove))
         .route("/locations", get(locations))
         .with_state(state)
-        .fallback(async || refused("path"))
-        .method_not_allowed_fallback(async || refused("method"))
+        .fallback(async || invalid_response("path"))
+        .method_not_allowed_fallback(async || invalid_response("method"))
         .layer(CatchPanicLayer::custom(|_| {
-            Metadata::default().refuse(&Fault::trouble("The server could not answer this; see its log."))
+            Metadata::default()
+                .error_response(&LegacyError::internal("The server could not answer this; see its log."))
         }))
 }
 
 /// The number in the path, as it stands there; nothing when it is no text.
-fn text(id: Id) -> String {
+fn path_text(id: IdPath) -> String {
     id.map(|Path(text)| text).unwrap_or_default()
 }
 
-fn refused(what: &str) -> Response {
-    Metadata::default().refuse(&Fault::invalid(what))
+fn invalid_response(what: &str) -> Response {
+    Metadata::default().error_response(&LegacyError::invalid_field(what))
 }

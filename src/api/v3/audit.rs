@@ -6,12 +6,12 @@ use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
 
-use super::records::window;
+use super::records::time_range;
 use crate::api::error::ApiError;
 use crate::api::list;
-use crate::api::operation::{Answer, Operation, Param, ParamKind, Verb};
-use crate::api::query::Query;
-use crate::api::routes::Routes;
+use crate::api::operation::{Operation, Param, ParamKind, ResponseSpec, Verb};
+use crate::api::query::QueryParams;
+use crate::api::routes::OperationRouter;
 use crate::api::state::ApiState;
 use crate::domain::AuditFilter;
 use crate::schema::table::records::AUDIT_ENTRY;
@@ -25,36 +25,36 @@ const PARAMS: &[Param] = &[
     Param::new("thru", ParamKind::Time, "Before this time"),
 ];
 
-pub(super) fn routes(routes: Routes) -> Routes {
+pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
     let about = "Who changed what, newest first";
     let operation = Operation::new(Verb::Get, "/audit", "listAudit", "audit", about)
-        .query(PARAMS)
-        .paged()
-        .answer(Answer::List(vec![&AUDIT_ENTRY]));
-    routes.on(operation, entries)
+        .with_query(PARAMS)
+        .with_paging()
+        .with_response(ResponseSpec::List(vec![&AUDIT_ENTRY]));
+    routes.route(operation, list)
 }
 
-async fn entries(
+async fn list(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    mut query: Query,
+    mut query: QueryParams,
 ) -> Result<Response, ApiError> {
     let zone = state.resources.time_zone(&caller).await?;
-    let (from, thru) = window(&mut query, &zone);
+    let (from, thru) = time_range(&mut query, &zone);
     let id = |text: &str| text.parse::<i64>().ok().filter(|id| *id > 0);
     let filter = AuditFilter {
         customer: None,
         login: query.text("login").map(str::to_owned),
         object: query.text("object").map(str::to_owned),
-        object_id: query.one("object_id", "an id", id),
+        object_id: query.parse_one("object_id", "an id", id),
         from,
         until: thru,
     };
-    let shown = query.window();
-    query.finish()?;
+    let shown = query.paging();
+    query.into_result()?;
     let (role, resources) = (caller.role, state.resources);
     let newest_first = |last, id| id < last;
-    list::paged(role, shown, newest_first, move |page| {
+    list::stream_pages(role, shown, newest_first, move |page| {
         let (resources, caller, filter) = (Arc::clone(&resources), caller.clone(), filter.clone());
         async move { resources.audit_trail(&caller, filter, page).await }
     })

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::api::body::JsonBody;
 use crate::api::error::ApiError;
-use crate::api::operation::{Answer, Body, Operation, Verb};
-use crate::api::routes::Routes;
+use crate::api::operation::{BodySpec, Operation, ResponseSpec, Verb};
+use crate::api::routes::OperationRouter;
 use crate::api::state::ApiState;
 use crate::domain::{MonitorType, Permission};
 use crate::schema::intake::{FieldReader, InputFormat, reject_secret_sources};
@@ -23,17 +23,20 @@ use crate::syntax::source::{Node, NodeValue};
 use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, display_value};
 
 /// Characters of a key at most.
-const KEY: usize = 255;
+const MAX_KEY_CHARS: usize = 255;
 /// Faults that one answer names.
-const MOST_FAULTS: usize = 100;
+const MAX_FAULTS: usize = 100;
 
-pub(super) fn routes(routes: Routes) -> Routes {
+pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
     let edit = |path, id, about, table: &'static FieldTable| {
         Operation::new(Verb::Post, path, id, "monitors", about)
-            .right(Some(Permission::Edit))
-            .body(Body::Create(table))
-            .answer(Answer::One(&BULK_EDIT_RESULT))
-            .or(403, "The role lacks the right, or one of the monitors is not the account's or a file's")
+            .with_right(Some(Permission::Edit))
+            .with_body(BodySpec::Create(table))
+            .with_response(ResponseSpec::One(&BULK_EDIT_RESULT))
+            .with_status(
+                403,
+                "The role lacks the right, or one of the monitors is not the account's or a file's",
+            )
     };
     let fields =
         edit("/monitors/bulk-edit", "bulkEditMonitors", "Change several monitors", &MONITOR_BULK_EDIT);
@@ -50,42 +53,42 @@ pub(super) fn routes(routes: Routes) -> Routes {
         &SCRIPT_BULK_EDIT,
     );
     let apply = Operation::new(Verb::Post, "/apply", "apply", "monitors", "Bring monitors of files in line")
-        .right(Some(Permission::Edit))
-        .body(Body::Create(&APPLY))
-        .answer(Answer::One(&APPLY_RESPONSE));
+        .with_right(Some(Permission::Edit))
+        .with_body(BodySpec::Create(&APPLY))
+        .with_response(ResponseSpec::One(&APPLY_RESPONSE));
     routes
-        .on(
+        .route(
             fields,
             async |State(state): State<ApiState>,
                    Extension(caller): Extension<Caller>,
                    JsonBody(body): JsonBody| {
                 let warnings = monitors::bulk_edit(&state.monitors, &caller, &body).await?;
-                Ok::<_, ApiError>(edited(&body, warnings))
+                Ok::<_, ApiError>(edited_response(&body, warnings))
             },
         )
-        .on(
+        .route(
             passwords,
             async |State(state): State<ApiState>,
                    Extension(caller): Extension<Caller>,
                    JsonBody(body): JsonBody| {
                 let warnings = monitors::bulk_edit_passwords(&state.monitors, &caller, &body).await?;
-                Ok::<_, ApiError>(edited(&body, warnings))
+                Ok::<_, ApiError>(edited_response(&body, warnings))
             },
         )
-        .on(
+        .route(
             scripts,
             async |State(state): State<ApiState>,
                    Extension(caller): Extension<Caller>,
                    JsonBody(body): JsonBody| {
                 let warnings = monitors::bulk_edit_scripts(&state.monitors, &caller, &body).await?;
-                Ok::<_, ApiError>(edited(&body, warnings))
+                Ok::<_, ApiError>(edited_response(&body, warnings))
             },
         )
-        .on_large(apply, bring_in_line)
+        .route_large(apply, apply_monitors)
 }
 
 /// 200 with the ids as texts, each once, as other edits answer theirs; and the warnings when there are any.
-pub(super) fn edited(body: &Node, warnings: Vec<String>) -> Json<Value> {
+pub(super) fn edited_response(body: &Node, warnings: Vec<String>) -> Json<Value> {
     let monitors = body.get("monitors").map(Node::items).unwrap_or_default();
     let mut seen = HashSet::new();
     let ids: Vec<String> = monitors
@@ -102,24 +105,24 @@ pub(super) fn edited(body: &Node, warnings: Vec<String>) -> Json<Value> {
     Json(answer)
 }
 
-async fn bring_in_line(
+async fn apply_monitors(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
     JsonBody(body): JsonBody,
 ) -> Result<Json<Value>, ApiError> {
-    let (wanted, options) = read(body)?;
+    let (wanted, options) = parse_apply_request(body)?;
     let changes = monitors::apply(&state.monitors, &caller, wanted, options).await?;
-    let changes: Vec<Value> = changes.into_iter().map(change).collect();
+    let changes: Vec<Value> = changes.into_iter().map(change_to_json).collect();
     Ok(Json(json!({"changes": changes})))
 }
 
-fn change(change: AppliedChange) -> Value {
+fn change_to_json(change: AppliedChange) -> Value {
     let AppliedChange { key, id, action, before, after, warnings } = change;
     json!({"key": key, "id": id, "action": action, "before": before, "after": after, "warnings": warnings})
 }
 
 /// Takes the body apart; the fields of the monitors are judged where they are made.
-fn read(body: Node) -> Result<(Vec<ApplyEntry>, ApplyOptions), ServiceError> {
+fn parse_apply_request(body: Node) -> Result<(Vec<ApplyEntry>, ApplyOptions), ServiceError> {
     let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
     let fields = intake.read_fields(&APPLY, &body, &[], true);
     let mut faults = intake.errors;
@@ -132,14 +135,14 @@ fn read(body: Node) -> Result<(Vec<ApplyEntry>, ApplyOptions), ServiceError> {
     };
     let mut keys = HashSet::new();
     let mut wanted = Vec::new();
-    let monitors = entries(body).into_iter().find(|(name, _)| name == "monitors");
+    let monitors = into_entries(body).into_iter().find(|(name, _)| name == "monitors");
     let items = match monitors.map(|(_, node)| node.value) {
         Some(NodeValue::List(items)) => items,
         _ => Vec::new(),
     };
     for (index, item) in items.into_iter().enumerate() {
-        if faults.len() >= MOST_FAULTS {
-            let message = format!("more than {MOST_FAULTS} things are wrong; what follows was not read");
+        if faults.len() >= MAX_FAULTS {
+            let message = format!("more than {MAX_FAULTS} things are wrong; what follows was not read");
             faults.push(ValidationError::new(
                 ValidationErrorKind::Conflict,
                 "monitors",
@@ -148,7 +151,7 @@ fn read(body: Node) -> Result<(Vec<ApplyEntry>, ApplyOptions), ServiceError> {
             ));
             break;
         }
-        match monitor(index, item) {
+        match parse_entry(index, item) {
             Ok(applied) if keys.insert(applied.key.clone()) => wanted.push(applied),
             Ok(applied) => {
                 let path = format!("monitors[{index}].key");
@@ -167,7 +170,7 @@ fn read(body: Node) -> Result<(Vec<ApplyEntry>, ApplyOptions), ServiceError> {
 }
 
 /// Key and type of one monitor, with its fields; `type` stays among them.
-fn monitor(index: usize, node: Node) -> Result<ApplyEntry, Vec<ValidationError>> {
+fn parse_entry(index: usize, node: Node) -> Result<ApplyEntry, Vec<ValidationError>> {
     let at = |field: &str| format!("monitors[{index}].{field}");
     let mut faults = Vec::new();
     if !matches!(node.value, NodeValue::Map(_)) {
@@ -179,10 +182,10 @@ fn monitor(index: usize, node: Node) -> Result<ApplyEntry, Vec<ValidationError>>
             message,
         )]);
     }
-    let fits = |key: &&str| !key.is_empty() && key.chars().count() <= KEY;
+    let fits = |key: &&str| !key.is_empty() && key.chars().count() <= MAX_KEY_CHARS;
     let key = node.get("key").and_then(Node::as_text).filter(fits).map(str::to_owned);
     if key.is_none() {
-        let message = format!("`{}` must be a text of 1 to {KEY} characters", at("key"));
+        let message = format!("`{}` must be a text of 1 to {MAX_KEY_CHARS} characters", at("key"));
         faults.push(ValidationError::new(
             ValidationErrorKind::MissingField,
             at("key"),
@@ -227,7 +230,7 @@ fn monitor(index: usize, node: Node) -> Result<ApplyEntry, Vec<ValidationError>>
     }
 }
 
-fn entries(node: Node) -> Vec<(String, Node)> {
+fn into_entries(node: Node) -> Vec<(String, Node)> {
     match node.value {
         NodeValue::Map(entries) => entries.into_iter().map(|(key, node)| (key.name, node)).collect(),
         _ => Vec::new(),

@@ -8,13 +8,13 @@ use axum::{Extension, Json};
 use futures::stream;
 use serde_json::{Value, json};
 
-use super::tokens::whole;
+use super::tokens::body_fields;
 use crate::api::body::JsonBody;
 use crate::api::error::ApiError;
 use crate::api::list;
-use crate::api::operation::{Answer, Body, Operation, Verb};
-use crate::api::query::{Query, Window};
-use crate::api::routes::Routes;
+use crate::api::operation::{BodySpec, Operation, ResponseSpec, Verb};
+use crate::api::query::{Paging, QueryParams};
+use crate::api::routes::OperationRouter;
 use crate::api::state::ApiState;
 use crate::domain::Permission;
 use crate::schema::table::records::CUSTOMER;
@@ -24,42 +24,43 @@ use crate::service::{Caller, ServiceError};
 const PATH: &str = "/customers";
 const TAG: &str = "customers";
 
-pub(super) fn routes(routes: Routes) -> Routes {
+pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
     let about = "The accounts of this installation; for the host token alone";
     let all = Operation::new(Verb::Get, PATH, "listCustomers", TAG, about);
-    let all = all.right(Some(Permission::ManageAdmins)).answer(Answer::List(vec![&CUSTOMER]));
+    let all =
+        all.with_right(Some(Permission::ManageAdmins)).with_response(ResponseSpec::List(vec![&CUSTOMER]));
     let create =
         Operation::new(Verb::Post, PATH, "createCustomer", TAG, "A new account; for the host token alone");
     let create = create
-        .right(Some(Permission::ManageAdmins))
-        .body(Body::Create(&CUSTOMER))
-        .answer(Answer::Saved(None))
-        .or(409, "There is an account with this name already");
-    routes.on(all, show).on(create, add)
+        .with_right(Some(Permission::ManageAdmins))
+        .with_body(BodySpec::Create(&CUSTOMER))
+        .with_response(ResponseSpec::Saved(None))
+        .with_status(409, "There is an account with this name already");
+    routes.route(all, list_customers).route(create, create_customer)
 }
 
-async fn show(
+async fn list_customers(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    mut query: Query,
+    mut query: QueryParams,
 ) -> Result<Response, ApiError> {
-    let window: Window = query.window();
-    query.finish()?;
+    let window: Paging = query.paging();
+    query.into_result()?;
     let customers = state.accounts.customers(&caller).await?;
     let rows = customers.iter().map(|customer| {
         let settings = read_record::<CustomerSettings<'_>>(customer);
         json!({"id": customer.id, "name": settings.map(|settings| settings.name).unwrap_or_default()})
     });
-    let (count, piece) = (customers.len() as u64, list::piece(rows));
-    Ok(list::respond(caller.role, count, window, stream::iter([Ok::<_, Infallible>(piece)])))
+    let (count, piece) = (customers.len() as u64, list::json_chunk(rows));
+    Ok(list::stream_list(caller.role, count, window, stream::iter([Ok::<_, Infallible>(piece)])))
 }
 
-async fn add(
+async fn create_customer(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
     JsonBody(body): JsonBody,
 ) -> Result<Json<Value>, ApiError> {
-    let fields = whole(&CUSTOMER, &body)?;
+    let fields = body_fields(&CUSTOMER, &body)?;
     let wanted: CustomerSettings<'_> = read_fields(&fields).map_err(ServiceError::from)?;
     let id = state.accounts.add_customer(&caller, wanted.name).await?;
     Ok(Json(json!({"id": id.to_string()})))

@@ -8,13 +8,13 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use jiff::tz::TimeZone;
 
-use crate::api::body::{JsonBody, OptionalBody};
+use crate::api::body::{JsonBody, OptionalJsonBody};
 use crate::api::error::ApiError;
 use crate::api::etag;
-use crate::api::operation::{Answer, Body, Operation, Verb};
-use crate::api::path::Id;
-use crate::api::query::time_in;
-use crate::api::routes::Routes;
+use crate::api::operation::{BodySpec, Operation, ResponseSpec, Verb};
+use crate::api::path::IdParam;
+use crate::api::query::parse_time_in_zone;
+use crate::api::routes::OperationRouter;
 use crate::api::state::ApiState;
 use crate::domain::{MonitorId, MonitorType, Permission, Timestamp};
 use crate::schema::intake::{FieldReader, InputFormat, reject_secret_sources};
@@ -26,10 +26,10 @@ use crate::service::{Caller, ServiceError};
 use crate::syntax::source::Node;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
-const FILE: &str = "The role lacks the right, or a file on the server manages the monitor";
+const FORBIDDEN_OR_FILE: &str = "The role lacks the right, or a file on the server manages the monitor";
 
 /// Paths and names of the operations on one type.
-struct Words {
+struct TypeRoutes {
     kind: MonitorType,
     path: &'static str,
     path_one: &'static str,
@@ -40,48 +40,49 @@ struct Words {
 }
 
 /// Made once for the whole process: operations name themselves by static texts.
-fn words() -> &'static [Words] {
-    static WORDS: OnceLock<Vec<Words>> = OnceLock::new();
+fn type_routes() -> &'static [TypeRoutes] {
+    static WORDS: OnceLock<Vec<TypeRoutes>> = OnceLock::new();
     let lasting = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
     WORDS.get_or_init(|| {
-        let of = |kind: &MonitorType| Words {
+        let of = |kind: &MonitorType| TypeRoutes {
             kind: *kind,
             path: lasting(format!("/monitors/{kind}")),
             about_create: lasting(format!("Make a monitor of type {kind}")),
             about_edit: lasting(format!("Change a monitor of type {kind}")),
             path_one: lasting(format!("/monitors/{kind}/{{id}}")),
-            create: lasting(format!("create{}Monitor", camel(kind.name()))),
-            edit: lasting(format!("edit{}Monitor", camel(kind.name()))),
+            create: lasting(format!("create{}Monitor", to_camel_case(kind.name()))),
+            edit: lasting(format!("edit{}Monitor", to_camel_case(kind.name()))),
         };
         MonitorType::ALL.iter().map(of).collect()
     })
 }
 
 /// `website-ssl` as `WebsiteSsl`.
-fn camel(name: &str) -> String {
+fn to_camel_case(name: &str) -> String {
     let capital = |part: &str| part[..1].to_uppercase() + &part[1..];
     name.split('-').map(capital).collect()
 }
 
-pub(super) fn routes(routes: Routes) -> Routes {
-    let routes = words().iter().fold(routes, of_type);
-    let routes = [MonitorType::WebsiteApi, MonitorType::WebsiteSslApi].into_iter().fold(routes, conversion);
+pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
+    let routes = type_routes().iter().fold(routes, routes_for_type);
+    let routes =
+        [MonitorType::WebsiteApi, MonitorType::WebsiteSslApi].into_iter().fold(routes, conversion_route);
     let delete =
         Operation::new(Verb::Delete, "/monitors/{id}", "deleteMonitor", "monitors", "Remove a monitor")
-            .right(Some(Permission::Edit))
-            .if_match()
-            .or(403, FILE);
+            .with_right(Some(Permission::Edit))
+            .with_if_match()
+            .with_status(403, FORBIDDEN_OR_FILE);
     let copy =
         Operation::new(Verb::Post, "/monitors/{id}/clone", "cloneMonitor", "monitors", "Copy a monitor")
-            .right(Some(Permission::Edit))
-            .body(Body::Patch(&MONITOR_CLONE))
-            .may_lack_body()
-            .answer(Answer::Saved(None));
+            .with_right(Some(Permission::Edit))
+            .with_body(BodySpec::Patch(&MONITOR_CLONE))
+            .with_optional_body()
+            .with_response(ResponseSpec::Saved(None));
     let pause =
         Operation::new(Verb::Post, "/monitors/{id}/pause", "pauseMonitor", "monitors", "Let a monitor rest")
-            .right(Some(Permission::Edit))
-            .body(Body::Create(&PAUSE))
-            .answer(Answer::Saved(None));
+            .with_right(Some(Permission::Edit))
+            .with_body(BodySpec::Create(&PAUSE))
+            .with_response(ResponseSpec::Saved(None));
     let resume = Operation::new(
         Verb::Post,
         "/monitors/{id}/resume",
@@ -89,32 +90,36 @@ pub(super) fn routes(routes: Routes) -> Routes {
         "monitors",
         "End a rest at once",
     )
-    .right(Some(Permission::Edit))
-    .answer(Answer::Saved(None));
-    routes.on(delete, remove).on(copy, clone).on(pause, rest).on(resume, end_rest)
+    .with_right(Some(Permission::Edit))
+    .with_response(ResponseSpec::Saved(None));
+    routes
+        .route(delete, remove)
+        .route(copy, copy_monitor)
+        .route(pause, pause_monitor)
+        .route(resume, resume_monitor)
 }
 
-fn of_type(routes: Routes, words: &Words) -> Routes {
+fn routes_for_type(routes: OperationRouter, words: &TypeRoutes) -> OperationRouter {
     let kind = words.kind;
     let create = Operation::new(Verb::Post, words.path, words.create, "monitors", words.about_create)
-        .right(Some(Permission::Edit))
-        .body(Body::Create(table::for_type(kind)))
-        .answer(Answer::Saved(None));
+        .with_right(Some(Permission::Edit))
+        .with_body(BodySpec::Create(table::for_type(kind)))
+        .with_response(ResponseSpec::Saved(None));
     let edit = Operation::new(Verb::Patch, words.path_one, words.edit, "monitors", words.about_edit)
-        .right(Some(Permission::Edit))
-        .body(Body::Patch(table::for_type(kind)))
-        .answer(Answer::Saved(None))
-        .if_match()
-        .or(403, FILE);
+        .with_right(Some(Permission::Edit))
+        .with_body(BodySpec::Patch(table::for_type(kind)))
+        .with_response(ResponseSpec::Saved(None))
+        .with_if_match()
+        .with_status(403, FORBIDDEN_OR_FILE);
     let make = async move |State(state): State<ApiState>,
                            Extension(caller): Extension<Caller>,
                            JsonBody(body): JsonBody| {
         let saved = monitors::create(&state.monitors, &caller, kind, InputFormat::V3, &body).await?;
-        Ok::<_, ApiError>(etag::saved(saved))
+        Ok::<_, ApiError>(etag::saved_response(saved))
     };
     let change = async move |State(state): State<ApiState>,
                              Extension(caller): Extension<Caller>,
-                             Id(id): Id,
+                             IdParam(id): IdParam,
                              headers: HeaderMap,
                              JsonBody(body): JsonBody| {
         let seen = etag::if_match(&headers)?;
@@ -128,12 +133,12 @@ fn of_type(routes: Routes, words: &Words) -> Routes {
             seen,
         )
         .await?;
-        Ok::<_, ApiError>(etag::saved(saved))
+        Ok::<_, ApiError>(etag::saved_response(saved))
     };
-    routes.on_large(create, make).on_large(edit, change)
+    routes.route_large(create, make).route_large(edit, change)
 }
 
-fn conversion(routes: Routes, kind: MonitorType) -> Routes {
+fn conversion_route(routes: OperationRouter, kind: MonitorType) -> OperationRouter {
     let (path, id, about) = match kind {
         MonitorType::WebsiteApi => (
             "/monitors/website-api/{id}/convert-api",
@@ -147,26 +152,26 @@ fn conversion(routes: Routes, kind: MonitorType) -> Routes {
         ),
     };
     let operation = Operation::new(Verb::Patch, path, id, "monitors", about)
-        .right(Some(Permission::Edit))
-        .answer(Answer::Saved(None))
-        .if_match()
-        .or(403, FILE)
-        .or(409, "The monitor has API steps already");
+        .with_right(Some(Permission::Edit))
+        .with_response(ResponseSpec::Saved(None))
+        .with_if_match()
+        .with_status(403, FORBIDDEN_OR_FILE)
+        .with_status(409, "The monitor has API steps already");
     let convert = async move |State(state): State<ApiState>,
                               Extension(caller): Extension<Caller>,
-                              Id(id): Id,
+                              IdParam(id): IdParam,
                               headers: HeaderMap| {
         let seen = etag::if_match(&headers)?;
         let saved = monitors::convert_to_steps(&state.monitors, &caller, MonitorId(id), kind, seen).await?;
-        Ok::<_, ApiError>(etag::saved(saved))
+        Ok::<_, ApiError>(etag::saved_response(saved))
     };
-    routes.on(operation, convert)
+    routes.route(operation, convert)
 }
 
 async fn remove(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    Id(id): Id,
+    IdParam(id): IdParam,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let seen = etag::if_match(&headers)?;
@@ -174,30 +179,31 @@ async fn remove(
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-async fn clone(
+async fn copy_monitor(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    Id(id): Id,
-    OptionalBody(body): OptionalBody,
+    IdParam(id): IdParam,
+    OptionalJsonBody(body): OptionalJsonBody,
 ) -> Result<Response, ApiError> {
-    Ok(etag::saved(monitors::copy(&state.monitors, &caller, MonitorId(id), &body).await?))
+    Ok(etag::saved_response(monitors::copy(&state.monitors, &caller, MonitorId(id), &body).await?))
 }
 
-async fn rest(
+async fn pause_monitor(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    Id(id): Id,
+    IdParam(id): IdParam,
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
     let zone = state.resources.time_zone(&caller).await?;
-    let until = until(&body, &zone)?;
-    Ok(etag::saved(monitors::pause(&state.monitors, &caller, MonitorId(id), until).await?))
+    let until = parse_until(&body, &zone)?;
+    Ok(etag::saved_response(monitors::pause(&state.monitors, &caller, MonitorId(id), until).await?))
 }
 
-fn until(body: &Node, zone: &TimeZone) -> Result<Timestamp, ServiceError> {
+fn parse_until(body: &Node, zone: &TimeZone) -> Result<Timestamp, ServiceError> {
     let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
     let read = intake.read_fields(&PAUSE, body, &[], true);
-    let until = read.get("until").and_then(|until| until.as_str()).and_then(|text| time_in(zone, text));
+    let until =
+        read.get("until").and_then(|until| until.as_str()).and_then(|text| parse_time_in_zone(zone, text));
     if until.is_none() && intake.errors.is_empty() {
         let message = "`until` must be a time as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the time zone of the account";
         intake.errors.push(ValidationError::new(
@@ -210,12 +216,12 @@ fn until(body: &Node, zone: &TimeZone) -> Result<Timestamp, ServiceError> {
     until.filter(|_| intake.errors.is_empty()).ok_or(ServiceError::Invalid(intake.errors))
 }
 
-async fn end_rest(
+async fn resume_monitor(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    Id(id): Id,
+    IdParam(id): IdParam,
 ) -> Result<Response, ApiError> {
-    Ok(etag::saved(monitors::resume(&state.monitors, &caller, MonitorId(id)).await?))
+    Ok(etag::saved_response(monitors::resume(&state.monitors, &caller, MonitorId(id)).await?))
 }
 
 #[cfg(test)]
@@ -224,7 +230,7 @@ mod tests {
 
     #[test]
     fn every_type_has_its_own_paths_and_names() {
-        let words = words();
+        let words = type_routes();
         assert_eq!(words.len(), 21);
         let ssl = words.iter().find(|words| words.kind == MonitorType::WebsiteSslApi).unwrap();
         assert_eq!(ssl.path_one, "/monitors/website-ssl-api/{id}");

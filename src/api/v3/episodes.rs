@@ -7,13 +7,13 @@ use axum::response::Response;
 use axum::{Extension, Json};
 use serde_json::{Map, Value};
 
-use super::records::window;
+use super::records::time_range;
 use crate::api::error::ApiError;
 use crate::api::list;
-use crate::api::operation::{Answer, Operation, Param, ParamKind, Verb};
-use crate::api::path::Id;
-use crate::api::query::Query;
-use crate::api::routes::Routes;
+use crate::api::operation::{Operation, Param, ParamKind, ResponseSpec, Verb};
+use crate::api::path::IdParam;
+use crate::api::query::QueryParams;
+use crate::api::routes::OperationRouter;
 use crate::api::state::ApiState;
 use crate::domain::{EpisodeFilter, EpisodeId, MonitorId, Permission};
 use crate::schema::table::alerting::{EPISODE, EPISODE_DETAIL};
@@ -28,44 +28,44 @@ const PARAMS: &[Param] = &[
     Param::new("thru", ParamKind::Time, "Begun before this time"),
 ];
 
-pub(super) fn routes(routes: Routes) -> Routes {
+pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
     let all = Operation::new(Verb::Get, "/episodes", "listEpisodes", "episodes", "Outages, newest first")
-        .query(PARAMS)
-        .paged()
-        .answer(Answer::List(vec![&EPISODE]));
+        .with_query(PARAMS)
+        .with_paging()
+        .with_response(ResponseSpec::List(vec![&EPISODE]));
     let about = "One outage, with the messages about it";
     let one = Operation::new(Verb::Get, "/episodes/{id}", "getEpisode", "episodes", about)
-        .answer(Answer::One(&EPISODE_DETAIL));
+        .with_response(ResponseSpec::One(&EPISODE_DETAIL));
     let path = "/episodes/{id}/acknowledge";
     let about = "Acknowledge an open outage: its errors are told no more, but its end is";
     let acknowledge = Operation::new(Verb::Post, path, "acknowledgeEpisode", "episodes", about)
-        .right(Some(Permission::Edit))
-        .answer(Answer::One(&EPISODE))
-        .or(409, "The outage has ended");
-    routes.on(all, many).on(one, get).on(acknowledge, note)
+        .with_right(Some(Permission::Edit))
+        .with_response(ResponseSpec::One(&EPISODE))
+        .with_status(409, "The outage has ended");
+    routes.route(all, list_episodes).route(one, get).route(acknowledge, acknowledge_episode)
 }
 
-async fn many(
+async fn list_episodes(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    mut query: Query,
+    mut query: QueryParams,
 ) -> Result<Response, ApiError> {
     let zone = state.resources.time_zone(&caller).await?;
-    let (from, thru) = window(&mut query, &zone);
+    let (from, thru) = time_range(&mut query, &zone);
     let id = |text: &str| text.parse::<i64>().ok().filter(|id| *id > 0);
     let filter = EpisodeFilter {
         customer: None,
-        monitor: query.one("monitor_id", "an id", id).map(MonitorId),
-        open: query.one("open", "`true` or `false`", |text| text.parse::<bool>().ok()),
+        monitor: query.parse_one("monitor_id", "an id", id).map(MonitorId),
+        open: query.parse_one("open", "`true` or `false`", |text| text.parse::<bool>().ok()),
         from,
         until: thru,
     };
-    let shown = query.window();
-    query.finish()?;
-    let (role, alerting) = (caller.role, state.alerting);
+    let shown = query.paging();
+    query.into_result()?;
+    let (role, alerting) = (caller.role, state.alerts);
     // Ids say nothing of their order in time: a page is taken as it comes.
     let any = |last, id| id != last;
-    list::paged(role, shown, any, move |page| {
+    list::stream_pages(role, shown, any, move |page| {
         let (alerting, caller, filter) = (Arc::clone(&alerting), caller.clone(), filter.clone());
         async move { alerting.episodes(&caller, filter, page).await }
     })
@@ -75,15 +75,15 @@ async fn many(
 async fn get(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    Id(id): Id,
+    IdParam(id): IdParam,
 ) -> Result<Json<Map<String, Value>>, ApiError> {
-    Ok(Json(state.alerting.episode(&caller, EpisodeId(id)).await?))
+    Ok(Json(state.alerts.episode(&caller, EpisodeId(id)).await?))
 }
 
-async fn note(
+async fn acknowledge_episode(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    Id(id): Id,
+    IdParam(id): IdParam,
 ) -> Result<Json<Map<String, Value>>, ApiError> {
-    Ok(Json(state.alerting.acknowledge(&caller, EpisodeId(id)).await?))
+    Ok(Json(state.alerts.acknowledge(&caller, EpisodeId(id)).await?))
 }

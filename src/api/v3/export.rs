@@ -13,10 +13,10 @@ use serde_json::{Map, Value, json};
 
 use super::monitors::type_names;
 use crate::api::error::ApiError;
-use crate::api::list::piece;
-use crate::api::operation::{Answer, Operation, Param, ParamKind, Verb};
-use crate::api::query::{Query, words};
-use crate::api::routes::Routes;
+use crate::api::list::json_chunk;
+use crate::api::operation::{Operation, Param, ParamKind, ResponseSpec, Verb};
+use crate::api::query::{QueryParams, quoted_list};
+use crate::api::routes::OperationRouter;
 use crate::api::state::ApiState;
 use crate::domain::{CustomerId, MonitorId, MonitorType, Permission};
 use crate::schema::monitor_file::to_file_entry;
@@ -24,16 +24,16 @@ use crate::schema::{Monitor, Origin};
 use crate::service::{Caller, MonitorContext};
 
 /// Monitors in one piece at most: few, since each may have a script.
-const STEP: usize = 20;
+const CHUNK_MONITORS: usize = 20;
 
-pub(super) fn routes(routes: Routes) -> Routes {
+pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
     let about =
         "The monitors of the account as files hold them: what differs from the defaults, secrets masked";
     let export = Operation::new(Verb::Get, "/export", "exportMonitors", "monitors", about)
-        .right(Some(Permission::View))
-        .query(&[Param::new("type", ParamKind::Choices(type_names()), "Of these types only")])
-        .answer(Answer::Schema(schema()));
-    routes.on(export, all)
+        .with_right(Some(Permission::View))
+        .with_query(&[Param::new("type", ParamKind::Choices(type_names()), "Of these types only")])
+        .with_response(ResponseSpec::Schema(schema()));
+    routes.route(export, export_monitors)
 }
 
 fn schema() -> Value {
@@ -55,19 +55,19 @@ fn schema() -> Value {
     })
 }
 
-async fn all(
+async fn export_monitors(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    mut query: Query,
+    mut query: QueryParams,
 ) -> Result<Response, ApiError> {
-    let rule = format!("one or several of {}", words(MonitorType::ALL));
-    let kinds = query.many("type", rule, MonitorType::from_name);
-    query.finish()?;
-    let walk = Walk { monitors: state.monitors, customer: caller.customer, kinds, next: None };
+    let rule = format!("one or several of {}", quoted_list(MonitorType::ALL));
+    let kinds = query.parse_list("type", rule, MonitorType::from_name);
+    query.into_result()?;
+    let walk = MonitorReader { monitors: state.monitors, customer: caller.customer, kinds, next: None };
     let pieces = stream::unfold(Some(walk), |walk| async move {
         let mut walk = walk?;
         let begins = walk.next.is_none();
-        let (records, ends) = walk.step();
+        let (records, ends) = walk.read_chunk();
         let separator = if begins { r#"{"monitors":["# } else { "," };
         let end = if ends { "]}" } else { "" };
         let bytes = [separator.as_bytes(), &records, end.as_bytes()].concat();
@@ -79,30 +79,31 @@ async fn all(
 }
 
 /// Goes through the monitors by id.
-struct Walk {
+struct MonitorReader {
     monitors: Arc<MonitorContext>,
     customer: CustomerId,
     kinds: Vec<MonitorType>,
     next: Option<MonitorId>,
 }
 
-impl Walk {
+impl MonitorReader {
     /// The next ones, and whether they are the last.
-    fn step(&mut self) -> (Vec<u8>, bool) {
+    fn read_chunk(&mut self) -> (Vec<u8>, bool) {
         let fits = |monitor: &Monitor| {
             monitor.customer == self.customer
                 && (self.kinds.is_empty() || self.kinds.contains(&monitor.monitor_type()))
         };
         // One more than is shown: whether there are others has to be known before the end is written.
-        let mut monitors = self.monitors.list_from(self.next.unwrap_or(MonitorId(0)), STEP + 1, fits);
-        let ends = monitors.len() <= STEP;
-        monitors.truncate(STEP);
+        let mut monitors =
+            self.monitors.list_from(self.next.unwrap_or(MonitorId(0)), CHUNK_MONITORS + 1, fits);
+        let ends = monitors.len() <= CHUNK_MONITORS;
+        monitors.truncate(CHUNK_MONITORS);
         self.next = Some(monitors.last().map_or(MonitorId(i64::MAX), |last| MonitorId(last.id.0 + 1)));
-        (piece(monitors.iter().map(shown)), ends)
+        (json_chunk(monitors.iter().map(exported_monitor)), ends)
     }
 }
 
-fn shown(monitor: &Monitor) -> Map<String, Value> {
+fn exported_monitor(monitor: &Monitor) -> Map<String, Value> {
     let (origin, key) = match &monitor.origin {
         Origin::File { key } => ("file", key.to_string()),
         Origin::Applied { key } => ("apply", key.to_string()),

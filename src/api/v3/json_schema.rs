@@ -5,16 +5,16 @@ use serde_json::{Value, json};
 use crate::domain::Outcome;
 
 /// A list (behaviour.md 1 "Lists") of objects that `item` describes, named `name`.
-pub(super) fn listed(name: &str, item: Value) -> Value {
+pub(super) fn list_schema(name: &str, item: Value) -> Value {
     let window = |about: &str| json!({"type": ["integer", "null"], "minimum": 0, "description": about});
     let count = json!({"type": "integer", "minimum": 0, "description": "How many match before paging"});
-    named(
+    named_object(
         name,
         &["metadata", "results"],
         json!({
-            "metadata": object(&["__permissions", "resultset"], json!({
-                "__permissions": object(&["acl"], json!({"acl": {"type": "integer"}})),
-                "resultset": object(&["count", "limit", "offset"], json!({
+            "metadata": object_schema(&["__permissions", "resultset"], json!({
+                "__permissions": object_schema(&["acl"], json!({"acl": {"type": "integer"}})),
+                "resultset": object_schema(&["count", "limit", "offset"], json!({
                     "count": count, "limit": window("As it was asked for"), "offset": window("As it was asked for"),
                 })),
             })),
@@ -24,7 +24,7 @@ pub(super) fn listed(name: &str, item: Value) -> Value {
 }
 
 /// An object with these properties and no others.
-pub(super) fn object(required: &[&str], properties: Value) -> Value {
+pub(super) fn object_schema(required: &[&str], properties: Value) -> Value {
     let mut schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
     if !required.is_empty() {
         schema["required"] = json!(required);
@@ -33,13 +33,13 @@ pub(super) fn object(required: &[&str], properties: Value) -> Value {
 }
 
 /// Such an object as a component named `name`.
-pub(super) fn named(name: &str, required: &[&str], properties: Value) -> Value {
-    let mut schema = object(required, properties);
+pub(super) fn named_object(name: &str, required: &[&str], properties: Value) -> Value {
+    let mut schema = object_schema(required, properties);
     schema["title"] = Value::from(name);
     schema
 }
 
-pub(super) fn flag(about: &str) -> Value {
+pub(super) fn boolean(about: &str) -> Value {
     json!({"type": "boolean", "description": about})
 }
 
@@ -59,12 +59,12 @@ pub(super) fn text(about: &str) -> Value {
 }
 
 /// An instant.
-pub(super) fn time(about: &str) -> Value {
+pub(super) fn timestamp(about: &str) -> Value {
     json!({"type": "string", "format": "date-time", "description": format!("{about}; RFC 3339, UTC")})
 }
 
 /// A number of a run or result.
-pub(super) fn id(about: &str) -> Value {
+pub(super) fn hex_id(about: &str) -> Value {
     json!({"type": "string", "pattern": "^[0-9a-f]{16}$", "description": about})
 }
 

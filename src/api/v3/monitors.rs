@@ -10,11 +10,11 @@ use futures::stream;
 use serde_json::{Map, Value};
 
 use crate::api::error::ApiError;
-use crate::api::operation::{Answer, Operation, Param, ParamKind, Verb};
-use crate::api::path::{Id, number};
-use crate::api::query::{Query, Select, Window, words};
-use crate::api::routes::Routes;
-use crate::api::select::SELECT;
+use crate::api::operation::{Operation, Param, ParamKind, ResponseSpec, Verb};
+use crate::api::path::{IdParam, parse_id};
+use crate::api::query::{FieldSelection, Paging, QueryParams, quoted_list};
+use crate::api::routes::OperationRouter;
+use crate::api::select::SELECT_PARAM;
 use crate::api::state::ApiState;
 use crate::api::{etag, list};
 use crate::domain::{MonitorId, MonitorType, Permission};
@@ -24,11 +24,11 @@ use crate::service::monitors;
 use crate::service::{Caller, MonitorContext, ServiceError};
 
 /// How many monitors are shown and sent at a time.
-const STEP: usize = 100;
+const CHUNK_MONITORS: usize = 100;
 /// Bytes of scripts that one step holds, if it is not a single monitor.
-const STEP_BYTES: usize = 4 * 1024 * 1024;
+const MAX_CHUNK_SCRIPT_BYTES: usize = 4 * 1024 * 1024;
 
-pub(super) fn routes(routes: Routes) -> Routes {
+pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
     let tables: Vec<_> = MonitorType::ALL.iter().map(|kind| table::for_type(*kind)).collect();
     let list_all = Operation::new(
         Verb::Get,
@@ -37,22 +37,22 @@ pub(super) fn routes(routes: Routes) -> Routes {
         "monitors",
         "The monitors of the account, by id",
     )
-    .right(Some(Permission::View))
-    .query(&[
+    .with_right(Some(Permission::View))
+    .with_query(&[
         Param::new("type", ParamKind::Choices(type_names()), "Of these types only"),
         Param::new("show_scripts", ParamKind::Choice(&["0", "1"]), "1 shows the scripts too"),
         Param::new("subtype", ParamKind::Int(0), "Browser scripts of this subtype only"),
         Param::new("subtype_application", ParamKind::Text, "Browser scripts with this application only"),
         Param::new("subtype_name", ParamKind::Text, "Browser scripts with this name of their profile only"),
         Param::new("value_id", ParamKind::Ids, "With one of these values of custom properties only"),
-        SELECT,
+        SELECT_PARAM,
     ])
-    .paged()
-    .answer(Answer::List(tables.clone()));
+    .with_paging()
+    .with_response(ResponseSpec::List(tables.clone()));
     let get_one = Operation::new(Verb::Get, "/monitors/{id}", "getMonitor", "monitors", "One monitor")
-        .right(Some(Permission::View))
-        .answer(Answer::OneOf(tables));
-    routes.on(list_all, all).on(get_one, one)
+        .with_right(Some(Permission::View))
+        .with_response(ResponseSpec::OneOf(tables));
+    routes.route(list_all, list).route(get_one, get)
 }
 
 /// The words of all types.
@@ -61,33 +61,33 @@ pub(super) fn type_names() -> &'static [&'static str] {
     NAMES.get_or_init(|| MonitorType::ALL.iter().map(|kind| kind.name()).collect())
 }
 
-async fn all(
+async fn list(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    mut query: Query,
+    mut query: QueryParams,
 ) -> Result<Response, ApiError> {
-    let types = format!("one or several of {}", words(MonitorType::ALL));
-    let kinds = query.many("type", types, MonitorType::from_name);
-    let scripts = query.one("show_scripts", "`0` or `1`", |text| match text {
+    let types = format!("one or several of {}", quoted_list(MonitorType::ALL));
+    let kinds = query.parse_list("type", types, MonitorType::from_name);
+    let scripts = query.parse_one("show_scripts", "`0` or `1`", |text| match text {
         "0" => Some(false),
         "1" => Some(true),
         _ => None,
     });
-    let filter = Filter {
+    let filter = MonitorFilter {
         kinds,
-        subtype: query.one("subtype", "a whole number from 0", |text| text.parse::<u32>().ok()),
-        application: query.one("subtype_application", "a text", |text| Some(text.to_owned())),
-        profile: query.one("subtype_name", "a text", |text| Some(text.to_owned())),
-        values: query.many("value_id", "an id or a comma list of ids", number),
+        subtype: query.parse_one("subtype", "a whole number from 0", |text| text.parse::<u32>().ok()),
+        application: query.parse_one("subtype_application", "a text", |text| Some(text.to_owned())),
+        profile: query.parse_one("subtype_name", "a text", |text| Some(text.to_owned())),
+        values: query.parse_list("value_id", "an id or a comma list of ids", parse_id),
         account: caller.clone(),
     };
-    let (window, select) = (query.window(), query.select());
-    query.finish()?;
+    let (window, select) = (query.paging(), query.select());
+    query.into_result()?;
     let (count, first) =
-        state.monitors.count_matching(window.offset.unwrap_or(0), |monitor| filter.fits(monitor));
-    let walk = Walk::new(state.monitors, filter, select, scripts.unwrap_or(false), first, window);
+        state.monitors.count_matching(window.offset.unwrap_or(0), |monitor| filter.matches(monitor));
+    let walk = MonitorReader::new(state.monitors, filter, select, scripts.unwrap_or(false), first, window);
     // The first step before the head of the answer: what fails here has a status of its own.
-    let (begun, walk) = walk.step().await?;
+    let (begun, walk) = walk.read_chunk().await?;
     let rest = stream::try_unfold((Some(begun), walk), |(begun, walk)| async move {
         if let Some(piece) = begun {
             return Ok(Some((piece, (None, walk))));
@@ -95,25 +95,25 @@ async fn all(
         if walk.next.is_none() {
             return Ok(None);
         }
-        let stepped = walk.step().await.map_err(|refusal| broken(&refusal))?;
+        let stepped = walk.read_chunk().await.map_err(|refusal| cut_off_error(&refusal))?;
         Ok::<_, io::Error>(Some((stepped.0, (None, stepped.1))))
     });
-    Ok(list::respond(caller.role, count, window, rest))
+    Ok(list::stream_list(caller.role, count, window, rest))
 }
 
-async fn one(
+async fn get(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    Id(id): Id,
+    IdParam(id): IdParam,
 ) -> Result<Response, ApiError> {
     let (revision, shown) = monitors::monitor_or_view_to_json(&state.monitors, &caller, id)
         .await?
         .ok_or_else(ApiError::not_found)?;
-    Ok(etag::tagged(revision, &shown))
+    Ok(etag::json_with_etag(revision, &shown))
 }
 
 /// Which monitors are wanted.
-struct Filter {
+struct MonitorFilter {
     account: Caller,
     kinds: Vec<MonitorType>,
     subtype: Option<u32>,
@@ -122,8 +122,8 @@ struct Filter {
     values: Vec<i64>,
 }
 
-impl Filter {
-    fn fits(&self, monitor: &Monitor) -> bool {
+impl MonitorFilter {
+    fn matches(&self, monitor: &Monitor) -> bool {
         let document = &monitor.document;
         let has_value = |property: PropertyReference| self.values.contains(&property.value_id);
         let says = |text: Option<&str>, wanted: &Option<String>| {
@@ -144,65 +144,65 @@ impl Filter {
 }
 
 /// Goes through the roster by id. Monitors that come or go meanwhile do not shift the others.
-struct Walk {
+struct MonitorReader {
     monitors: Arc<MonitorContext>,
-    filter: Filter,
-    select: Select,
+    filter: MonitorFilter,
+    select: FieldSelection,
     scripts: bool,
     next: Option<MonitorId>,
     left: u64,
 }
 
-impl Walk {
+impl MonitorReader {
     fn new(
         monitors: Arc<MonitorContext>,
-        filter: Filter,
-        select: Select,
+        filter: MonitorFilter,
+        select: FieldSelection,
         scripts: bool,
         next: Option<MonitorId>,
-        window: Window,
+        window: Paging,
     ) -> Self {
         Self { monitors, filter, select, scripts, next, left: window.limit.unwrap_or(u64::MAX) }
     }
 
     /// The next monitors as a piece of the list; `next` is `None` after the last ones.
-    async fn step(mut self) -> Result<(Vec<u8>, Self), ServiceError> {
-        let most = usize::try_from(self.left).unwrap_or(STEP).min(STEP);
+    async fn read_chunk(mut self) -> Result<(Vec<u8>, Self), ServiceError> {
+        let most = usize::try_from(self.left).unwrap_or(CHUNK_MONITORS).min(CHUNK_MONITORS);
         let Some(from) = self.next.take().filter(|_| most > 0) else { return Ok((Vec::new(), self)) };
-        let mut monitors = self.monitors.list_from(from, most, |monitor| self.filter.fits(monitor));
+        let mut monitors = self.monitors.list_from(from, most, |monitor| self.filter.matches(monitor));
         let found = monitors.len();
-        monitors.truncate(bearable(&monitors));
+        monitors.truncate(fitting_count(&monitors));
         self.left = self.left.saturating_sub(monitors.len() as u64);
         if found == most || monitors.len() < found {
             self.next = monitors.last().map(|last| MonitorId(last.id.0.saturating_add(1)));
         }
         let mut shown = monitors::monitors_to_json(&self.monitors, &self.filter.account, &monitors).await?;
         for object in &mut shown {
-            self.narrow(object);
+            self.select_fields(object);
         }
-        Ok((list::piece(&shown), self))
+        Ok((list::json_chunk(&shown), self))
     }
 
-    fn narrow(&self, object: &mut Map<String, Value>) {
+    fn select_fields(&self, object: &mut Map<String, Value>) {
         if !self.scripts {
             object.shift_remove("script");
         }
-        self.select.narrow(object);
+        self.select.apply(object);
     }
 }
 
 /// How many of `monitors` one step may hold: at least one, and as many as their scripts allow.
-fn bearable(monitors: &[Monitor]) -> usize {
+fn fitting_count(monitors: &[Monitor]) -> usize {
     let mut bytes = 0;
     let fitting = monitors.iter().take_while(|monitor| {
         bytes += monitor.document.large_text_bytes();
-        bytes <= STEP_BYTES
+        bytes <= MAX_CHUNK_SCRIPT_BYTES
     });
     fitting.count().max(1)
 }
 
 /// What cuts off an answer that has begun.
-fn broken(refusal: &ServiceError) -> io::Error {
+fn cut_off_error(refusal: &ServiceError) -> io::Error {
     tracing::warn!(error = ?refusal, "a list of monitors was cut off");
     io::Error::other("the list was cut off")
 }

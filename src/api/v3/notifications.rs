@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 
 use crate::api::body::JsonBody;
 use crate::api::error::ApiError;
-use crate::api::operation::{Answer, Body, Operation, Param, ParamKind, Verb};
-use crate::api::path::{Id, number};
-use crate::api::query::{Query, words};
-use crate::api::routes::Routes;
+use crate::api::operation::{BodySpec, Operation, Param, ParamKind, ResponseSpec, Verb};
+use crate::api::path::{IdParam, parse_id};
+use crate::api::query::{QueryParams, quoted_list};
+use crate::api::routes::OperationRouter;
 use crate::api::state::ApiState;
 use crate::api::{etag, list};
 use crate::domain::{EpisodeId, MonitorId, NotificationFilter, NotificationState, Permission, RecipientId};
@@ -32,53 +32,58 @@ const PARAMS: &[Param] = &[
     Param::new("recipient_id", ParamKind::Int(1), "To this recipient"),
 ];
 
-pub(super) fn routes(routes: Routes) -> Routes {
+pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
     let on = |method, path, id, about| Operation::new(method, path, id, "notifications", about);
     let all = on(Verb::Get, "/notifications", "listNotifications", "Messages, newest first")
-        .query(PARAMS)
-        .paged()
-        .answer(Answer::List(vec![&NOTIFICATION]));
+        .with_query(PARAMS)
+        .with_paging()
+        .with_response(ResponseSpec::List(vec![&NOTIFICATION]));
     let one = on(Verb::Get, "/notifications/{id}", "getNotification", "One message")
-        .answer(Answer::One(&NOTIFICATION));
+        .with_response(ResponseSpec::One(&NOTIFICATION));
     let about = "Send a message that was given up once more";
     let retry = on(Verb::Post, "/notifications/{id}/retry", "retryNotification", about)
-        .right(Some(Permission::Edit))
-        .answer(Answer::One(&NOTIFICATION))
-        .or(409, "The message was not given up");
+        .with_right(Some(Permission::Edit))
+        .with_response(ResponseSpec::One(&NOTIFICATION))
+        .with_status(409, "The message was not given up");
     let about = "Send a test alert; its `id` is found under /notifications";
     let test = on(Verb::Post, "/test-notifiers", "testNotifier", about)
-        .right(Some(Permission::Edit))
-        .body(Body::Create(&TEST_NOTIFIER))
-        .answer(Answer::Saved(None));
+        .with_right(Some(Permission::Edit))
+        .with_body(BodySpec::Create(&TEST_NOTIFIER))
+        .with_response(ResponseSpec::Saved(None));
     let about = "What a template makes of an example; nothing is kept or sent";
     let preview = Operation::new(Verb::Post, "/templates/preview", "previewTemplate", "templates", about)
-        .right(Some(Permission::Edit))
-        .body(Body::Create(&TEMPLATE_PREVIEW))
-        .answer(Answer::One(&RENDERED_PREVIEW));
-    routes.on(all, many).on(one, get).on(retry, again).on(test, send).on(preview, try_out)
+        .with_right(Some(Permission::Edit))
+        .with_body(BodySpec::Create(&TEMPLATE_PREVIEW))
+        .with_response(ResponseSpec::One(&RENDERED_PREVIEW));
+    routes
+        .route(all, list_notifications)
+        .route(one, get)
+        .route(retry, retry_notification)
+        .route(test, send_test)
+        .route(preview, preview_template)
 }
 
-async fn many(
+async fn list_notifications(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    mut query: Query,
+    mut query: QueryParams,
 ) -> Result<Response, ApiError> {
     let filter = NotificationFilter {
-        state: query.one(
+        state: query.parse_one(
             "state",
-            format!("one of {}", words(NOTIFICATION_STATES)),
+            format!("one of {}", quoted_list(NOTIFICATION_STATES)),
             NotificationState::from_name,
         ),
-        monitor: query.one("monitor_id", "an id", number).map(MonitorId),
-        episode: query.one("episode_id", "an id", number).map(EpisodeId),
-        recipient: query.one("recipient_id", "an id", number).map(RecipientId),
+        monitor: query.parse_one("monitor_id", "an id", parse_id).map(MonitorId),
+        episode: query.parse_one("episode_id", "an id", parse_id).map(EpisodeId),
+        recipient: query.parse_one("recipient_id", "an id", parse_id).map(RecipientId),
         ..NotificationFilter::default()
     };
-    let shown = query.window();
-    query.finish()?;
-    let (role, alerting) = (caller.role, state.alerting);
+    let shown = query.paging();
+    query.into_result()?;
+    let (role, alerting) = (caller.role, state.alerts);
     let newest_first = |last, id| id < last;
-    list::paged(role, shown, newest_first, move |page| {
+    list::stream_pages(role, shown, newest_first, move |page| {
         let (alerting, caller, filter) = (Arc::clone(&alerting), caller.clone(), filter.clone());
         async move { alerting.notifications(&caller, filter, page).await }
     })
@@ -88,31 +93,31 @@ async fn many(
 async fn get(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    Id(id): Id,
+    IdParam(id): IdParam,
 ) -> Result<Json<Map<String, Value>>, ApiError> {
-    Ok(Json(state.alerting.notification(&caller, id).await?))
+    Ok(Json(state.alerts.notification(&caller, id).await?))
 }
 
-async fn again(
+async fn retry_notification(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    Id(id): Id,
+    IdParam(id): IdParam,
 ) -> Result<Json<Map<String, Value>>, ApiError> {
-    Ok(Json(state.alerting.retry(&caller, id).await?))
+    Ok(Json(state.alerts.retry(&caller, id).await?))
 }
 
-async fn send(
+async fn send_test(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
-    Ok(etag::saved(state.alerting.send_test_notification(&caller, &body).await?))
+    Ok(etag::saved_response(state.alerts.send_test_notification(&caller, &body).await?))
 }
 
-async fn try_out(
+async fn preview_template(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
     JsonBody(body): JsonBody,
 ) -> Result<Json<Map<String, Value>>, ApiError> {
-    Ok(Json(state.alerting.preview_template(&caller, &body).await?))
+    Ok(Json(state.alerts.preview_template(&caller, &body).await?))
 }

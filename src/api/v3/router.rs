@@ -9,31 +9,31 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::api::error::ApiError;
 use crate::api::path;
-use crate::api::routes::Routes;
+use crate::api::routes::OperationRouter;
 use crate::api::state::ApiState;
 
 /// The paths below `/api/v3`.
 pub fn router(state: ApiState) -> Router {
-    let routes = all(state);
+    let routes = all_routes(state);
     let document = super::openapi::routes(routes.operations());
-    framed(routes.into_router().merge(document))
+    with_error_handlers(routes.into_router().merge(document))
 }
 
 /// `router` with the error body for what it does not know and for what breaks inside of it.
-fn framed(router: Router) -> Router {
+fn with_error_handlers(router: Router) -> Router {
     router
         .fallback(async || ApiError::not_found())
-        .method_not_allowed_fallback(other_method)
-        .layer(CatchPanicLayer::custom(panicked))
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(CatchPanicLayer::custom(panic_response))
 }
 
 /// Every operation, for what is derived from them.
 #[must_use]
 pub fn operations(state: ApiState) -> Vec<crate::api::operation::Operation> {
-    all(state).operations().to_vec()
+    all_routes(state).operations().to_vec()
 }
 
-fn all(state: ApiState) -> Routes {
+fn all_routes(state: ApiState) -> OperationRouter {
     let groups = [
         super::tokens::routes,
         super::monitors::routes,
@@ -51,18 +51,18 @@ fn all(state: ApiState) -> Routes {
         super::customers::routes,
         super::audit::routes,
     ];
-    groups.into_iter().fold(Routes::new(state), |routes, add| add(routes))
+    groups.into_iter().fold(OperationRouter::new(state), |routes, add| add(routes))
 }
 
 /// A path that is there, asked in another way. `Allow` is set by the router.
-async fn other_method(method: Method, uri: Uri) -> Response {
+async fn method_not_allowed(method: Method, uri: Uri) -> Response {
     if method == Method::OPTIONS {
         return StatusCode::NO_CONTENT.into_response();
     }
     let word = uri.path().strip_prefix("/monitors/").filter(|word| !word.contains('/'));
     match word {
         // A type that there is not, rather than a monitor.
-        Some(word) if method == Method::POST && path::number(word).is_none() => {
+        Some(word) if method == Method::POST && path::parse_id(word).is_none() => {
             ApiError::not_found().into_response()
         }
         _ => {
@@ -73,7 +73,7 @@ async fn other_method(method: Method, uri: Uri) -> Response {
 }
 
 /// The log has the panic already: every one is told where it happens.
-fn panicked(_: Box<dyn Any + Send>) -> Response {
+fn panic_response(_: Box<dyn Any + Send>) -> Response {
     let message = "The server could not answer this; see its log";
     ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, message).into_response()
 }
@@ -91,7 +91,9 @@ mod tests {
     #[tokio::test]
     async fn a_panic_is_answered_with_the_error_body_and_the_next_call_as_ever() {
         let broken = async || -> StatusCode { panic!("a fault of the test") };
-        let router = framed(Router::new().route("/broken", get(broken)).route("/fine", get(async || "ok")));
+        let router = with_error_handlers(
+            Router::new().route("/broken", get(broken)).route("/fine", get(async || "ok")),
+        );
         let ask = |path: &str| router.clone().oneshot(Request::get(path).body(Body::empty()).unwrap());
         let answer = ask("/broken").await.unwrap();
         assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);

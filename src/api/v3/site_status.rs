@@ -14,10 +14,10 @@ use super::json_schema as schema;
 use super::monitors::type_names;
 use crate::api::error::ApiError;
 use crate::api::list;
-use crate::api::operation::{Answer, Operation, Param, ParamKind, Verb};
-use crate::api::path::number;
-use crate::api::query::{Query, words};
-use crate::api::routes::Routes;
+use crate::api::operation::{Operation, Param, ParamKind, ResponseSpec, Verb};
+use crate::api::path::parse_id;
+use crate::api::query::{QueryParams, quoted_list};
+use crate::api::routes::OperationRouter;
 use crate::api::state::ApiState;
 use crate::domain::{
     CheckId, Location, LocationId, MonitorId, MonitorState, MonitorType, Outcome, Permission, Status,
@@ -27,9 +27,9 @@ use crate::schema::Monitor;
 use crate::service::{Caller, OverallHealth};
 
 /// How many monitors are read and sent at a time.
-const STEP: usize = 500;
+const CHUNK_MONITORS: usize = 500;
 
-pub(super) fn routes(routes: Routes) -> Routes {
+pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
     let report = Operation::new(
         Verb::Get,
         "/report-sitestatus",
@@ -37,18 +37,18 @@ pub(super) fn routes(routes: Routes) -> Routes {
         "results",
         "Last status of every monitor per location",
     )
-    .right(Some(Permission::ViewReports))
-    .query(&[
+    .with_right(Some(Permission::ViewReports))
+    .with_query(&[
         Param::new("type", ParamKind::Choices(type_names()), "Of these types only"),
         Param::new("monitor_id", ParamKind::Ids, "Of these monitors only"),
     ])
-    .paged()
-    .answer(Answer::Schema(schema::listed("SiteStatusList", monitor_schema())));
-    routes.on(report, get)
+    .with_paging()
+    .with_response(ResponseSpec::Schema(schema::list_schema("SiteStatusList", monitor_schema())));
+    routes.route(report, get)
 }
 
 fn monitor_schema() -> Value {
-    let place = schema::named(
+    let place = schema::named_object(
         "SiteStatusPlace",
         &[
             "location_id",
@@ -65,17 +65,17 @@ fn monitor_schema() -> Value {
         json!({
             "location_id": schema::integer("Where the check ran"),
             "location_name": {"type": ["string", "null"], "description": "Null when the location is gone"},
-            "check_id": schema::id("The result, for `/results/{id}`"),
+            "check_id": schema::hex_id("The result, for `/results/{id}`"),
             "outcome": schema::outcome(),
             "status": schema::integer("Status code"),
             "status_text": schema::text("The status code in words"),
             "total_us": schema::micros("How long the check took"),
-            "planned_at": schema::time("When the run was due"),
-            "since": schema::time("When the first run of this unbroken series of the outcome was due"),
+            "planned_at": schema::timestamp("When the run was due"),
+            "since": schema::timestamp("When the first run of this unbroken series of the outcome was due"),
             "streak": schema::integer("Runs in that series"),
         }),
     );
-    schema::named(
+    schema::named_object(
         "SiteStatus",
         &["monitor_id", "monitor_name", "type", "enabled", "paused_until", "state", "locations"],
         json!({
@@ -94,7 +94,7 @@ fn monitor_schema() -> Value {
 }
 
 #[derive(Serialize)]
-struct Row<'a> {
+struct SiteStatusRow<'a> {
     monitor_id: MonitorId,
     monitor_name: &'a str,
     #[serde(rename = "type")]
@@ -102,11 +102,11 @@ struct Row<'a> {
     enabled: bool,
     paused_until: Option<Timestamp>,
     state: &'static str,
-    locations: Vec<Place<'a>>,
+    locations: Vec<LocationStatus<'a>>,
 }
 
 #[derive(Serialize)]
-struct Place<'a> {
+struct LocationStatus<'a> {
     location_id: LocationId,
     location_name: Option<&'a str>,
     check_id: CheckId,
@@ -122,13 +122,14 @@ struct Place<'a> {
 async fn get(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    mut query: Query,
+    mut query: QueryParams,
 ) -> Result<Response, ApiError> {
-    let types = format!("one or several of {}", words(MonitorType::ALL));
-    let kinds = query.many("type", types, MonitorType::from_name);
-    let ids = query.many("monitor_id", "an id or a comma list of ids", |text| number(text).map(MonitorId));
-    let window = query.window();
-    query.finish()?;
+    let types = format!("one or several of {}", quoted_list(MonitorType::ALL));
+    let kinds = query.parse_list("type", types, MonitorType::from_name);
+    let ids =
+        query.parse_list("monitor_id", "an id or a comma list of ids", |text| parse_id(text).map(MonitorId));
+    let window = query.paging();
+    query.into_result()?;
     let customer = caller.customer;
     let fits = move |monitor: &Monitor| {
         monitor.customer == customer
@@ -138,21 +139,21 @@ async fn get(
     let locations = state.resources.available_locations(&caller).await?;
     let (count, first) = state.monitors.count_matching(window.offset.unwrap_or(0), &fits);
     let left = window.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
-    let walk = Walk { state, locations, fits, next: first, left };
+    let walk = MonitorReader { state, locations, fits, next: first, left };
     // The first step before the head of the answer: what fails here has a status of its own.
-    let (begun, walk) = walk.step().await?;
+    let (begun, walk) = walk.read_chunk().await?;
     let rest = stream::try_unfold((Some(begun), walk), |(begun, walk)| async move {
         match begun {
             Some(piece) => Ok(Some((piece, (None, walk)))),
             None if walk.next.is_none() => Ok(None),
-            None => walk.step().await.map(|(piece, walk)| Some((piece, (None, walk)))),
+            None => walk.read_chunk().await.map(|(piece, walk)| Some((piece, (None, walk)))),
         }
     });
-    Ok(list::respond::<StoreError>(caller.role, count, window, rest))
+    Ok(list::stream_list::<StoreError>(caller.role, count, window, rest))
 }
 
 /// Goes through the roster by id. Monitors that come or go meanwhile do not shift the others.
-struct Walk<F> {
+struct MonitorReader<F> {
     state: ApiState,
     locations: BTreeMap<i64, Location>,
     fits: F,
@@ -160,9 +161,9 @@ struct Walk<F> {
     left: usize,
 }
 
-impl<F: Fn(&Monitor) -> bool> Walk<F> {
-    async fn step(mut self) -> Result<(Vec<u8>, Self), StoreError> {
-        let most = self.left.min(STEP);
+impl<F: Fn(&Monitor) -> bool> MonitorReader<F> {
+    async fn read_chunk(mut self) -> Result<(Vec<u8>, Self), StoreError> {
+        let most = self.left.min(CHUNK_MONITORS);
         let from = self.next.take().filter(|_| most > 0);
         let Some(from) = from else { return Ok((Vec::new(), self)) };
         let monitors = self.state.monitors.list_from(from, most, &self.fits);
@@ -170,19 +171,20 @@ impl<F: Fn(&Monitor) -> bool> Walk<F> {
         if monitors.len() == most && self.left > 0 {
             self.next = monitors.last().map(|last| MonitorId(last.id.0 + 1));
         }
-        let states = self.state.view.states_for(monitors.iter().map(|monitor| monitor.id).collect()).await?;
-        let mut places: BTreeMap<MonitorId, Vec<Place<'_>>> = BTreeMap::new();
+        let states =
+            self.state.queries.states_for(monitors.iter().map(|monitor| monitor.id).collect()).await?;
+        let mut places: BTreeMap<MonitorId, Vec<LocationStatus<'_>>> = BTreeMap::new();
         for state in states {
-            places.entry(state.monitor_id).or_default().push(place(&self.locations, &state));
+            places.entry(state.monitor_id).or_default().push(location_status(&self.locations, &state));
         }
         let now = self.state.clock.now();
-        let piece = list::piece(monitors.iter().map(|monitor| Row {
+        let piece = list::json_chunk(monitors.iter().map(|monitor| SiteStatusRow {
             monitor_id: monitor.id,
             monitor_name: monitor.name(),
             kind: monitor.monitor_type(),
             enabled: monitor.enabled(),
             paused_until: monitor.paused_until(now),
-            state: self.state.view.overall_health(monitor, now).as_str(),
+            state: self.state.queries.overall_health(monitor, now).as_str(),
             locations: places.remove(&monitor.id).unwrap_or_default(),
         }));
         drop(places);
@@ -190,8 +192,8 @@ impl<F: Fn(&Monitor) -> bool> Walk<F> {
     }
 }
 
-fn place<'a>(locations: &'a BTreeMap<i64, Location>, state: &MonitorState) -> Place<'a> {
-    Place {
+fn location_status<'a>(locations: &'a BTreeMap<i64, Location>, state: &MonitorState) -> LocationStatus<'a> {
+    LocationStatus {
         location_id: state.location_id,
         location_name: locations.get(&state.location_id.0).map(|location| location.name.as_str()),
         check_id: state.check_id,

@@ -8,22 +8,22 @@ use serde_json::{Value, json};
 
 use super::json_schema as schema;
 use crate::api::error::ApiError;
-use crate::api::operation::{Answer, Operation, Param, ParamKind, Verb};
-use crate::api::path::Id;
-use crate::api::query::Query;
-use crate::api::routes::Routes;
+use crate::api::operation::{Operation, Param, ParamKind, ResponseSpec, Verb};
+use crate::api::path::IdParam;
+use crate::api::query::QueryParams;
+use crate::api::routes::OperationRouter;
 use crate::api::state::ApiState;
 use crate::domain::Permission;
 use crate::service::{Caller, Granularity, SlaQuery, SlaReport};
 
-const BY: [&str; 3] = ["hour", "day", "month"];
+const GRANULARITIES: [&str; 3] = ["hour", "day", "month"];
 
-pub(super) fn routes(routes: Routes) -> Routes {
+pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
     let operation = |path, id, about| {
         Operation::new(Verb::Get, path, id, "slas", about)
-            .right(Some(Permission::ViewReports))
-            .path_param(Param::new("id", ParamKind::Int(1), "Number of the agreement"))
-            .query(&[
+            .with_right(Some(Permission::ViewReports))
+            .with_path_param(Param::new("id", ParamKind::Int(1), "Number of the agreement"))
+            .with_query(&[
                 Param::new(
                     "from",
                     ParamKind::Time,
@@ -32,34 +32,36 @@ pub(super) fn routes(routes: Routes) -> Routes {
                 Param::new("thru", ParamKind::Time, "Its end; without it, and at the latest, now"),
                 Param::new(
                     "by",
-                    ParamKind::Choice(&BY),
+                    ParamKind::Choice(&GRANULARITIES),
                     "How it is cut, at most 1000 pieces; by day without it",
                 ),
             ])
     };
     let about = "Figures of an agreement: uptime, availability, response time, error budget and burn rate";
-    let as_json = operation("/slas/{id}/report", "getSlaReport", about).answer(Answer::Schema(report()));
+    let as_json = operation("/slas/{id}/report", "getSlaReport", about)
+        .with_response(ResponseSpec::Schema(report_schema()));
     let about = "The same by pieces of time, as CSV";
-    let as_csv = operation("/slas/{id}/report.csv", "getSlaReportCsv", about).answer(Answer::File);
-    routes.on(as_json, json_report).on(as_csv, csv_report)
+    let as_csv =
+        operation("/slas/{id}/report.csv", "getSlaReportCsv", about).with_response(ResponseSpec::File);
+    routes.route(as_json, json_report).route(as_csv, csv_report)
 }
 
 async fn json_report(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    Id(id): Id,
-    query: Query,
+    IdParam(id): IdParam,
+    query: QueryParams,
 ) -> Result<Response, ApiError> {
-    Ok(Json(read(&state, &caller, id, query).await?).into_response())
+    Ok(Json(read_report(&state, &caller, id, query).await?).into_response())
 }
 
 async fn csv_report(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    Id(id): Id,
-    query: Query,
+    IdParam(id): IdParam,
+    query: QueryParams,
 ) -> Result<Response, ApiError> {
-    let text = read(&state, &caller, id, query).await?.to_csv();
+    let text = read_report(&state, &caller, id, query).await?.to_csv();
     let fields = [
         (header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
         (header::CONTENT_DISPOSITION, format!("attachment; filename=\"sla-{id}.csv\"")),
@@ -67,24 +69,29 @@ async fn csv_report(
     Ok((fields, text).into_response())
 }
 
-async fn read(state: &ApiState, caller: &Caller, id: i64, mut query: Query) -> Result<SlaReport, ApiError> {
+async fn read_report(
+    state: &ApiState,
+    caller: &Caller,
+    id: i64,
+    mut query: QueryParams,
+) -> Result<SlaReport, ApiError> {
     let zone = state.resources.time_zone(caller).await?;
     let times = "a time as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
-    let time = |text: &str| crate::api::query::time_in(&zone, text);
+    let time = |text: &str| crate::api::query::parse_time_in_zone(&zone, text);
     let wanted = SlaQuery {
-        from: query.one("from", times, time),
-        thru: query.one("thru", times, time),
-        by: query.one("by", "one of `hour`, `day`, `month`", Granularity::parse).unwrap_or_default(),
+        from: query.parse_one("from", times, time),
+        thru: query.parse_one("thru", times, time),
+        by: query.parse_one("by", "one of `hour`, `day`, `month`", Granularity::parse).unwrap_or_default(),
     };
-    query.finish()?;
-    Ok(state.resources.sla_report(caller, id, wanted, &state.view).await?)
+    query.into_result()?;
+    Ok(state.resources.sla_report(caller, id, wanted, &state.queries).await?)
 }
 
-fn number(about: &str) -> Value {
+fn nullable_number(about: &str) -> Value {
     json!({"type": ["number", "null"], "description": about})
 }
 
-fn count(about: &str) -> Value {
+fn count_schema(about: &str) -> Value {
     json!({"type": "integer", "minimum": 0, "description": about})
 }
 
@@ -104,22 +111,22 @@ const FIGURES: [&str; 12] = [
 ];
 
 /// An object of `own` fields, which come first, and the figures.
-fn figures(name: &str, own: Value) -> Value {
+fn figures_schema(name: &str, own: Value) -> Value {
     let mut properties = own;
     let mut required: Vec<&str> = Vec::new();
     let all = json!({
-        "uptime_percent": number("Percent of runs in which any location passed; null without a run that says so"),
-        "availability_percent": number("Percent of checks that passed; null without one"),
-        "response_time": number("Mean seconds of checks that passed, over locations"),
-        "runs_up": count("Runs in which any location passed"),
-        "runs_down": count("Runs in which none did and one failed"),
-        "ok": count("Checks that passed"),
-        "warning": count("Checks that passed with a reservation"),
-        "error": count("Checks that failed"),
-        "unknown": count("Checks that say nothing of the target"),
-        "missed": count("Checks that did not happen"),
-        "blackout": count("Checks that a blackout left out"),
-        "excluded": count("Checks out of operating periods, in exclusions or blackouts"),
+        "uptime_percent": nullable_number("Percent of runs in which any location passed; null without a run that says so"),
+        "availability_percent": nullable_number("Percent of checks that passed; null without one"),
+        "response_time": nullable_number("Mean seconds of checks that passed, over locations"),
+        "runs_up": count_schema("Runs in which any location passed"),
+        "runs_down": count_schema("Runs in which none did and one failed"),
+        "ok": count_schema("Checks that passed"),
+        "warning": count_schema("Checks that passed with a reservation"),
+        "error": count_schema("Checks that failed"),
+        "unknown": count_schema("Checks that say nothing of the target"),
+        "missed": count_schema("Checks that did not happen"),
+        "blackout": count_schema("Checks that a blackout left out"),
+        "excluded": count_schema("Checks out of operating periods, in exclusions or blackouts"),
     });
     if let (Value::Object(properties), Value::Object(all)) = (&mut properties, all) {
         properties.extend(all);
@@ -128,12 +135,13 @@ fn figures(name: &str, own: Value) -> Value {
         properties.as_object().map(|own| own.keys().cloned().collect()).unwrap_or_default();
     required.extend(own.iter().map(String::as_str).filter(|key| !FIGURES.contains(key)));
     required.extend(FIGURES);
-    schema::named(name, &required, properties)
+    schema::named_object(name, &required, properties)
 }
 
-fn goal() -> Value {
-    let rate = |about: &str| number(&format!("How many times faster than allowed failures came {about}"));
-    let budget = schema::named(
+fn goal_schema() -> Value {
+    let rate =
+        |about: &str| nullable_number(&format!("How many times faster than allowed failures came {about}"));
+    let budget = schema::named_object(
         "SlaBudget",
         &[
             "allowed",
@@ -147,8 +155,8 @@ fn goal() -> Value {
         ],
         json!({
             "allowed": {"type": "number", "description": "Checks, or runs of an uptime, that may fail"},
-            "used": count("Those that did"),
-            "left_percent": number("What is left; below 0 when the goal is missed, null when nothing may fail"),
+            "used": count_schema("Those that did"),
+            "left_percent": nullable_number("What is left; below 0 when the goal is missed, null when nothing may fail"),
             "burn_rate": rate("over all"),
             "burn_rate_1h": rate("in the last hour"),
             "burn_rate_6h": rate("in the last six hours"),
@@ -156,37 +164,37 @@ fn goal() -> Value {
             "burn_rate_72h": rate("in the last three days"),
         }),
     );
-    schema::named(
+    schema::named_object(
         "SlaGoal",
         &["goal", "wanted", "reached", "met"],
         json!({
             "goal": {"type": "string", "enum": ["availability", "uptime", "response_time"]},
             "wanted": {"type": "number", "description": "What was agreed: percent, or seconds"},
-            "reached": number("What was reached; null when nothing was counted"),
+            "reached": nullable_number("What was reached; null when nothing was counted"),
             "met": {"type": "boolean", "description": "Whether that is enough"},
             "budget": budget,
         }),
     )
 }
 
-fn report() -> Value {
+fn report_schema() -> Value {
     let piece = json!({
         "period": schema::text("Such as `2026-11-20`, in the account's time zone"),
-        "from": schema::time("Its start"), "thru": schema::time("Its end, which is not in it"),
+        "from": schema::timestamp("Its start"), "thru": schema::timestamp("Its end, which is not in it"),
     });
     let location = json!({
         "location_id": schema::integer("Which"), "name": schema::text("Its name; empty when it is gone"),
     });
-    let blackout = schema::named(
+    let blackout = schema::named_object(
         "SlaBlackout",
         &["type", "from", "thru"],
         json!({
             "type": {"type": "string", "enum": ["Monitor", "Alert"]},
-            "from": schema::time("Its start"), "thru": schema::time("Its end"),
+            "from": schema::timestamp("Its start"), "thru": schema::timestamp("Its end"),
         }),
     );
     let list = |of: Value| json!({"type": "array", "items": of});
-    schema::named(
+    schema::named_object(
         "SlaReport",
         &[
             "sla_id",
@@ -212,17 +220,17 @@ fn report() -> Value {
             "monitor_id": schema::integer("The monitor"),
             "monitor_name": schema::text("Its name now; empty when it is gone"),
             "time_zone": schema::text("Zone of the pieces"),
-            "by": {"type": "string", "enum": BY},
-            "from": schema::time("Its start"),
-            "thru": schema::time("Its end, which is not in it"),
+            "by": {"type": "string", "enum": GRANULARITIES},
+            "from": schema::timestamp("Its start"),
+            "thru": schema::timestamp("Its end, which is not in it"),
             "data_from": {"type": ["string", "null"], "format": "date-time",
                 "description": "The oldest result that is still kept; null without one"},
             "complete": {"type": "boolean", "description": "Whether no result of the time was removed already"},
-            "counted_s": count("Seconds of operating periods without exclusions and blackouts"),
-            "goals": list(goal()),
-            "total": figures("SlaFigures", json!({})),
-            "locations": list(figures("SlaLocation", location)),
-            "pieces": list(figures("SlaPiece", piece)),
+            "counted_s": count_schema("Seconds of operating periods without exclusions and blackouts"),
+            "goals": list(goal_schema()),
+            "total": figures_schema("SlaFigures", json!({})),
+            "locations": list(figures_schema("SlaLocation", location)),
+            "pieces": list(figures_schema("SlaPiece", piece)),
             "blackouts": list(blackout),
         }),
     )

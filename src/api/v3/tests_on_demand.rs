@@ -7,10 +7,10 @@ use axum::{Extension, Json};
 use serde_json::{Value, json};
 
 use crate::api::error::ApiError;
-use crate::api::operation::{Answer, Operation, Param, ParamKind, Verb};
-use crate::api::path::{Id, number};
-use crate::api::query::Query;
-use crate::api::routes::Routes;
+use crate::api::operation::{Operation, Param, ParamKind, ResponseSpec, Verb};
+use crate::api::path::{IdParam, parse_id};
+use crate::api::query::QueryParams;
+use crate::api::routes::OperationRouter;
 use crate::api::state::ApiState;
 use crate::domain::{LocationId, MonitorId, Permission};
 use crate::schema::table::records::TEST;
@@ -21,53 +21,53 @@ const PARAMS: &[Param] = &[
     Param::new("location_id", ParamKind::Int(1), "Where; its home location when absent"),
 ];
 
-pub(super) fn routes(routes: Routes) -> Routes {
+pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
     let about = "Start a check out of schedule, which stays out of history, alerts and SLAs";
     let start = |method, id| {
         Operation::new(method, "/tests", id, "tests", about)
-            .right(Some(Permission::Edit))
-            .query(PARAMS)
-            .answer(Answer::Schema(started_schema()))
-            .or(404, "The account has no such monitor")
-            .or(409, "The monitor does not permit checks out of schedule (`allow_internal_testing`)")
-            .or(429, "Too many tests of the account run already")
+            .with_right(Some(Permission::Edit))
+            .with_query(PARAMS)
+            .with_response(ResponseSpec::Schema(started_schema()))
+            .with_status(404, "The account has no such monitor")
+            .with_status(409, "The monitor does not permit checks out of schedule (`allow_internal_testing`)")
+            .with_status(429, "Too many tests of the account run already")
     };
     let one = Operation::new(Verb::Get, "/tests/{id}", "getTest", "tests", "One test on demand")
-        .right(Some(Permission::View))
-        .answer(Answer::One(&TEST));
+        .with_right(Some(Permission::View))
+        .with_response(ResponseSpec::One(&TEST));
     routes
-        .on(start(Verb::Post, "startTest"), begin)
-        .on(start(Verb::Get, "startTestByGet"), begin)
-        .on(one, get)
+        .route(start(Verb::Post, "startTest"), start_test)
+        .route(start(Verb::Get, "startTestByGet"), start_test)
+        .route(one, get)
 }
 
-async fn begin(
+async fn start_test(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
     method: Method,
-    mut query: Query,
+    mut query: QueryParams,
 ) -> Result<Response, ApiError> {
     // Whoever only asks for the head of an answer starts nothing (RFC 9110, 9.2.1).
     if method == Method::HEAD {
         return Ok(StatusCode::OK.into_response());
     }
-    let monitor = query.one("monitor_id", "an id", number);
-    let location = query.one("location_id", "an id", number);
+    let monitor = query.parse_one("monitor_id", "an id", parse_id);
+    let location = query.parse_one("location_id", "an id", parse_id);
     if query.text("monitor_id").is_none() {
-        query.fault("`monitor_id` is required");
+        query.push_fault("`monitor_id` is required");
     }
-    query.finish()?;
+    query.into_result()?;
     let Some(monitor) = monitor else { return Err(ApiError::not_found()) };
-    let id = state.trials.start(&caller, MonitorId(monitor), location.map(LocationId)).await?;
+    let id = state.on_demand_tests.start(&caller, MonitorId(monitor), location.map(LocationId)).await?;
     Ok(Json(json!({"id": id.to_string(), "result_url": result_url(id)})).into_response())
 }
 
 async fn get(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    Id(id): Id,
+    IdParam(id): IdParam,
 ) -> Result<Response, ApiError> {
-    Ok(Json(state.trials.get(&caller, id).await?).into_response())
+    Ok(Json(state.on_demand_tests.get(&caller, id).await?).into_response())
 }
 
 fn started_schema() -> Value {

@@ -7,10 +7,10 @@ use axum::{Extension, Json};
 use serde_json::{Map, Value, json};
 
 use crate::api::body::JsonBody;
-use crate::api::caller::{address, token};
+use crate::api::caller::{bearer_token, peer_address};
 use crate::api::error::ApiError;
-use crate::api::operation::{Answer, Body, Operation, Verb};
-use crate::api::routes::Routes;
+use crate::api::operation::{BodySpec, Operation, ResponseSpec, Verb};
+use crate::api::routes::OperationRouter;
 use crate::api::state::ApiState;
 use crate::domain::Permission;
 use crate::schema::intake::{FieldReader, InputFormat, reject_secret_sources};
@@ -24,21 +24,25 @@ use crate::syntax::source::Node;
 const PATH: &str = "/access-tokens";
 const TAG: &str = "access-tokens";
 
-pub(super) fn routes(routes: Routes) -> Routes {
+pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
     let create = Operation::new(Verb::Post, PATH, "createAccessToken", TAG, "Log in: a token for an hour");
-    let create = create.right(None).body(Body::Create(&LOGIN)).answer(Answer::One(&ACCESS_TOKEN)).or(
-        StatusCode::TOO_MANY_REQUESTS.as_u16(),
-        "Too many failed logins of this user or from this address; `Retry-After` says when to try again",
-    );
+    let create = create
+        .with_right(None)
+        .with_body(BodySpec::Create(&LOGIN))
+        .with_response(ResponseSpec::One(&ACCESS_TOKEN))
+        .with_status(
+            StatusCode::TOO_MANY_REQUESTS.as_u16(),
+            "Too many failed logins of this user or from this address; `Retry-After` says when to try again",
+        );
     let delete =
         Operation::new(Verb::Delete, PATH, "deleteAccessToken", TAG, "Log out: end the token that is sent");
-    routes.on(create, log_in).on(delete.right(Some(Permission::ViewReports)), log_out)
+    routes.route(create, log_in).route(delete.with_right(Some(Permission::ViewReports)), log_out)
 }
 
 async fn log_in(State(state): State<ApiState>, request: Request) -> Result<Response, ApiError> {
-    let from = address(&request);
+    let from = peer_address(&request);
     let JsonBody(body) = JsonBody::from_request(request, &state).await?;
-    let fields = whole(&LOGIN, &body)?;
+    let fields = body_fields(&LOGIN, &body)?;
     let login: LoginRequest<'_> = read_request(&LOGIN, &fields).map_err(ServiceError::from)?;
     let issued = state.accounts.log_in(login.username, login.password, from).await?;
     let answer = json!({
@@ -56,12 +60,15 @@ async fn log_out(
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<StatusCode, ApiError> {
-    state.accounts.log_out(&caller, &token(&request)?).await?;
+    state.accounts.log_out(&caller, &bearer_token(&request)?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// The fields of `body`, which has to be a whole object of `table`.
-pub(super) fn whole(table: &'static FieldTable, body: &Node) -> Result<Map<String, Value>, ServiceError> {
+pub(super) fn body_fields(
+    table: &'static FieldTable,
+    body: &Node,
+) -> Result<Map<String, Value>, ServiceError> {
     let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
     let fields = intake.read_fields(table, body, &[], true);
     if intake.errors.is_empty() { Ok(fields) } else { Err(ServiceError::Invalid(intake.errors)) }

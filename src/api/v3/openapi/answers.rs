@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::api::operation::{Answer, Body, Operation};
+use crate::api::operation::{BodySpec, Operation, ResponseSpec};
 use crate::schema::forms::{SchemaRole, partial_schema_ref, schema_ref};
 use crate::schema::table::FieldTable;
 
 /// Statuses that many calls share: (status, when).
-const SHARED: &[(u16, &str)] = &[
+const SHARED_RESPONSES: &[(u16, &str)] = &[
     (400, "What was sent is not right; every offence is named"),
     (401, "No access token, or one that is unknown or expired"),
     (403, "The role, or what the call is about, does not permit it"),
@@ -26,14 +26,14 @@ const SHARED: &[(u16, &str)] = &[
 /// The answers of `operation` by status.
 pub(super) fn responses(operation: &Operation) -> Map<String, Value> {
     let mut responses = Map::new();
-    let status = if matches!(operation.answer, Answer::Empty) { "204" } else { "200" };
-    responses.insert(status.to_owned(), success(operation));
-    for (status, when) in failures(operation) {
-        let shared = SHARED.contains(&(status, when));
+    let status = if matches!(operation.response, ResponseSpec::Empty) { "204" } else { "200" };
+    responses.insert(status.to_owned(), success_response(operation));
+    for (status, when) in failure_statuses(operation) {
+        let shared = SHARED_RESPONSES.contains(&(status, when));
         let response = if shared {
             json!({"$ref": format!("#/components/responses/{}", response_name(status))})
         } else {
-            failure(status, when)
+            failure_response(status, when)
         };
         responses.insert(status.to_string(), response);
     }
@@ -41,9 +41,9 @@ pub(super) fn responses(operation: &Operation) -> Map<String, Value> {
 }
 
 /// The statuses of `operation` beside success, each with when it comes.
-pub(super) fn failures(operation: &Operation) -> Vec<(u16, &'static str)> {
+pub(super) fn failure_statuses(operation: &Operation) -> Vec<(u16, &'static str)> {
     let guarded = operation.right.is_some();
-    let takes_body = !matches!(operation.body, Body::None);
+    let takes_body = !matches!(operation.body, BodySpec::None);
     let usual = [
         (400, true),
         (401, guarded),
@@ -59,21 +59,24 @@ pub(super) fn failures(operation: &Operation) -> Vec<(u16, &'static str)> {
     let usual = usual
         .into_iter()
         .filter(|(_, there)| *there)
-        .filter_map(|(status, _)| SHARED.iter().copied().find(|(known, _)| *known == status));
+        .filter_map(|(status, _)| SHARED_RESPONSES.iter().copied().find(|(known, _)| *known == status));
     let mut failures: Vec<(u16, &'static str)> =
-        usual.filter(|(status, _)| operation.more.iter().all(|(own, _)| own != status)).collect();
-    failures.extend(operation.more.iter().copied());
+        usual.filter(|(status, _)| operation.extra_statuses.iter().all(|(own, _)| own != status)).collect();
+    failures.extend(operation.extra_statuses.iter().copied());
     failures.sort_unstable_by_key(|(status, _)| *status);
     failures
 }
 
 /// The shared responses, for the components.
-pub(super) fn shared() -> Map<String, Value> {
-    SHARED.iter().map(|(status, when)| (response_name(*status), failure(*status, when))).collect()
+pub(super) fn shared_responses() -> Map<String, Value> {
+    SHARED_RESPONSES
+        .iter()
+        .map(|(status, when)| (response_name(*status), failure_response(*status, when)))
+        .collect()
 }
 
 /// The headers that answers carry, for the components.
-pub(super) fn headers() -> Value {
+pub(super) fn response_headers() -> Value {
     json!({
         "X-Request-Id": {
             "description": "Names this call in the log of the server",
@@ -95,7 +98,7 @@ pub(super) fn headers() -> Value {
 }
 
 /// The error body (behaviour.md 1 "Error body"), for the components.
-pub(super) fn error() -> Value {
+pub(super) fn error_schema() -> Value {
     json!({
         "title": "Errors",
         "description": "Why a call was not done; every offence is named",
@@ -121,7 +124,7 @@ pub(super) fn error() -> Value {
 }
 
 /// A list of `items` (behaviour.md 1 "Lists").
-fn list_of(items: Value) -> Value {
+fn list_schema(items: Value) -> Value {
     let number = json!({"type": ["integer", "null"], "minimum": 0});
     json!({
         "type": "object",
@@ -162,11 +165,11 @@ fn response_name(status: u16) -> String {
     format!("Error{status}")
 }
 
-fn failure(status: u16, when: &str) -> Value {
-    let mut headers = json!({"X-Request-Id": header("X-Request-Id")});
+fn failure_response(status: u16, when: &str) -> Value {
+    let mut headers = json!({"X-Request-Id": header_ref("X-Request-Id")});
     match status {
-        401 => headers["WWW-Authenticate"] = header("WWW-Authenticate"),
-        429 => headers["Retry-After"] = header("Retry-After"),
+        401 => headers["WWW-Authenticate"] = header_ref("WWW-Authenticate"),
+        429 => headers["Retry-After"] = header_ref("Retry-After"),
         _ => {}
     }
     if status == 504 {
@@ -183,53 +186,53 @@ fn failure(status: u16, when: &str) -> Value {
     })
 }
 
-fn header(name: &str) -> Value {
+fn header_ref(name: &str) -> Value {
     json!({"$ref": format!("#/components/headers/{name}")})
 }
 
-fn success(operation: &Operation) -> Value {
-    let mut headers = json!({"X-Request-Id": header("X-Request-Id")});
-    if matches!(operation.answer, Answer::One(_) | Answer::OneOf(_)) || operation.if_match {
-        headers["ETag"] = header("ETag");
+fn success_response(operation: &Operation) -> Value {
+    let mut headers = json!({"X-Request-Id": header_ref("X-Request-Id")});
+    if matches!(operation.response, ResponseSpec::One(_) | ResponseSpec::OneOf(_)) || operation.if_match {
+        headers["ETag"] = header_ref("ETag");
     }
     let chosen = operation.query.iter().any(|param| param.name == "select");
-    let schema = match &operation.answer {
-        Answer::Empty => return json!({"description": "It is done", "headers": headers}),
-        Answer::File => {
+    let schema = match &operation.response {
+        ResponseSpec::Empty => return json!({"description": "It is done", "headers": headers}),
+        ResponseSpec::File => {
             let content = json!({"*/*": {"schema": {}}});
             return json!({"description": "The file", "headers": headers, "content": content});
         }
-        Answer::Saved(more) => saved(*more),
-        Answer::One(table) if chosen && !is_monitor(table) => some_of(reference(table, false)),
-        Answer::One(table) => reference(table, chosen),
-        Answer::OneOf(tables) => one_of(tables, chosen),
-        Answer::List(tables) => list_of(one_of(tables, chosen)),
-        Answer::Schema(schema) if chosen => some_of(lift(schema, &mut Map::new())),
-        Answer::Schema(schema) => lift(schema, &mut Map::new()),
+        ResponseSpec::Saved(more) => saved_schema(*more),
+        ResponseSpec::One(table) if chosen && !is_monitor(table) => with_selection(table_ref(table, false)),
+        ResponseSpec::One(table) => table_ref(table, chosen),
+        ResponseSpec::OneOf(tables) => one_of_tables(tables, chosen),
+        ResponseSpec::List(tables) => list_schema(one_of_tables(tables, chosen)),
+        ResponseSpec::Schema(schema) if chosen => with_selection(extract_components(schema, &mut Map::new())),
+        ResponseSpec::Schema(schema) => extract_components(schema, &mut Map::new()),
     };
     let content = json!({"application/json": {"schema": schema}});
-    json!({"description": operation.answer.about(), "headers": headers, "content": content})
+    json!({"description": operation.response.description(), "headers": headers, "content": content})
 }
 
 /// `schema` with references in place of the objects that have a title, which go to `components`.
-pub(super) fn lift(schema: &Value, components: &mut Map<String, Value>) -> Value {
+pub(super) fn extract_components(schema: &Value, components: &mut Map<String, Value>) -> Value {
     match schema {
         Value::Object(entries) => {
             let lifted = entries
                 .iter()
-                .map(|(name, entry)| (name.clone(), lift(entry, components)))
+                .map(|(name, entry)| (name.clone(), extract_components(entry, components)))
                 .collect::<Map<_, _>>();
             let Some(title) = entries.get("title").and_then(Value::as_str) else { return lifted.into() };
             components.insert(title.to_owned(), lifted.into());
             json!({"$ref": format!("#/components/schemas/{title}")})
         }
-        Value::Array(items) => items.iter().map(|item| lift(item, components)).collect(),
+        Value::Array(items) => items.iter().map(|item| extract_components(item, components)).collect(),
         other => other.clone(),
     }
 }
 
 /// `{"id":"123456"}`, with warnings when there are any.
-fn saved(more: Option<&'static FieldTable>) -> Value {
+fn saved_schema(more: Option<&'static FieldTable>) -> Value {
     let mut schema = json!({
         "type": "object",
         "properties": {
@@ -251,11 +254,11 @@ fn saved(more: Option<&'static FieldTable>) -> Value {
 }
 
 /// The object that `whole` describes, or those of its fields that `select` names.
-fn some_of(whole: Value) -> Value {
+fn with_selection(whole: Value) -> Value {
     json!({"anyOf": [whole, {"type": "object", "description": "The fields that `select` names"}]})
 }
 
-fn reference(table: &'static FieldTable, chosen: bool) -> Value {
+fn table_ref(table: &'static FieldTable, chosen: bool) -> Value {
     if chosen && is_monitor(table) {
         partial_schema_ref(table)
     } else {
@@ -263,8 +266,8 @@ fn reference(table: &'static FieldTable, chosen: bool) -> Value {
     }
 }
 
-fn one_of(tables: &[&'static FieldTable], chosen: bool) -> Value {
-    let references: Vec<Value> = tables.iter().map(|table| reference(table, chosen)).collect();
+fn one_of_tables(tables: &[&'static FieldTable], chosen: bool) -> Value {
+    let references: Vec<Value> = tables.iter().map(|table| table_ref(table, chosen)).collect();
     match references.as_slice() {
         [only] => only.clone(),
         // Without the type among the chosen fields, an object may fit several types.
@@ -284,9 +287,9 @@ fn is_monitor(table: &FieldTable) -> bool {
     crate::domain::MonitorType::from_name(table.name).is_some()
 }
 
-impl Answer {
+impl ResponseSpec {
     /// What it is, for people.
-    pub(super) fn about(&self) -> &'static str {
+    pub(super) fn description(&self) -> &'static str {
         match self {
             Self::Saved(_) => "Saved: its number, and what its author should know",
             Self::One(_) | Self::OneOf(_) => "The object",

@@ -3,14 +3,14 @@
 use serde_json::{Map, Value, json};
 
 use super::{answers, params};
-use crate::api::operation::{Answer, Body, Operation};
+use crate::api::operation::{BodySpec, Operation, ResponseSpec};
 use crate::domain;
 use crate::domain::Permission;
 use crate::schema::forms;
 use crate::schema::forms::SchemaRole;
 
 /// What the document begins with.
-const ABOUT: &str = "Version 3 of the interface of Vigie.\n\nLog in with `POST /access-tokens`, then send \
+const DESCRIPTION: &str = "Version 3 of the interface of Vigie.\n\nLog in with `POST /access-tokens`, then send \
     `Authorization: Bearer <token>` with every call. Bodies are JSON. What Vigie sets itself may stand in a body \
     and is ignored there; a field that there is not is refused. Secrets are shown as `********`; sending that \
     back leaves the value as it is.";
@@ -21,14 +21,14 @@ pub fn document(operations: &[Operation]) -> Value {
     let mut paths: Map<String, Value> = Map::new();
     for operation in operations {
         let path = paths.entry(operation.path).or_insert_with(|| json!({}));
-        path[operation.method.as_str().to_ascii_lowercase()] = described(operation);
+        path[operation.method.as_str().to_ascii_lowercase()] = describe_operation(operation);
     }
     json!({
         "openapi": "3.1.0",
         "info": {
             "title": "Vigie",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": ABOUT,
+            "description": DESCRIPTION,
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/api/v3", "description": "This server"}],
@@ -41,25 +41,25 @@ pub fn document(operations: &[Operation]) -> Value {
                 "scheme": "bearer",
                 "description": "The `access_token` that `POST /access-tokens` answers; it lives an hour",
             }},
-            "parameters": {"IfMatch": params::if_match()},
-            "headers": answers::headers(),
-            "responses": answers::shared(),
+            "parameters": {"IfMatch": params::if_match_header()},
+            "headers": answers::response_headers(),
+            "responses": answers::shared_responses(),
             "schemas": schemas(operations),
         },
     })
 }
 
-fn described(operation: &Operation) -> Value {
+fn describe_operation(operation: &Operation) -> Value {
     let mut described = json!({
         "operationId": operation.id,
         "tags": [operation.tag],
-        "summary": operation.about,
-        "description": open_to(operation.right),
+        "summary": operation.summary,
+        "description": access_text(operation.right),
         "parameters": params::parameters(operation),
         "responses": answers::responses(operation),
     });
-    if let Some(mut body) = body(operation.body) {
-        body["required"] = Value::Bool(!operation.may_lack_body);
+    if let Some(mut body) = request_body(operation.body) {
+        body["required"] = Value::Bool(!operation.is_body_optional);
         described["requestBody"] = body;
     }
     if operation.right.is_none() {
@@ -68,24 +68,24 @@ fn described(operation: &Operation) -> Value {
     described
 }
 
-fn body(body: Body) -> Option<Value> {
+fn request_body(body: BodySpec) -> Option<Value> {
     let content = match body {
-        Body::None => return None,
-        Body::Create(table) => json!({
+        BodySpec::None => return None,
+        BodySpec::Create(table) => json!({
             "schema": forms::schema_ref(table, SchemaRole::Create),
             "example": forms::create_example(table),
         }),
-        Body::Patch(table) => json!({
+        BodySpec::Patch(table) => json!({
             "schema": forms::schema_ref(table, SchemaRole::Patch),
             "example": forms::patch_example(table),
         }),
-        Body::Schema(schema) => json!({"schema": schema()}),
+        BodySpec::Schema(schema) => json!({"schema": schema()}),
     };
     Some(json!({"content": {"application/json": content}}))
 }
 
 /// Who may make a call that needs `right`.
-pub(super) fn open_to(right: Option<Permission>) -> String {
+pub(super) fn access_text(right: Option<Permission>) -> String {
     let Some(right) = right else { return "Open to everybody, without a login".to_owned() };
     let roles = domain::Role::ALL.into_iter().filter(|role| role.allows(right));
     let roles: Vec<_> = roles.map(|role| format!("`{role}`")).collect();
@@ -97,7 +97,7 @@ pub(super) fn open_to(right: Option<Permission>) -> String {
 }
 
 /// The groups in the order of their first call.
-pub(super) fn groups(operations: &[Operation]) -> Vec<&'static str> {
+pub(super) fn tag_names(operations: &[Operation]) -> Vec<&'static str> {
     let mut groups = Vec::new();
     for operation in operations {
         if !groups.contains(&operation.tag) {
@@ -108,23 +108,23 @@ pub(super) fn groups(operations: &[Operation]) -> Vec<&'static str> {
 }
 
 fn tags(operations: &[Operation]) -> Vec<Value> {
-    groups(operations).into_iter().map(|tag| json!({"name": tag})).collect()
+    tag_names(operations).into_iter().map(|tag| json!({"name": tag})).collect()
 }
 
 fn schemas(operations: &[Operation]) -> Map<String, Value> {
     let mut schemas = Map::new();
-    schemas.insert("Errors".to_owned(), answers::error());
+    schemas.insert("Errors".to_owned(), answers::error_schema());
     for operation in operations {
         match operation.body {
-            Body::Create(table) => forms::add_schema(table, SchemaRole::Create, &mut schemas),
-            Body::Patch(table) => forms::add_schema(table, SchemaRole::Patch, &mut schemas),
-            Body::None | Body::Schema(_) => {}
+            BodySpec::Create(table) => forms::add_schema(table, SchemaRole::Create, &mut schemas),
+            BodySpec::Patch(table) => forms::add_schema(table, SchemaRole::Patch, &mut schemas),
+            BodySpec::None | BodySpec::Schema(_) => {}
         }
-        for table in operation.answer.tables() {
+        for table in operation.response.tables() {
             forms::add_schema(table, SchemaRole::Response, &mut schemas);
         }
-        if let Answer::Schema(schema) = &operation.answer {
-            answers::lift(schema, &mut schemas);
+        if let ResponseSpec::Schema(schema) = &operation.response {
+            answers::extract_components(schema, &mut schemas);
         }
     }
     schemas

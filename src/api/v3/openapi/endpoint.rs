@@ -14,44 +14,45 @@ use crate::api::operation::Operation;
 /// Open to everybody: what the calls look like is no secret.
 pub(in crate::api::v3) fn routes(operations: &[Operation]) -> Router {
     let json = document(operations).to_string();
-    let json = Made::new("application/json", json);
-    let page = Made::new("text/html; charset=utf-8", super::page::page(operations));
-    let style = Made::new("text/css; charset=utf-8", include_str!("docs.css").to_owned());
-    [("/openapi.json", json), ("/", page.clone()), ("/docs", page), ("/docs.css", style)]
-        .into_iter()
-        .fold(Router::new(), |router, (path, made)| {
-            router.route(path, get(async move |headers: HeaderMap| made.answer(&headers)))
-        })
+    let json = StaticFile::new("application/json", json);
+    let page = StaticFile::new("text/html; charset=utf-8", super::page::render_page(operations));
+    let style = StaticFile::new("text/css; charset=utf-8", include_str!("docs.css").to_owned());
+    [("/openapi.json", json), ("/", page.clone()), ("/docs", page), ("/docs.css", style)].into_iter().fold(
+        Router::new(),
+        |router, (path, made)| {
+            router.route(path, get(async move |headers: HeaderMap| made.respond(&headers)))
+        },
+    )
 }
 
 /// A file made at the start, with a tag of its content.
 #[derive(Clone)]
-struct Made {
-    kind: HeaderValue,
+struct StaticFile {
+    content_type: HeaderValue,
     content: Bytes,
     tag: Arc<str>,
 }
 
-impl Made {
+impl StaticFile {
     fn new(kind: &'static str, content: String) -> Self {
         let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, content.as_bytes());
         let half = digest.as_ref().first_chunk().map_or(0, |half| u128::from_be_bytes(*half));
         let tag = Arc::from(format!("\"{half:032x}\""));
-        Self { kind: HeaderValue::from_static(kind), content: Bytes::from(content), tag }
+        Self { content_type: HeaderValue::from_static(kind), content: Bytes::from(content), tag }
     }
 
     /// 304 when the caller has it already (RFC 9110, section 13.1.2).
-    fn answer(&self, headers: &HeaderMap) -> Response {
+    fn respond(&self, headers: &HeaderMap) -> Response {
         let tag = HeaderValue::from_str(&self.tag).unwrap_or_else(|_| HeaderValue::from_static("\"\""));
         let kept = [(header::ETAG, tag), (header::CACHE_CONTROL, HeaderValue::from_static("no-cache"))];
-        if self.is_known_to(headers) {
+        if self.is_cached_by(headers) {
             return (StatusCode::NOT_MODIFIED, kept).into_response();
         }
-        let kind: [(HeaderName, HeaderValue); 1] = [(header::CONTENT_TYPE, self.kind.clone())];
+        let kind: [(HeaderName, HeaderValue); 1] = [(header::CONTENT_TYPE, self.content_type.clone())];
         (kept, kind, self.content.clone()).into_response()
     }
 
-    fn is_known_to(&self, headers: &HeaderMap) -> bool {
+    fn is_cached_by(&self, headers: &HeaderMap) -> bool {
         let tags = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
         let mut tags = tags.flat_map(|value| value.split(','));
         tags.any(|tag| {

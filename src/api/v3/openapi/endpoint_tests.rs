@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 
 use super::routes;
-use crate::api::operation::{Answer, Body, Operation, Param, ParamKind, Verb};
+use crate::api::operation::{BodySpec, Operation, Param, ParamKind, ResponseSpec, Verb};
 use crate::api::v3::openapi::document::document;
 use crate::api::v3::openapi::page;
 use crate::domain::{MonitorType, Permission};
@@ -19,44 +19,44 @@ fn operations() -> Vec<Operation> {
     let kinds: Vec<_> = MonitorType::ALL.iter().map(|kind| table::for_type(*kind)).collect();
     let mut operations = vec![
         Operation::new(Verb::Post, "/access-tokens", "logIn", "access-tokens", "Log in")
-            .right(None)
-            .body(Body::Create(&account::LOGIN))
-            .or(429, "Too many attempts"),
+            .with_right(None)
+            .with_body(BodySpec::Create(&account::LOGIN))
+            .with_status(429, "Too many attempts"),
         Operation::new(Verb::Get, "/monitors", "listMonitors", "monitors", "Monitors")
-            .query(&[Param::new("select", ParamKind::Text, "Fields")])
-            .paged()
-            .answer(Answer::List(kinds.clone())),
+            .with_query(&[Param::new("select", ParamKind::Text, "Fields")])
+            .with_paging()
+            .with_response(ResponseSpec::List(kinds.clone())),
         Operation::new(Verb::Get, "/monitors/{id}", "getMonitor", "monitors", "One monitor")
-            .answer(Answer::OneOf(kinds.clone())),
+            .with_response(ResponseSpec::OneOf(kinds.clone())),
         Operation::new(Verb::Delete, "/monitors/{id}", "deleteMonitor", "monitors", "Remove <one>")
-            .right(Some(Permission::Edit))
-            .if_match(),
+            .with_right(Some(Permission::Edit))
+            .with_if_match(),
         Operation::new(Verb::Get, "/results", "listResults", "results", "Results")
-            .right(Some(Permission::ViewReports))
-            .query(&[
+            .with_right(Some(Permission::ViewReports))
+            .with_query(&[
                 Param::new("from", ParamKind::Time, "From"),
                 Param::new("monitor_id", ParamKind::Ids, "Whose"),
             ])
-            .answer(Answer::Schema(json!({"title": "Shown", "type": "object", "properties": {"a": {"title": "Part", "type": "object"}}}))),
+            .with_response(ResponseSpec::Schema(json!({"title": "Shown", "type": "object", "properties": {"a": {"title": "Part", "type": "object"}}}))),
         Operation::new(Verb::Get, "/results/{id}/captures/{name}", "getCapture", "results", "A file")
-            .path_param(Param::new("name", ParamKind::Text, "Its name"))
-            .answer(Answer::File),
+            .with_path_param(Param::new("name", ParamKind::Text, "Its name"))
+            .with_response(ResponseSpec::File),
         Operation::new(Verb::Post, "/blackouts", "createBlackout", "blackouts", "A blackout")
-            .body(Body::Create(&account::BLACKOUT))
-            .answer(Answer::Saved(None)),
+            .with_body(BodySpec::Create(&account::BLACKOUT))
+            .with_response(ResponseSpec::Saved(None)),
     ];
     for (at, table) in kinds.into_iter().enumerate() {
         let path: &'static str = format!("/monitors/{}", table.name).leak();
         let id: &'static str = format!("create{at}").leak();
         operations.push(
             Operation::new(Verb::Post, path, id, "monitors", "A monitor")
-                .right(Some(Permission::Edit))
-                .body(Body::Create(table))
-                .answer(Answer::Saved(None)),
+                .with_right(Some(Permission::Edit))
+                .with_body(BodySpec::Create(table))
+                .with_response(ResponseSpec::Saved(None)),
         );
         let (path, id) = (format!("{path}/{{id}}").leak(), format!("edit{at}").leak());
-        let edit = Operation::new(Verb::Patch, path, id, "monitors", "Change a monitor").if_match();
-        operations.push(edit.body(Body::Patch(table)).answer(Answer::Saved(None)));
+        let edit = Operation::new(Verb::Patch, path, id, "monitors", "Change a monitor").with_if_match();
+        operations.push(edit.with_body(BodySpec::Patch(table)).with_response(ResponseSpec::Saved(None)));
     }
     operations
 }
@@ -129,7 +129,7 @@ fn an_answer_with_a_title_is_a_component_and_a_body_that_may_be_left_out_is_not_
     assert_eq!(schemas["Part"]["type"], "object");
     assert_eq!(body(&before), true);
     for operation in operations.iter_mut().filter(|operation| operation.path == "/blackouts") {
-        operation.may_lack_body = true;
+        operation.is_body_optional = true;
     }
     assert_eq!(body(&document(&operations)), false);
 }
@@ -153,7 +153,7 @@ fn no_example_or_default_shows_a_secret() {
 #[test]
 fn the_page_has_an_anchor_for_every_link_and_needs_nothing_from_elsewhere() {
     let operations = operations();
-    let page = page::page(&operations);
+    let page = page::render_page(&operations);
     for operation in &operations {
         assert!(page.contains(&format!("id=\"{}\"", operation.id)), "{}", operation.id);
     }

@@ -1,9 +1,9 @@
-//! Small pieces of HTML for the page. Every text goes through [`escape`] or [`prose`].
+//! Small pieces of HTML for the page. Every text goes through [`escape`] or [`render_prose`].
 
 pub(super) use crate::domain::escape_html as escape;
 
 /// `text` with what stands in back-ticks as code.
-pub(super) fn prose(text: &str) -> String {
+pub(super) fn render_prose(text: &str) -> String {
     let parts = text.split('`').enumerate().map(|(index, part)| {
         let part = escape(part);
         if index % 2 == 1 { format!("<code>{part}</code>") } else { part.into_owned() }
@@ -12,7 +12,7 @@ pub(super) fn prose(text: &str) -> String {
 }
 
 /// A path with its parameters marked, and places at which it may break.
-pub(super) fn path(path: &str) -> String {
+pub(super) fn render_path(path: &str) -> String {
     let marked = |part: &str| match part.strip_prefix('{') {
         Some(_) => format!("<i>{}</i>", escape(part)),
         None => escape(part).into_owned(),
@@ -21,7 +21,7 @@ pub(super) fn path(path: &str) -> String {
 }
 
 /// A whole table; `rows` are cells of HTML.
-pub(super) fn table(heads: &[&str], rows: &[Vec<String>]) -> String {
+pub(super) fn render_table(heads: &[&str], rows: &[Vec<String>]) -> String {
     let head: String = heads.iter().flat_map(|head| ["<th>", head, "</th>"]).collect();
     let cells = |row: &Vec<String>| {
         // Each cell says what it is, for narrow windows that show a row as a block.
@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn code_shows_as_code_and_paths_may_break() {
-        assert_eq!(prose("a `<b>` c"), "a <code>&lt;b&gt;</code> c");
-        assert_eq!(path("/monitors/{id}"), "/<wbr>monitors/<wbr><i>{id}</i>");
+        assert_eq!(render_prose("a `<b>` c"), "a <code>&lt;b&gt;</code> c");
+        assert_eq!(render_path("/monitors/{id}"), "/<wbr>monitors/<wbr><i>{id}</i>");
     }
 }

@@ -4,44 +4,49 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::html::{escape, path, prose, table};
+use super::html::{escape, render_path, render_prose, render_table};
 use super::{answers, document, params};
-use crate::api::operation::{Answer, Body, Operation};
+use crate::api::operation::{BodySpec, Operation, ResponseSpec};
 use crate::domain::MonitorType;
 use crate::schema::field::{Access, Field, FieldType};
 use crate::schema::forms::{create_example, describe_type, patch_example, sub_objects};
 use crate::schema::table::{FieldTable, shared};
 
 /// The page of `operations`.
-pub(super) fn page(operations: &[Operation]) -> String {
-    let groups = document::groups(operations);
-    let tables = tables(operations);
+pub(super) fn render_page(operations: &[Operation]) -> String {
+    let groups = document::tag_names(operations);
+    let tables = collect_tables(operations);
     let version = env!("CARGO_PKG_VERSION");
     let mut nav = String::new();
-    let mut main = intro();
+    let mut main = render_intro();
     for group in groups {
         let own: Vec<&Operation> = operations.iter().filter(|operation| operation.tag == group).collect();
-        let title = title(group);
+        let title = group_title(group);
         let title = escape(&title);
         let _ = write!(nav, "<details><summary><a href=\"#{group}\">{title}</a></summary>");
         let _ = writeln!(main, "<h2 id=\"{group}\">{title}</h2>");
         for operation in own {
-            let _ = write!(nav, "<a class=\"to\" href=\"#{}\">{}</a>", operation.id, prose(operation.about));
-            main.push_str(&call(operation));
+            let _ = write!(
+                nav,
+                "<a class=\"to\" href=\"#{}\">{}</a>",
+                operation.id,
+                render_prose(operation.summary)
+            );
+            main.push_str(&render_operation(operation));
         }
         nav.push_str("</details>\n");
     }
     nav.push_str("<details><summary><a href=\"#objects\">Objects</a></summary>");
     main.push_str("<h2 id=\"objects\">Objects</h2>\n");
-    main.push_str(MARKS);
+    main.push_str(LEGEND);
     if tables.iter().any(|table| is_monitor(table)) {
         nav.push_str("<a class=\"to\" href=\"#monitor\">every monitor</a>");
-        main.push_str(&every_monitor());
+        main.push_str(&render_shared_fields());
     }
     for table in tables {
         let name = escape(table.name);
         let _ = write!(nav, "<a class=\"to\" href=\"#o-{name}\">{name}</a>");
-        main.push_str(&object(table));
+        main.push_str(&render_table_section(table));
     }
     nav.push_str("</details>\n");
     format!(
@@ -71,12 +76,12 @@ pub(super) fn page(operations: &[Operation]) -> String {
     )
 }
 
-const MARKS: &str = "<p class=\"soft\"><span class=\"mark\">required</span> on create · \
+const LEGEND: &str = "<p class=\"soft\"><span class=\"mark\">required</span> on create · \
     <span class=\"mark quiet\">read-only</span> set by Vigie, ignored in bodies · \
     <span class=\"mark quiet\">secret</span> shown as <code>********</code> · \
     <span class=\"mark quiet\">x</span> Vigie's own, beyond the interface that it follows</p>\n";
 
-fn intro() -> String {
+fn render_intro() -> String {
     let login = "curl -s -H 'Content-Type: application/json' \\\n  \
                  -d '{\"username\":\"anna\",\"password\":\"…\"}' http://localhost:7979/api/v3/access-tokens";
     let call = "curl -s -H \"Authorization: Bearer $TOKEN\" http://localhost:7979/api/v3/monitors?limit=10";
@@ -90,7 +95,7 @@ fn intro() -> String {
         "Secrets are shown as `********`; sending that back leaves the value as it is.",
     ];
     let notes: String =
-        notes.iter().flat_map(|note| ["<li>".to_owned(), prose(note), "</li>\n".to_owned()]).collect();
+        notes.iter().flat_map(|note| ["<li>".to_owned(), render_prose(note), "</li>\n".to_owned()]).collect();
     format!(
         "<h1>Version 3 API <small>base <code>/api/v3</code> · <a href=\"/api/v3/openapi.json\">OpenAPI 3.1 document</a></small></h1>\n\
          <div class=\"notice\"><p>Log in, then send the token with every call. It lives an hour.</p>\
@@ -101,122 +106,130 @@ fn intro() -> String {
 }
 
 /// `site-status` as `Site status`.
-fn title(group: &str) -> String {
+fn group_title(group: &str) -> String {
     let mut letters = group.chars();
     let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
     format!("{first}{}", letters.as_str().replace('-', " "))
 }
 
 /// One call: method and path to unfold.
-fn call(operation: &Operation) -> String {
+fn render_operation(operation: &Operation) -> String {
     let method = operation.method.as_str();
     let mut out = format!(
         "<details class=\"call\" id=\"{}\"><summary><b class=\"method m-{}\">{method}</b> <code>{}</code> <span>{}</span></summary>\n",
         operation.id,
         method.to_ascii_lowercase(),
-        path(operation.path),
-        prose(operation.about)
+        render_path(operation.path),
+        render_prose(operation.summary)
     );
-    let _ = writeln!(out, "<p class=\"soft\">{}</p>", prose(&document::open_to(operation.right)));
-    out.push_str(&parameters(operation));
-    out.push_str(&body(operation.body));
-    out.push_str(&outcomes(operation));
+    let _ = writeln!(out, "<p class=\"soft\">{}</p>", render_prose(&document::access_text(operation.right)));
+    out.push_str(&render_parameters(operation));
+    out.push_str(&render_body(operation.body));
+    out.push_str(&render_responses(operation));
     out.push_str("</details>\n");
     out
 }
 
-fn parameters(operation: &Operation) -> String {
+fn render_parameters(operation: &Operation) -> String {
     let mut rows = Vec::new();
-    for name in params::path_names(operation.path) {
+    for name in params::path_param_names(operation.path) {
         let param = operation.path_params.iter().find(|param| param.name == name);
         let (wanted, about) = match param {
-            Some(param) => (params::wanted(param.kind), param.about),
+            Some(param) => (params::value_description(param.kind), param.about),
             None => ("an id".to_owned(), "Its number"),
         };
-        rows.push(row(&format!("`{name}`"), "path", &wanted, about));
+        rows.push(parameter_row(&format!("`{name}`"), "path", &wanted, about));
     }
     for param in &operation.query {
         let place = if param.required { "query, required" } else { "query" };
-        rows.push(row(&format!("`{}`", param.name), place, &params::wanted(param.kind), param.about));
+        rows.push(parameter_row(
+            &format!("`{}`", param.name),
+            place,
+            &params::value_description(param.kind),
+            param.about,
+        ));
     }
     if operation.if_match {
-        rows.push(row("`If-Match`", "header", "an `ETag`", "Change only this version"));
+        rows.push(parameter_row("`If-Match`", "header", "an `ETag`", "Change only this version"));
     }
     if rows.is_empty() {
         return String::new();
     }
-    format!("<h3>Parameters</h3>\n{}", table(&["Name", "In", "Value", "What"], &rows))
+    format!("<h3>Parameters</h3>\n{}", render_table(&["Name", "In", "Value", "What"], &rows))
 }
 
-fn row(name: &str, place: &str, wanted: &str, about: &str) -> Vec<String> {
-    [name, place, wanted, about].map(prose).to_vec()
+fn parameter_row(name: &str, place: &str, wanted: &str, about: &str) -> Vec<String> {
+    [name, place, wanted, about].map(render_prose).to_vec()
 }
 
-fn body(body: Body) -> String {
+fn render_body(body: BodySpec) -> String {
     let (text, example) = match body {
-        Body::None => return String::new(),
-        Body::Create(table) => (format!("{}, with its required fields", link(table)), create_example(table)),
-        Body::Patch(table) => (format!("Any fields of {}", link(table)), patch_example(table)),
-        Body::Schema(schema) => ("As this JSON schema says".to_owned(), schema()),
+        BodySpec::None => return String::new(),
+        BodySpec::Create(table) => {
+            (format!("{}, with its required fields", table_link(table)), create_example(table))
+        }
+        BodySpec::Patch(table) => (format!("Any fields of {}", table_link(table)), patch_example(table)),
+        BodySpec::Schema(schema) => ("As this JSON schema says".to_owned(), schema()),
     };
     let example = serde_json::to_string_pretty(&example).unwrap_or_default();
     format!("<h3>Body</h3>\n<p>{text}</p>\n<pre>{}</pre>\n", escape(&example))
 }
 
-fn outcomes(operation: &Operation) -> String {
-    let status = if matches!(operation.answer, Answer::Empty) { 204 } else { 200 };
-    let mut rows = vec![vec![pill(status), success(operation)]];
-    let failures = answers::failures(operation);
-    rows.extend(failures.into_iter().map(|(status, when)| vec![pill(status), prose(when)]));
-    let answers = format!("<h3>Answers</h3>\n{}", table(&["Status", "When"], &rows));
-    let Answer::Schema(schema) = &operation.answer else { return answers };
-    format!("{answers}<h3>In the answer</h3>\n{}", properties(schema))
+fn render_responses(operation: &Operation) -> String {
+    let status = if matches!(operation.response, ResponseSpec::Empty) { 204 } else { 200 };
+    let mut rows = vec![vec![status_badge(status), render_success(operation)]];
+    let failures = answers::failure_statuses(operation);
+    rows.extend(failures.into_iter().map(|(status, when)| vec![status_badge(status), render_prose(when)]));
+    let answers = format!("<h3>Answers</h3>\n{}", render_table(&["Status", "When"], &rows));
+    let ResponseSpec::Schema(schema) = &operation.response else { return answers };
+    format!("{answers}<h3>In the answer</h3>\n{}", render_properties(schema))
 }
 
 /// The fields of an answer that has no table; of a list, those of its entries.
-fn properties(schema: &Value) -> String {
+fn render_properties(schema: &Value) -> String {
     let entries = &schema["properties"]["results"]["items"];
     let shown = if entries["properties"].is_object() { entries } else { schema };
     let wanted = |property: &Value| match (&property["enum"], &property["type"]) {
         (Value::Array(words), _) => {
-            let words: Vec<_> = words.iter().map(|word| format!("`{}`", plain(word))).collect();
+            let words: Vec<_> = words.iter().map(|word| format!("`{}`", plain_text(word))).collect();
             format!("one of {}", words.join(", "))
         }
-        (_, Value::Array(kinds)) => kinds.iter().map(plain).collect::<Vec<_>>().join(" or "),
-        (_, kind) => plain(kind),
+        (_, Value::Array(kinds)) => kinds.iter().map(plain_text).collect::<Vec<_>>().join(" or "),
+        (_, kind) => plain_text(kind),
     };
     let row = |(name, property): (&String, &Value)| {
         let about = property["description"].as_str().unwrap_or_default();
-        vec![format!("<code>{}</code>", escape(name)), prose(&wanted(property)), prose(about)]
+        vec![format!("<code>{}</code>", escape(name)), render_prose(&wanted(property)), render_prose(about)]
     };
     let rows: Vec<_> = shown["properties"].as_object().into_iter().flatten().map(row).collect();
-    if rows.is_empty() { String::new() } else { table(&["Field", "Value", "What"], &rows) }
+    if rows.is_empty() { String::new() } else { render_table(&["Field", "Value", "What"], &rows) }
 }
 
-fn plain(value: &Value) -> String {
+fn plain_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned).replace("null", "nothing")
 }
 
-fn success(operation: &Operation) -> String {
+fn render_success(operation: &Operation) -> String {
     let links = |tables: &[&'static FieldTable]| match tables {
         several if several.len() > 3 && several.iter().all(|table| is_monitor(table)) => {
             "<a href=\"#monitor\">monitor</a> with the fields of its type".to_owned()
         }
-        several => several.iter().map(|table| link(table)).collect::<Vec<_>>().join(" or "),
+        several => several.iter().map(|table| table_link(table)).collect::<Vec<_>>().join(" or "),
     };
-    match &operation.answer {
-        Answer::One(table) => link(table),
-        Answer::OneOf(tables) => links(tables),
-        Answer::List(tables) => format!("A list of {}", links(tables)),
-        Answer::Saved(more) => {
-            let more = more.map(|table| format!(", with {}", prose(table.description))).unwrap_or_default();
-            format!("{}{more}", prose("`{\"id\":\"…\"}`, with `warnings` when there are any"))
+    match &operation.response {
+        ResponseSpec::One(table) => table_link(table),
+        ResponseSpec::OneOf(tables) => links(tables),
+        ResponseSpec::List(tables) => format!("A list of {}", links(tables)),
+        ResponseSpec::Saved(more) => {
+            let more =
+                more.map(|table| format!(", with {}", render_prose(table.description))).unwrap_or_default();
+            format!("{}{more}", render_prose("`{\"id\":\"…\"}`, with `warnings` when there are any"))
         }
-        other => prose(other.about()),
+        other => render_prose(other.description()),
     }
 }
 
-fn pill(status: u16) -> String {
+fn status_badge(status: u16) -> String {
     let word = if status < 300 {
         "ok"
     } else if status < 500 {
@@ -227,7 +240,7 @@ fn pill(status: u16) -> String {
     format!("<span class=\"pill s-{word}\">{status}</span>")
 }
 
-fn link(table: &FieldTable) -> String {
+fn table_link(table: &FieldTable) -> String {
     let name = escape(table.name);
     format!("<a href=\"#o-{name}\">{name}</a>")
 }
@@ -237,7 +250,7 @@ fn is_monitor(table: &FieldTable) -> bool {
 }
 
 /// Every table that a call takes or answers, with the tables inside of it, each once.
-fn tables(operations: &[Operation]) -> Vec<&'static FieldTable> {
+fn collect_tables(operations: &[Operation]) -> Vec<&'static FieldTable> {
     fn add(table: &'static FieldTable, tables: &mut Vec<&'static FieldTable>) {
         if !tables.iter().any(|known| known.name == table.name) {
             tables.push(table);
@@ -249,10 +262,10 @@ fn tables(operations: &[Operation]) -> Vec<&'static FieldTable> {
     let mut tables = Vec::new();
     for operation in operations {
         match operation.body {
-            Body::Create(table) | Body::Patch(table) => add(table, &mut tables),
-            Body::None | Body::Schema(_) => {}
+            BodySpec::Create(table) | BodySpec::Patch(table) => add(table, &mut tables),
+            BodySpec::None | BodySpec::Schema(_) => {}
         }
-        for table in operation.answer.tables() {
+        for table in operation.response.tables() {
             add(table, &mut tables);
         }
     }
@@ -262,18 +275,18 @@ fn tables(operations: &[Operation]) -> Vec<&'static FieldTable> {
 }
 
 /// The fields that every type has, once instead of with each.
-fn every_monitor() -> String {
+fn render_shared_fields() -> String {
     let fields = [shared::IDENTITY_FIELDS, shared::SCHEDULE_FIELDS, shared::READ_ONLY_FIELDS];
     let rows: Vec<_> = fields.into_iter().flatten().map(field_row).collect();
     format!(
         "<section id=\"monitor\"><h3>Every monitor</h3><p>Fields of every type</p>\n{}</section>\n",
-        table(FIELD_HEADS, &rows)
+        render_table(FIELD_HEADS, &rows)
     )
 }
 
 const FIELD_HEADS: &[&str] = &["Field", "Value", "Default", "What"];
 
-fn object(of: &'static FieldTable) -> String {
+fn render_table_section(of: &'static FieldTable) -> String {
     // Types that change a shared field say something else of it.
     let is_shared = |field: &&&'static Field| {
         let groups = [shared::IDENTITY_FIELDS, shared::SCHEDULE_FIELDS, shared::READ_ONLY_FIELDS];
@@ -283,12 +296,12 @@ fn object(of: &'static FieldTable) -> String {
     };
     let rows: Vec<_> =
         of.fields().iter().filter(|field| !is_shared(field)).map(|field| field_row(field)).collect();
-    let (name, about) = (escape(of.name), prose(of.description));
+    let (name, about) = (escape(of.name), render_prose(of.description));
     let beside =
         if is_monitor(of) { " <a href=\"#monitor\">The fields of every monitor</a>, and:" } else { "" };
     format!(
         "<section id=\"o-{name}\"><h3>{name}</h3><p>{about}.{beside}</p>\n{}</section>\n",
-        table(FIELD_HEADS, &rows)
+        render_table(FIELD_HEADS, &rows)
     )
 }
 
@@ -308,16 +321,16 @@ fn field_row(field: &Field) -> Vec<String> {
         name.push_str(&mark("x", " quiet"));
     }
     let value = match field.field_type {
-        FieldType::Object(part) => link(part),
+        FieldType::Object(part) => table_link(part),
         FieldType::List { items: FieldType::Object(part), max, .. } => {
-            format!("list of {}, at most {max}", link(part))
+            format!("list of {}, at most {max}", table_link(part))
         }
-        ref kind => prose(&describe_type(kind)),
+        ref kind => render_prose(&describe_type(kind)),
     };
     let default = match field.default_value() {
         Some(Value::Object(_)) => "its defaults".to_owned(),
         Some(default) => format!("<code>{}</code>", escape(&default.to_string())),
         None => String::new(),
     };
-    vec![name, value, default, prose(field.description)]
+    vec![name, value, default, render_prose(field.description)]
 }

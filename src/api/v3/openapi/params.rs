@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 use crate::api::operation::{Operation, Param, ParamKind};
 
 /// A time with zone (RFC 3339) or without one.
-const TIME: &str =
+const TIME_PATTERN: &str =
     "^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?([Zz]|[+-][0-9]{2}:?[0-9]{2})?$";
 
 /// Every parameter of `operation`.
 pub(super) fn parameters(operation: &Operation) -> Vec<Value> {
-    let path = path_names(operation.path).map(|name| {
-        if let Some(param) = named(&operation.path_params, name) {
+    let path = path_param_names(operation.path).map(|name| {
+        if let Some(param) = find_param(&operation.path_params, name) {
             return parameter("path", *param);
         }
         let about = if name == "id" { "Its number" } else { "A number" };
@@ -24,7 +24,7 @@ pub(super) fn parameters(operation: &Operation) -> Vec<Value> {
 }
 
 /// `If-Match`, for the components.
-pub(super) fn if_match() -> Value {
+pub(super) fn if_match_header() -> Value {
     json!({
         "name": "If-Match",
         "in": "header",
@@ -35,11 +35,11 @@ pub(super) fn if_match() -> Value {
 }
 
 /// The names in `path`.
-pub(super) fn path_names(path: &str) -> impl Iterator<Item = &str> {
+pub(super) fn path_param_names(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
 }
 
-fn named<'a>(params: &'a [Param], name: &str) -> Option<&'a Param> {
+fn find_param<'a>(params: &'a [Param], name: &str) -> Option<&'a Param> {
     params.iter().find(|param| param.name == name)
 }
 
@@ -58,21 +58,21 @@ fn schema(kind: ParamKind) -> Value {
     match kind {
         ParamKind::Text => json!({"type": "string"}),
         ParamKind::Int(least) => json!({"type": "integer", "minimum": least, "maximum": i64::MAX}),
-        ParamKind::Ids => json!({"type": "string", "pattern": list_of("[0-9]{1,18}")}),
+        ParamKind::Ids => json!({"type": "string", "pattern": list_pattern("[0-9]{1,18}")}),
         ParamKind::Choice(words) => json!({"type": "string", "enum": words}),
-        ParamKind::Choices(words) => json!({"type": "string", "pattern": list_of(&words.join("|"))}),
-        ParamKind::Time => json!({"type": "string", "pattern": TIME, "format": "moment"}),
+        ParamKind::Choices(words) => json!({"type": "string", "pattern": list_pattern(&words.join("|"))}),
+        ParamKind::Time => json!({"type": "string", "pattern": TIME_PATTERN, "format": "moment"}),
         ParamKind::Pattern(pattern) => json!({"type": "string", "pattern": pattern}),
     }
 }
 
 /// One, or several separated by commas.
-fn list_of(one: &str) -> String {
+fn list_pattern(one: &str) -> String {
     format!("^ *({one}) *(, *({one}) *)*$")
 }
 
 /// What `kind` takes, for people.
-pub(super) fn wanted(kind: ParamKind) -> String {
+pub(super) fn value_description(kind: ParamKind) -> String {
     let words = |words: &[&str]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
     match kind {
         ParamKind::Text => "text".to_owned(),

@@ -5,10 +5,10 @@ use axum::{Extension, extract::State};
 
 use super::{filters, handlers};
 use crate::api::body::JsonBody;
-use crate::api::operation::{Answer, Body, Operation, Verb};
-use crate::api::path::Id;
-use crate::api::query::Query;
-use crate::api::routes::Routes;
+use crate::api::operation::{BodySpec, Operation, ResponseSpec, Verb};
+use crate::api::path::IdParam;
+use crate::api::query::QueryParams;
+use crate::api::routes::OperationRouter;
 use crate::api::state::ApiState;
 use crate::domain::{Permission, RecordKind};
 use crate::schema::table::FieldTable;
@@ -16,15 +16,15 @@ use crate::service::Caller;
 
 /// One kind of record and where it is found.
 #[derive(Clone, Copy)]
-pub(super) struct Calls {
+pub(super) struct RecordOperations {
     kind: RecordKind,
     table: &'static FieldTable,
     tag: &'static str,
-    all: &'static str,
-    one: &'static str,
+    list_path: &'static str,
+    item_path: &'static str,
 }
 
-impl Calls {
+impl RecordOperations {
     pub(super) const fn new(
         kind: RecordKind,
         table: &'static FieldTable,
@@ -32,51 +32,61 @@ impl Calls {
         all: &'static str,
         one: &'static str,
     ) -> Self {
-        Self { kind, table, tag, all, one }
+        Self { kind, table, tag, list_path: all, item_path: one }
     }
 
-    pub(super) fn list(self, routes: Routes, id: &'static str, about: &'static str) -> Routes {
-        let operation = Operation::new(Verb::Get, self.all, id, self.tag, about)
-            .query(filters::params(self.kind))
-            .paged()
-            .answer(Answer::List(vec![self.table]));
+    pub(super) fn list(
+        self,
+        routes: OperationRouter,
+        id: &'static str,
+        about: &'static str,
+    ) -> OperationRouter {
+        let operation = Operation::new(Verb::Get, self.list_path, id, self.tag, about)
+            .with_query(filters::filter_params(self.kind))
+            .with_paging()
+            .with_response(ResponseSpec::List(vec![self.table]));
         let kind = self.kind;
-        routes.on(
+        routes.route(
             operation,
-            move |State(state): State<ApiState>, Extension(caller): Extension<Caller>, query: Query| {
+            move |State(state): State<ApiState>, Extension(caller): Extension<Caller>, query: QueryParams| {
                 handlers::list(kind, state, caller, query)
             },
         )
     }
 
-    pub(super) fn one(self, routes: Routes, id: &'static str, about: &'static str) -> Routes {
-        let operation =
-            Operation::new(Verb::Get, self.one, id, self.tag, about).answer(Answer::One(self.table));
+    pub(super) fn get(
+        self,
+        routes: OperationRouter,
+        id: &'static str,
+        about: &'static str,
+    ) -> OperationRouter {
+        let operation = Operation::new(Verb::Get, self.item_path, id, self.tag, about)
+            .with_response(ResponseSpec::One(self.table));
         let kind = self.kind;
-        routes.on(
+        routes.route(
             operation,
-            move |State(state): State<ApiState>, Extension(caller): Extension<Caller>, Id(id): Id| {
-                handlers::one(kind, state, caller, id)
-            },
+            move |State(state): State<ApiState>,
+                  Extension(caller): Extension<Caller>,
+                  IdParam(id): IdParam| { handlers::get(kind, state, caller, id) },
         )
     }
 
     /// `once` is what only the answer to this call shows.
     pub(super) fn create(
         self,
-        routes: Routes,
+        routes: OperationRouter,
         id: &'static str,
         about: &'static str,
         right: Permission,
         once: Option<&'static FieldTable>,
-    ) -> Routes {
-        let operation = Operation::new(Verb::Post, self.all, id, self.tag, about)
-            .right(Some(right))
-            .body(Body::Create(self.table))
-            .answer(Answer::Saved(once))
-            .or(409, "There is one of this name already");
+    ) -> OperationRouter {
+        let operation = Operation::new(Verb::Post, self.list_path, id, self.tag, about)
+            .with_right(Some(right))
+            .with_body(BodySpec::Create(self.table))
+            .with_response(ResponseSpec::Saved(once))
+            .with_status(409, "There is one of this name already");
         let kind = self.kind;
-        routes.on(
+        routes.route(
             operation,
             move |State(state): State<ApiState>, Extension(caller): Extension<Caller>, body: JsonBody| {
                 handlers::create(kind, state, caller, body)
@@ -86,23 +96,23 @@ impl Calls {
 
     pub(super) fn patch(
         self,
-        routes: Routes,
+        routes: OperationRouter,
         id: &'static str,
         about: &'static str,
         right: Permission,
-    ) -> Routes {
-        let operation = Operation::new(Verb::Patch, self.one, id, self.tag, about)
-            .right(Some(right))
-            .body(Body::Patch(self.table))
-            .answer(Answer::Saved(None))
-            .or(409, "It cannot be changed like this as things stand; the message says why")
-            .if_match();
+    ) -> OperationRouter {
+        let operation = Operation::new(Verb::Patch, self.item_path, id, self.tag, about)
+            .with_right(Some(right))
+            .with_body(BodySpec::Patch(self.table))
+            .with_response(ResponseSpec::Saved(None))
+            .with_status(409, "It cannot be changed like this as things stand; the message says why")
+            .with_if_match();
         let kind = self.kind;
-        routes.on(
+        routes.route(
             operation,
             move |State(state): State<ApiState>,
                   Extension(caller): Extension<Caller>,
-                  Id(id): Id,
+                  IdParam(id): IdParam,
                   headers: HeaderMap,
                   body: JsonBody| handlers::patch(kind, state, caller, id, headers, body),
         )
@@ -110,21 +120,21 @@ impl Calls {
 
     pub(super) fn delete(
         self,
-        routes: Routes,
+        routes: OperationRouter,
         id: &'static str,
         about: &'static str,
         right: Permission,
-    ) -> Routes {
-        let operation = Operation::new(Verb::Delete, self.one, id, self.tag, about)
-            .right(Some(right))
-            .or(409, "Something still uses it; the message says what")
-            .if_match();
+    ) -> OperationRouter {
+        let operation = Operation::new(Verb::Delete, self.item_path, id, self.tag, about)
+            .with_right(Some(right))
+            .with_status(409, "Something still uses it; the message says what")
+            .with_if_match();
         let kind = self.kind;
-        routes.on(
+        routes.route(
             operation,
             move |State(state): State<ApiState>,
                   Extension(caller): Extension<Caller>,
-                  Id(id): Id,
+                  IdParam(id): IdParam,
                   headers: HeaderMap| handlers::delete(kind, state, caller, id, headers),
         )
     }

@@ -4,51 +4,52 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use crate::api::operation::{Param, ParamKind};
-use crate::api::query::{Query, time_in, words};
+use crate::api::query::{QueryParams, parse_time_in_zone, quoted_list};
 use crate::domain::{RecordFilter, RecordKind};
 
-const TYPES: &[&str] = &["Monitor", "Alert", "Notifier"];
-const FLAGS: &[&str] = &["true", "false"];
-const TIMES: &str = "a time as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
+const BLACKOUT_TYPES: &[&str] = &["Monitor", "Alert", "Notifier"];
+const BOOLEANS: &[&str] = &["true", "false"];
+const TIME_RULE: &str =
+    "a time as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
 
-const BLACKOUTS: &[Param] = &[
-    Param::new("type", ParamKind::Choice(TYPES), "Those of this type"),
+const BLACKOUT_PARAMS: &[Param] = &[
+    Param::new("type", ParamKind::Choice(BLACKOUT_TYPES), "Those of this type"),
     Param::new("assoc_id", ParamKind::Int(1), "Those of this monitor or recipient"),
-    Param::new("persistent", ParamKind::Choice(FLAGS), "Those that come back each week, or that do not"),
+    Param::new("persistent", ParamKind::Choice(BOOLEANS), "Those that come back each week, or that do not"),
 ];
 
-const EVENTS: &[Param] = &[
+const EVENT_PARAMS: &[Param] = &[
     Param::new("event", ParamKind::Text, "Those of this type"),
     Param::new("from", ParamKind::Time, "Reported at this time or later"),
     Param::new("thru", ParamKind::Time, "Reported before this time"),
 ];
 
 /// What the list of `kind` can be narrowed by.
-pub(super) const fn params(kind: RecordKind) -> &'static [Param] {
+pub(super) const fn filter_params(kind: RecordKind) -> &'static [Param] {
     match kind {
-        RecordKind::Blackout => BLACKOUTS,
-        RecordKind::Event => EVENTS,
+        RecordKind::Blackout => BLACKOUT_PARAMS,
+        RecordKind::Event => EVENT_PARAMS,
         _ => &[],
     }
 }
 
 /// The filter that `query` asks for; what is wrong is noted in it.
-pub(super) fn read(kind: RecordKind, query: &mut Query, zone: &TimeZone) -> RecordFilter {
+pub(super) fn record_filter(kind: RecordKind, query: &mut QueryParams, zone: &TimeZone) -> RecordFilter {
     let mut filter = RecordFilter::new(kind);
     match kind {
         RecordKind::Blackout => {
-            let word = |text: &str| TYPES.contains(&text).then(|| Value::from(text));
-            let kind = query.one("type", format!("one of {}", words(TYPES)), word);
+            let word = |text: &str| BLACKOUT_TYPES.contains(&text).then(|| Value::from(text));
+            let kind = query.parse_one("type", format!("one of {}", quoted_list(BLACKOUT_TYPES)), word);
             filter.fields.extend(kind.map(|kind| ("type", kind)));
-            let weekly = query.one("persistent", "`true` or `false`", |text| text.parse::<bool>().ok());
+            let weekly = query.parse_one("persistent", "`true` or `false`", |text| text.parse::<bool>().ok());
             filter.fields.extend(weekly.map(|weekly| ("persistent", Value::Bool(weekly))));
             let id = |text: &str| text.parse::<i64>().ok().filter(|id| *id > 0);
-            filter.parent_id.extend(query.one("assoc_id", "an id", id));
+            filter.parent_id.extend(query.parse_one("assoc_id", "an id", id));
         }
         RecordKind::Event => {
             let event = query.text("event").map(Value::from);
             filter.fields.extend(event.map(|event| ("event", event)));
-            (filter.from, filter.until) = window(query, zone);
+            (filter.from, filter.until) = time_range(query, zone);
         }
         _ => {}
     }
@@ -56,16 +57,16 @@ pub(super) fn read(kind: RecordKind, query: &mut Query, zone: &TimeZone) -> Reco
 }
 
 /// `from` and `thru`, without a zone in that of the account.
-pub(in crate::api::v3) fn window(
-    query: &mut Query,
+pub(in crate::api::v3) fn time_range(
+    query: &mut QueryParams,
     zone: &TimeZone,
 ) -> (Option<crate::domain::Timestamp>, Option<crate::domain::Timestamp>) {
-    let from = query.one("from", TIMES, |text| time_in(zone, text));
-    let thru = query.one("thru", TIMES, |text| time_in(zone, text));
+    let from = query.parse_one("from", TIME_RULE, |text| parse_time_in_zone(zone, text));
+    let thru = query.parse_one("thru", TIME_RULE, |text| parse_time_in_zone(zone, text));
     if let (Some(from), Some(thru)) = (from, thru)
         && from >= thru
     {
-        query.fault("`from` must lie before `thru`");
+        query.push_fault("`from` must lie before `thru`");
     }
     (from, thru)
 }

@@ -10,9 +10,9 @@ use axum::response::{IntoResponse, Response};
 use super::filters;
 use crate::api::body::JsonBody;
 use crate::api::error::ApiError;
-use crate::api::query::Query;
+use crate::api::query::QueryParams;
 use crate::api::state::ApiState;
-use crate::api::v3::bulk::edited;
+use crate::api::v3::bulk::edited_response;
 use crate::api::{etag, list as lists};
 use crate::domain::RecordKind;
 use crate::service::Caller;
@@ -21,29 +21,29 @@ pub(super) async fn list(
     kind: RecordKind,
     state: ApiState,
     caller: Caller,
-    mut query: Query,
+    mut query: QueryParams,
 ) -> Result<Response, ApiError> {
     let zone = state.resources.time_zone(&caller).await?;
-    let filter = filters::read(kind, &mut query, &zone);
-    let window = query.window();
-    query.finish()?;
+    let filter = filters::record_filter(kind, &mut query, &zone);
+    let window = query.paging();
+    query.into_result()?;
     let (role, resources) = (caller.role, state.resources);
     let by_id = |last, id| id > last;
-    lists::paged(role, window, by_id, move |page| {
+    lists::stream_pages(role, window, by_id, move |page| {
         let (resources, caller, filter) = (Arc::clone(&resources), caller.clone(), filter.clone());
         async move { resources.list(&caller, filter, page).await }
     })
     .await
 }
 
-pub(super) async fn one(
+pub(super) async fn get(
     kind: RecordKind,
     state: ApiState,
     caller: Caller,
     id: i64,
 ) -> Result<Response, ApiError> {
     let (object, revision) = state.resources.get(&caller, kind, id).await?;
-    Ok(etag::tagged(revision, &object))
+    Ok(etag::json_with_etag(revision, &object))
 }
 
 pub(super) async fn create(
@@ -52,7 +52,7 @@ pub(super) async fn create(
     caller: Caller,
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
-    Ok(etag::saved(state.resources.create(&caller, kind, &body).await?))
+    Ok(etag::saved_response(state.resources.create(&caller, kind, &body).await?))
 }
 
 pub(super) async fn patch(
@@ -64,7 +64,7 @@ pub(super) async fn patch(
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
     let if_match = etag::if_match(&headers)?;
-    Ok(etag::saved(state.resources.patch(&caller, kind, id, &body, if_match).await?))
+    Ok(etag::saved_response(state.resources.patch(&caller, kind, id, &body, if_match).await?))
 }
 
 pub(super) async fn delete(
@@ -85,5 +85,5 @@ pub(super) async fn bulk_edit_blackouts(
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
     state.resources.bulk_edit_blackouts(&caller, &body).await?;
-    Ok(edited(&body, Vec::new()).into_response())
+    Ok(edited_response(&body, Vec::new()).into_response())
 }

@@ -8,5 +8,5 @@ mod handlers;
 mod rights;
 mod routes;
 
-pub(super) use filters::window;
+pub(super) use filters::time_range;
 pub(super) use routes::routes;

@@ -1,15 +1,15 @@
 //! The routes of all kinds of records.
 
-use super::calls::Calls;
+use super::calls::RecordOperations;
 use super::rights::{ADMINISTER, EDIT};
-use crate::api::operation::{Answer, Body, Operation, Verb};
-use crate::api::routes::Routes;
+use crate::api::operation::{BodySpec, Operation, ResponseSpec, Verb};
+use crate::api::routes::OperationRouter;
 use crate::domain::{Permission, RecordKind};
 use crate::schema::table::account::{BLACKOUT, BLACKOUT_BULK_EDIT, EVENT};
 use crate::schema::table::orders::BULK_EDIT_RESULT;
 use crate::schema::table::records::{CERTIFICATE, LOCATION_RECORD, LOCATION_SECRET, PROPERTY, USER};
 
-pub(in crate::api::v3) fn routes(routes: Routes) -> Routes {
+pub(in crate::api::v3) fn routes(routes: OperationRouter) -> OperationRouter {
     let routes = users(routes);
     let routes = locations(routes);
     let routes = properties(routes);
@@ -19,10 +19,10 @@ pub(in crate::api::v3) fn routes(routes: Routes) -> Routes {
     events(routes)
 }
 
-fn users(routes: Routes) -> Routes {
-    let calls = Calls::new(RecordKind::User, &USER, "users", "/users", "/users/{id}");
+fn users(routes: OperationRouter) -> OperationRouter {
+    let calls = RecordOperations::new(RecordKind::User, &USER, "users", "/users", "/users/{id}");
     let routes = calls.list(routes, "listUsers", "Users of the account");
-    let routes = calls.one(routes, "getUser", "One user");
+    let routes = calls.get(routes, "getUser", "One user");
     let routes = calls.create(routes, "createUser", "Make a user", ADMINISTER, None);
     // Whoever is logged in may change the own password.
     let about = "Change a user; everybody may change the own name and password";
@@ -30,29 +30,40 @@ fn users(routes: Routes) -> Routes {
     calls.delete(routes, "deleteUser", "Remove a user; its tokens end", ADMINISTER)
 }
 
-fn locations(routes: Routes) -> Routes {
-    let calls =
-        Calls::new(RecordKind::Location, &LOCATION_RECORD, "locations", "/locations", "/locations/{id}");
+fn locations(routes: OperationRouter) -> OperationRouter {
+    let calls = RecordOperations::new(
+        RecordKind::Location,
+        &LOCATION_RECORD,
+        "locations",
+        "/locations",
+        "/locations/{id}",
+    );
     let routes = calls.list(routes, "listLocations", "Locations that the account may use");
-    let routes = calls.one(routes, "getLocation", "One location");
+    let routes = calls.get(routes, "getLocation", "One location");
     let about = "Make a location; the secret with which its agents enrol is answered this once";
     let routes = calls.create(routes, "createLocation", about, ADMINISTER, Some(&LOCATION_SECRET));
     let routes = calls.patch(routes, "updateLocation", "Change a location", ADMINISTER);
     calls.delete(routes, "deleteLocation", "Remove a location that nothing uses", ADMINISTER)
 }
 
-fn properties(routes: Routes) -> Routes {
-    let calls = Calls::new(RecordKind::Property, &PROPERTY, "properties", "/properties", "/properties/{id}");
+fn properties(routes: OperationRouter) -> OperationRouter {
+    let calls = RecordOperations::new(
+        RecordKind::Property,
+        &PROPERTY,
+        "properties",
+        "/properties",
+        "/properties/{id}",
+    );
     let routes = calls.list(routes, "listProperties", "Custom properties of the account");
-    let routes = calls.one(routes, "getProperty", "One custom property");
+    let routes = calls.get(routes, "getProperty", "One custom property");
     let routes = calls.create(routes, "createProperty", "Make a custom property", ADMINISTER, None);
     let about = "Change a custom property; values that are left out of `values` are removed";
     let routes = calls.patch(routes, "updateProperty", about, ADMINISTER);
     calls.delete(routes, "deleteProperty", "Remove a custom property that no monitor has", ADMINISTER)
 }
 
-fn certificates(routes: Routes) -> Routes {
-    let calls = Calls::new(
+fn certificates(routes: OperationRouter) -> OperationRouter {
+    let calls = RecordOperations::new(
         RecordKind::Certificate,
         &CERTIFICATE,
         "certificates",
@@ -60,32 +71,33 @@ fn certificates(routes: Routes) -> Routes {
         "/certificates/{id}",
     );
     let routes = calls.list(routes, "listCertificates", "Certificates of the account, never their keys");
-    let routes = calls.one(routes, "getCertificate", "One certificate, never its key");
+    let routes = calls.get(routes, "getCertificate", "One certificate, never its key");
     let about = "Bring a client certificate with its key, or an authority; it is in force at once";
     let routes = calls.create(routes, "createCertificate", about, ADMINISTER, None);
     calls.delete(routes, "deleteCertificate", "Remove a certificate that no monitor names", ADMINISTER)
 }
 
-fn blackouts(routes: Routes) -> Routes {
-    let calls = Calls::new(RecordKind::Blackout, &BLACKOUT, "blackouts", "/blackouts", "/blackouts/{id}");
+fn blackouts(routes: OperationRouter) -> OperationRouter {
+    let calls =
+        RecordOperations::new(RecordKind::Blackout, &BLACKOUT, "blackouts", "/blackouts", "/blackouts/{id}");
     let routes = calls.list(routes, "listBlackouts", "Blackouts of the account");
-    let routes = calls.one(routes, "getBlackout", "One blackout");
+    let routes = calls.get(routes, "getBlackout", "One blackout");
     let about = "Let a monitor, its alerts or a recipient rest for a time, once or each week";
     let routes = calls.create(routes, "createBlackout", about, EDIT, None);
     let routes = calls.patch(routes, "updateBlackout", "Change a blackout that comes back each week", EDIT);
     let routes = calls.delete(routes, "deleteBlackout", "Remove a blackout that is not past", EDIT);
     let about = "Blackouts of several monitors at once, all or nothing";
     let bulk = Operation::new(Verb::Post, "/blackouts/bulk-edit", "bulkEditBlackouts", "blackouts", about)
-        .right(Some(EDIT))
-        .body(Body::Create(&BLACKOUT_BULK_EDIT))
-        .answer(Answer::One(&BULK_EDIT_RESULT))
-        .or(403, "The role lacks the right, or one of the monitors is not the account's");
-    routes.on(bulk, super::handlers::bulk_edit_blackouts)
+        .with_right(Some(EDIT))
+        .with_body(BodySpec::Create(&BLACKOUT_BULK_EDIT))
+        .with_response(ResponseSpec::One(&BULK_EDIT_RESULT))
+        .with_status(403, "The role lacks the right, or one of the monitors is not the account's");
+    routes.route(bulk, super::handlers::bulk_edit_blackouts)
 }
 
-fn events(routes: Routes) -> Routes {
-    let calls = Calls::new(RecordKind::Event, &EVENT, "events", "/events", "/events/{id}");
+fn events(routes: OperationRouter) -> OperationRouter {
+    let calls = RecordOperations::new(RecordKind::Event, &EVENT, "events", "/events", "/events/{id}");
     let routes = calls.list(routes, "listEvents", "Events of the account, the oldest first");
-    let routes = calls.one(routes, "getEvent", "One event");
+    let routes = calls.get(routes, "getEvent", "One event");
     calls.create(routes, "createEvent", "Report an event", EDIT, None)
 }

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::page_object::page_object;
-use super::played::played;
-use super::schema_parts::{failure, phases};
-use crate::api::v3::json_schema::{integer, micros, named, object, text};
+use super::page_object::page_object_schema;
+use super::played::browser_step_schema;
+use super::schema_parts::{failure_schema, phases_schema};
+use crate::api::v3::json_schema::{integer, micros, named_object, object_schema, text};
 
 /// Steps of a result.
-pub(super) fn steps() -> Value {
-    let step = named(
+pub(super) fn steps_schema() -> Value {
+    let step = named_object(
         "ResultStep",
         &["number", "name", "status", "started_us", "total_us", "phases"],
         json!({
@@ -18,18 +18,18 @@ pub(super) fn steps() -> Value {
             "status": integer("Status code"),
             "started_us": micros("From the start of the attempt to its own"),
             "total_us": micros("How long it took"),
-            "phases": phases(),
-            "failures": {"type": "array", "items": failure(), "description": "All that was wrong, the deciding one first"},
-            "exchanges": exchanges("Its exchanges, redirects included; left out in lists"),
+            "phases": phases_schema(),
+            "failures": {"type": "array", "items": failure_schema(), "description": "All that was wrong, the deciding one first"},
+            "exchanges": exchanges_schema("Its exchanges, redirects included; left out in lists"),
             "variables": {"type": "array", "items": {"type": "string"}, "description": "Names of the variables that it set"},
-            "played": played(),
+            "played": browser_step_schema(),
         }),
     );
     json!({"type": "array", "items": step, "description": "What was done one after another; ends with the step that failed"})
 }
 
 /// HTTP exchanges.
-pub(super) fn exchanges(about: &str) -> Value {
+pub(super) fn exchanges_schema(about: &str) -> Value {
     let fields = || {
         json!({"type": "array", "description": "Name and value of each; what lets somebody in is masked",
             "items": {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "string"}}})
@@ -40,11 +40,11 @@ pub(super) fn exchanges(about: &str) -> Value {
             "text": text("The beginning of the body"),
             "bytes": integer("Bytes of the whole"),
         });
-        let mut schema = named("ResultExcerpt", &["text", "bytes"], parts);
+        let mut schema = named_object("ResultExcerpt", &["text", "bytes"], parts);
         schema["description"] = Value::from(about);
         schema
     };
-    let exchange = named(
+    let exchange = named_object(
         "ResultExchange",
         &["started_us", "method", "url", "phases", "http_status", "body_wire_bytes", "body_bytes"],
         json!({
@@ -52,7 +52,7 @@ pub(super) fn exchanges(about: &str) -> Value {
             "method": text("Method of the request"),
             "url": text("What was asked for"),
             "address": text("The peer"),
-            "phases": phases(),
+            "phases": phases_schema(),
             "request_headers": fields(),
             "request_body": excerpt("What was sent"),
             "http_status": integer("Status code of the answer; 0 when none came"),
@@ -62,16 +62,16 @@ pub(super) fn exchanges(about: &str) -> Value {
             "response_body": excerpt("What came back, decoded"),
             "body_wire_bytes": integer("Bytes of the body as they came"),
             "body_bytes": integer("Bytes of the body after decompression"),
-            "failure": failure(),
+            "failure": failure_schema(),
         }),
     );
     json!({"type": "array", "items": exchange, "description": about})
 }
 
 /// The objects of a page.
-pub(super) fn page() -> Value {
-    let of_page = page_object();
-    let change = object(
+pub(super) fn page_schema() -> Value {
+    let of_page = page_object_schema();
+    let change = object_schema(
         &["status", "url"],
         json!({
             "status": integer("7121 size changed, 7122 missing, 7123 new"),
@@ -80,7 +80,7 @@ pub(super) fn page() -> Value {
             "now": integer("Bytes now"),
         }),
     );
-    named(
+    named_object(
         "ResultPage",
         &["total_us", "bytes", "objects"],
         json!({

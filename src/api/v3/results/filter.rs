@@ -3,39 +3,42 @@
 use jiff::tz::TimeZone;
 
 use crate::api::error::ApiError;
-use crate::api::path::number;
-use crate::api::query::{Query, Window, time_in, words};
+use crate::api::path::parse_id;
+use crate::api::query::{Paging, QueryParams, parse_time_in_zone, quoted_list};
 use crate::domain::{CheckId, LocationId, MonitorId, Outcome, ResultFilter};
 
 /// Words of [`ChangeOutcome`].
 pub(super) const OUTCOMES: [&str; 6] = ["ok", "warning", "error", "unknown", "missed", "blackout"];
 
 /// Anything but 16 hexadecimal digits, as we write them, is no result.
-pub(super) fn check_id(text: &str) -> Result<CheckId, ApiError> {
+pub(super) fn parse_check_id(text: &str) -> Result<CheckId, ApiError> {
     let id: CheckId = text.parse().map_err(|_| ApiError::not_found())?;
     if id.to_string() == text { Ok(id) } else { Err(ApiError::not_found()) }
 }
 
-pub(super) fn read(mut query: Query, zone: &TimeZone) -> Result<(ResultFilter, Window), ApiError> {
-    let outcomes = format!("one or several of {}", words(&OUTCOMES));
+pub(super) fn parse_filter(
+    mut query: QueryParams,
+    zone: &TimeZone,
+) -> Result<(ResultFilter, Paging), ApiError> {
+    let outcomes = format!("one or several of {}", quoted_list(&OUTCOMES));
     let times = "a time as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
-    let time = |text: &str| time_in(zone, text);
+    let time = |text: &str| parse_time_in_zone(zone, text);
     let filter = ResultFilter {
         monitors: query
-            .many("monitor_id", "an id or a comma list of ids", |text| number(text).map(MonitorId)),
-        location: query.one("location_id", "an id", |text| number(text).map(LocationId)),
-        from: query.one("from", times, time),
-        until: query.one("thru", times, time),
-        outcomes: query.many("outcome", outcomes, Outcome::from_name),
+            .parse_list("monitor_id", "an id or a comma list of ids", |text| parse_id(text).map(MonitorId)),
+        location: query.parse_one("location_id", "an id", |text| parse_id(text).map(LocationId)),
+        from: query.parse_one("from", times, time),
+        until: query.parse_one("thru", times, time),
+        outcomes: query.parse_list("outcome", outcomes, Outcome::from_name),
         customer: None,
     };
     if let (Some(from), Some(thru)) = (filter.from, filter.until)
         && from >= thru
     {
-        query.fault("`from` must lie before `thru`");
+        query.push_fault("`from` must lie before `thru`");
     }
-    let window = query.window();
-    query.finish()?;
+    let window = query.paging();
+    query.into_result()?;
     Ok((filter, window))
 }
 
@@ -54,7 +57,7 @@ mod tests {
         let zone = TimeZone::get("Europe/Berlin").unwrap();
         let read = |query: &str| {
             let names = ["monitor_id", "location_id", "from", "thru", "outcome", "limit", "offset"];
-            read(Query::of(&format!("/results?{query}").parse().unwrap(), &names), &zone)
+            parse_filter(QueryParams::parse(&format!("/results?{query}").parse().unwrap(), &names), &zone)
         };
         let (filter, window) =
             read("monitor_id=7,8&from=2026-11-20%2013:00:00&outcome=error,missed&limit=5").unwrap();

@@ -8,11 +8,11 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use futures::stream;
 
-use super::filter::{check_id, read};
-use super::pages::{Walk, page};
+use super::filter::{parse_check_id, parse_filter};
+use super::pages::{ResultReader, next_page};
 use crate::api::error::ApiError;
 use crate::api::list;
-use crate::api::query::Query;
+use crate::api::query::QueryParams;
 use crate::api::state::ApiState;
 use crate::service::Caller;
 
@@ -20,38 +20,40 @@ use crate::service::Caller;
 pub(super) async fn list(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    query: Query,
+    query: QueryParams,
 ) -> Result<Response, ApiError> {
     let zone = state.resources.time_zone(&caller).await?;
-    let (mut filter, window) = read(query, &zone)?;
+    let (mut filter, window) = parse_filter(query, &zone)?;
     filter.customer = Some(caller.customer);
-    let view = state.view;
+    let view = state.queries;
     let offset = window.offset.unwrap_or(0);
     let left = window.limit.unwrap_or(u64::MAX);
-    let first = view.results(filter.clone(), page(left, offset)).await?;
+    let first = view.results(filter.clone(), next_page(left, offset)).await?;
     let count = first.total;
-    let walk = Walk { view, filter, offset, left, fetched: Some(first), seen: HashSet::new() };
-    Ok(list::respond(caller.role, count, window, stream::try_unfold(walk, Walk::next)))
+    let walk = ResultReader { view, filter, offset, left, fetched: Some(first), seen: HashSet::new() };
+    Ok(list::stream_list(caller.role, count, window, stream::try_unfold(walk, ResultReader::read_page)))
 }
 
 /// The bare object.
-pub(super) async fn one(
-    State(ApiState { view, .. }): State<ApiState>,
+pub(super) async fn get(
+    State(ApiState { queries: view, .. }): State<ApiState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
-    let result =
-        view.result_for_customer(caller.customer, check_id(&id)?).await?.ok_or_else(ApiError::not_found)?;
+    let result = view
+        .result_for_customer(caller.customer, parse_check_id(&id)?)
+        .await?
+        .ok_or_else(ApiError::not_found)?;
     Ok(Json(result).into_response())
 }
 
 /// The content of a file. It comes from a target, which may be hostile: a browser saves it and shows nothing.
-pub(super) async fn file(
-    State(ApiState { view, .. }): State<ApiState>,
+pub(super) async fn get_capture(
+    State(ApiState { queries: view, .. }): State<ApiState>,
     Extension(caller): Extension<Caller>,
     Path((id, name)): Path<(String, String)>,
 ) -> Result<Response, ApiError> {
-    let id = check_id(&id)?;
+    let id = parse_check_id(&id)?;
     view.result_for_customer(caller.customer, id).await?.ok_or_else(ApiError::not_found)?;
     let capture = view.capture(id, name).await?.ok_or_else(ApiError::not_found)?;
     let content = capture.content.ok_or_else(ApiError::not_found)?;

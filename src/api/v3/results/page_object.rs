@@ -2,28 +2,28 @@
 
 use serde_json::{Value, json};
 
-use super::schema_parts::{failure, phases};
-use crate::api::v3::json_schema::{flag, integer, micros, named, text};
+use super::schema_parts::{failure_schema, phases_schema};
+use crate::api::v3::json_schema::{boolean, integer, micros, named_object, text};
 
 /// An object of a page, loaded by Vigie or by a browser.
-pub(super) fn page_object() -> Value {
-    named(
+pub(super) fn page_object_schema() -> Value {
+    named_object(
         "ResultPageObject",
         &["url", "kind", "started_us", "total_us", "phases", "http_status", "body_wire_bytes", "body_bytes"],
         json!({
             "url": text("Where it is"),
             "kind": {"type": "string", "enum": ["image", "script", "style", "frame", "font", "media", "other", "document"]},
-            "third_party": flag("Whether it belongs to another registrable domain than the page"),
-            "blocked": flag("Whether Vigie did not let it through: its host is blocked, or the egress policy denies it"),
+            "third_party": boolean("Whether it belongs to another registrable domain than the page"),
+            "blocked": boolean("Whether Vigie did not let it through: its host is blocked, or the egress policy denies it"),
             "started_us": micros("From the request for the page until it was asked for"),
             "total_us": micros("How long it took"),
-            "phases": phases(),
+            "phases": phases_schema(),
             "http_status": integer("Status code of the answer; 0 when none came"),
             "http_version": text("`HTTP/1.1` or `HTTP/2`"),
             "mimetype": text("Media type as declared"),
             "body_wire_bytes": integer("Bytes over the wire"),
             "body_bytes": integer("Bytes after decompression"),
-            "failure": failure(),
+            "failure": failure_schema(),
         }),
     )
 }

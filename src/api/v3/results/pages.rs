@@ -10,14 +10,14 @@ use crate::service::StatusQueries;
 use crate::service::details::without_bodies;
 
 /// How many results are read and sent at a time.
-const STEP: u32 = 500;
+const PAGE_ROWS: u32 = 500;
 
-pub(super) fn page(left: u64, offset: u64) -> Pagination {
-    Pagination { limit: u32::try_from(left).unwrap_or(STEP).min(STEP), offset }
+pub(super) fn next_page(left: u64, offset: u64) -> Pagination {
+    Pagination { limit: u32::try_from(left).unwrap_or(PAGE_ROWS).min(PAGE_ROWS), offset }
 }
 
 /// Reads on, page by page. New results push older ones into the next page; those are not sent twice.
-pub(super) struct Walk {
+pub(super) struct ResultReader {
     pub(super) view: Arc<StatusQueries>,
     pub(super) filter: ResultFilter,
     pub(super) offset: u64,
@@ -26,12 +26,12 @@ pub(super) struct Walk {
     pub(super) seen: HashSet<CheckId>,
 }
 
-impl Walk {
-    pub(super) async fn next(mut self) -> Result<Option<(Vec<u8>, Self)>, StoreError> {
+impl ResultReader {
+    pub(super) async fn read_page(mut self) -> Result<Option<(Vec<u8>, Self)>, StoreError> {
         let fetched = match self.fetched.take() {
             Some(first) => first,
             None if self.left == 0 => return Ok(None),
-            None => self.view.results(self.filter.clone(), page(self.left, self.offset)).await?,
+            None => self.view.results(self.filter.clone(), next_page(self.left, self.offset)).await?,
         };
         let rows = fetched.results.len() as u64;
         let times = fetched.results.first().zip(fetched.results.last());
@@ -48,8 +48,9 @@ impl Walk {
             }
             _ => self.offset += rows,
         }
-        self.left = if rows < u64::from(STEP) { 0 } else { self.left.saturating_sub(fresh.len() as u64) };
+        self.left =
+            if rows < u64::from(PAGE_ROWS) { 0 } else { self.left.saturating_sub(fresh.len() as u64) };
         self.seen = fresh.iter().map(|result| result.check_id).collect();
-        Ok(Some((list::piece(&fresh), self)))
+        Ok(Some((list::json_chunk(&fresh), self)))
     }
 }

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::page_object::page_object;
-use super::schema_parts::{failure, phases};
-use crate::api::v3::json_schema::{flag, integer, micros, named, text};
+use super::page_object::page_object_schema;
+use super::schema_parts::{failure_schema, phases_schema};
+use crate::api::v3::json_schema::{boolean, integer, micros, named_object, text};
 
 /// A step as the browser saw it.
-pub(super) fn played() -> Value {
-    let act = named(
+pub(super) fn browser_step_schema() -> Value {
+    let act = named_object(
         "ResultAct",
         &["number", "action", "status", "total_us"],
         json!({
@@ -16,20 +16,20 @@ pub(super) fn played() -> Value {
             "action": text("What it does, as the script names it"),
             "status": integer("Status code"),
             "total_us": micros("How long it took"),
-            "skipped": flag("Whether it was left out, being optional"),
+            "skipped": boolean("Whether it was left out, being optional"),
         }),
     );
-    let timing = named(
+    let timing = named_object(
         "ResultPageTiming",
         &["phases"],
         json!({
-            "phases": phases(),
+            "phases": phases_schema(),
             "first_contentful_paint_us": micros("First contentful paint"),
             "largest_contentful_paint_us": micros("Largest contentful paint"),
             "layout_shift": {"type": "number", "description": "Cumulative layout shift, without unit"},
         }),
     );
-    let line = named(
+    let line = named_object(
         "ResultConsoleEntry",
         &["level", "source", "text"],
         json!({
@@ -40,7 +40,7 @@ pub(super) fn played() -> Value {
             "line": integer("The line there, from 1"),
         }),
     );
-    let mut schema = named(
+    let mut schema = named_object(
         "ResultPlayedStep",
         &["http_status", "acts", "unlisted"],
         json!({
@@ -49,7 +49,7 @@ pub(super) fn played() -> Value {
             "http_status": integer("Status code of the last document that was loaded in it; 0 when none was"),
             "acts": {"type": "array", "items": act, "description": "Its acts; ends with the one that failed"},
             "timing": timing,
-            "objects": {"type": "array", "items": page_object(), "description": "What the browser loaded meanwhile; left out in lists"},
+            "objects": {"type": "array", "items": page_object_schema(), "description": "What the browser loaded meanwhile; left out in lists"},
             "unlisted": integer("Requests beyond those"),
             "console": {"type": "array", "items": line, "description": "Errors of JavaScript and lines of the console; left out in lists"},
         }),
@@ -59,8 +59,8 @@ pub(super) fn played() -> Value {
 }
 
 /// The browser of a result.
-pub(super) fn browser() -> Value {
-    let mut schema = named(
+pub(super) fn browser_schema() -> Value {
+    let mut schema = named_object(
         "ResultBrowser",
         &["name", "viewport"],
         json!({
@@ -80,8 +80,8 @@ pub(super) fn browser() -> Value {
 }
 
 /// Content views of a result.
-pub(super) fn views() -> Value {
-    let view = named(
+pub(super) fn content_views_schema() -> Value {
+    let view = named_object(
         "ResultView",
         &["id", "name", "status", "total_us", "objects", "bytes"],
         json!({
@@ -92,7 +92,7 @@ pub(super) fn views() -> Value {
             "total_us": micros("From the start of its first object or step to the end of its last"),
             "objects": integer("How many objects belong to it"),
             "bytes": integer("Decoded bytes of them"),
-            "failures": {"type": "array", "items": failure(), "description": "All that was wrong with it"},
+            "failures": {"type": "array", "items": failure_schema(), "description": "All that was wrong with it"},
         }),
     );
     json!({"type": "array", "items": view, "description": "Content views of a script"})

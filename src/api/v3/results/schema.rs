@@ -3,19 +3,21 @@
 
 use serde_json::{Value, json};
 
-use super::schema_parts::{failure, phases};
+use super::schema_parts::{failure_schema, phases_schema};
 use super::{course, played};
-use crate::api::v3::json_schema::{flag, id, integer, listed, micros, named, object, outcome, text, time};
+use crate::api::v3::json_schema::{
+    boolean, hex_id, integer, list_schema, micros, named_object, object_schema, outcome, text, timestamp,
+};
 use crate::domain::{MissedReason, MonitorType};
 
 /// The list of results.
-pub(super) fn list() -> Value {
-    listed("ResultList", result())
+pub(super) fn result_list_schema() -> Value {
+    list_schema("ResultList", result_schema())
 }
 
 /// One result (behaviour.md 9).
-pub(super) fn result() -> Value {
-    named(
+pub(super) fn result_schema() -> Value {
+    named_object(
         "Result",
         &[
             "check_id",
@@ -36,15 +38,15 @@ pub(super) fn result() -> Value {
             "facts",
         ],
         json!({
-            "check_id": id("The number of the result"),
-            "run_id": id("The run, over all its locations"),
+            "check_id": hex_id("The number of the result"),
+            "run_id": hex_id("The run, over all its locations"),
             "monitor_id": integer("The monitor"),
             "monitor_name": text("Its name when the check ran"),
             "revision": integer("Its version that ran"),
             "type": {"type": "string", "enum": MonitorType::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>()},
             "location_id": integer("Where the check ran"),
-            "planned_at": time("When the run was due"),
-            "started_at": time("When the first attempt began; of a missed run, when that was found out"),
+            "planned_at": timestamp("When the run was due"),
+            "started_at": timestamp("When the first attempt began; of a missed run, when that was found out"),
             "outcome": outcome(),
             "status": integer("Status code"),
             "warning_status": integer("Status code of the reservation of a warning"),
@@ -54,17 +56,17 @@ pub(super) fn result() -> Value {
             "address": text("Address and port of the peer of the last attempt"),
             "attempts": {"type": "array", "items": attempt()},
             "facts": facts(),
-            "steps": course::steps(),
-            "exchanges": course::exchanges("HTTP exchanges outside of steps, of a failed attempt; left out in lists"),
-            "page": course::page(),
-            "browser": played::browser(),
-            "views": played::views(),
+            "steps": course::steps_schema(),
+            "exchanges": course::exchanges_schema("HTTP exchanges outside of steps, of a failed attempt; left out in lists"),
+            "page": course::page_schema(),
+            "browser": played::browser_schema(),
+            "views": played::content_views_schema(),
             "captures": {"type": "array", "items": capture()},
-            "verification": object(&["status", "at"], json!({
+            "verification": object_schema(&["status", "at"], json!({
                 "status": integer("What a second location said of the failure: 70 to 73, or 79 when there was none"),
                 "location_id": integer("Who was asked"),
                 "found": integer("Status code of its own check"),
-                "at": time("When the answer came"),
+                "at": timestamp("When the answer came"),
             })),
             "missed": missed(),
         }),
@@ -72,16 +74,16 @@ pub(super) fn result() -> Value {
 }
 
 fn attempt() -> Value {
-    named(
+    named_object(
         "ResultAttempt",
         &["number", "started_at", "total_us", "phases"],
         json!({
             "number": integer("1, or 2 for the retry"),
-            "started_at": time("When it began"),
+            "started_at": timestamp("When it began"),
             "total_us": micros("How long it took"),
-            "phases": phases(),
-            "failure": failure(),
-            "warnings": {"type": "array", "items": object(&["kind", "detail"], json!({
+            "phases": phases_schema(),
+            "failure": failure_schema(),
+            "warnings": {"type": "array", "items": object_schema(&["kind", "detail"], json!({
                 "kind": {"type": "string",
                     "enum": ["redirect_not_followed", "certificate_expiring", "fell_back", "page_object", "note"]},
                 "detail": {"type": "string"},
@@ -94,7 +96,7 @@ fn attempt() -> Value {
 /// Those of every protocol side by side: a result has those of its type.
 fn facts() -> Value {
     let texts = || json!({"type": "array", "items": {"type": "string"}});
-    let mut facts = named(
+    let mut facts = named_object(
         "ResultFacts",
         &[],
         json!({
@@ -103,15 +105,15 @@ fn facts() -> Value {
             "http_reason": text("Reason phrase of HTTP/1"),
             "body_wire_bytes": integer("Bytes of the body as they came, before decompression"),
             "body_bytes": integer("Bytes of the body after decompression"),
-            "changed": flag("Whether the page differs from that of the last good run at the location, in size or in its text"),
+            "changed": boolean("Whether the page differs from that of the last good run at the location, in size or in its text"),
             "text_sha256": text("SHA-256 of the visible text of the page, of monitors that tell a change of it"),
             "text_sha256_before": text("That of the last good run at the location, where it differs"),
             "content_type": text("Media type and charset as the server said"),
-            "redirects": {"type": "array", "items": object(&["url", "http_status", "phases"], json!({
+            "redirects": {"type": "array", "items": object_schema(&["url", "http_status", "phases"], json!({
                 "url": text("The URL that was asked"),
                 "http_status": integer("The 3xx that it answered with"),
                 "address": text("The peer"),
-                "phases": phases(),
+                "phases": phases_schema(),
             }))},
             "url": text("The URL that was answered last"),
             "tls_version": text("`TLSv1.3` or `TLSv1.2`; `TLSv1.1`, `TLSv1.0` or `SSLv3` where a monitor pins it"),
@@ -154,7 +156,7 @@ fn sessions() -> Value {
         "mail_offers": {"type": "array", "items": {"type": "string"},
             "description": "What it offers (EHLO, CAPA, CAPABILITY), as it stood at the end of the session"},
         "mail_auth": text("How the login was done: `plain`, `login`, `cram-md5`, `xoauth2`, `apop`, `user`"),
-        "password_in_clear": flag("Whether a password went out without TLS"),
+        "password_in_clear": boolean("Whether a password went out without TLS"),
         "mailbox_messages": integer("Messages in the mailbox"),
         "mailbox_bytes": integer("Bytes in the mailbox"),
         "message_id": text("Message-ID of the message that went round"),
@@ -169,28 +171,28 @@ fn sessions() -> Value {
         "ftp_data_address": text("Peer of the last data connection"),
         "ftp_listed": integer("Entries of the list"),
         "ftp_uploaded_bytes": integer("Bytes of the file that went there and came back the same"),
-        "ftp_session_reused": flag("Whether data connections took the TLS session up again"),
-        "ftp_password_in_clear": flag("Whether a password went out without TLS"),
+        "ftp_session_reused": boolean("Whether data connections took the TLS session up again"),
+        "ftp_password_in_clear": boolean("Whether a password went out without TLS"),
     })
 }
 
 fn certificate() -> Value {
-    named(
+    named_object(
         "ResultCertificate",
         &["subject", "issuer", "not_before", "not_after", "sha256"],
         json!({
             "subject": text("Distinguished name"),
             "issuer": text("Distinguished name of the issuer"),
             "names": {"type": "array", "items": {"type": "string"}, "description": "Names that it is good for"},
-            "not_before": time("First instant of its life"),
-            "not_after": time("Last instant of its life"),
+            "not_before": timestamp("First instant of its life"),
+            "not_after": timestamp("Last instant of its life"),
             "sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
         }),
     )
 }
 
 fn capture() -> Value {
-    named(
+    named_object(
         "ResultCapture",
         &["name", "mimetype", "bytes"],
         json!({
@@ -202,13 +204,13 @@ fn capture() -> Value {
 }
 
 fn missed() -> Value {
-    named(
+    named_object(
         "ResultMissed",
         &["reason", "slots", "last_planned_at"],
         json!({
             "reason": {"type": "string", "enum": MissedReason::ALL.map(MissedReason::name)},
             "slots": integer("How many runs did not happen, one after the other"),
-            "last_planned_at": time("When the last of them was due"),
+            "last_planned_at": timestamp("When the last of them was due"),
         }),
     )
 }

@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::api::v3::json_schema::{integer, micros, named};
+use crate::api::v3::json_schema::{integer, micros, named_object};
 use crate::domain::{FailureKind, Phase};
 
 /// What went wrong.
-pub(super) fn failure() -> Value {
-    named(
+pub(super) fn failure_schema() -> Value {
+    named_object(
         "ResultFailure",
         &["phase", "kind", "fault", "detail"],
         json!({
@@ -20,8 +20,8 @@ pub(super) fn failure() -> Value {
     )
 }
 
-pub(super) fn phases() -> Value {
+pub(super) fn phases_schema() -> Value {
     let phases: Map<String, Value> =
         Phase::ALL.iter().map(|phase| (phase.key().to_owned(), micros("How long the phase took"))).collect();
-    named("ResultPhases", &[], Value::Object(phases))
+    named_object("ResultPhases", &[], Value::Object(phases))
 }

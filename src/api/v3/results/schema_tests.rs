@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::result;
+use super::result_schema;
 use crate::domain::{
     ActionResult, Attempt, BrowserFacts, BrowserStep, Capture, Certificate, CheckDetails, CheckId,
     CheckResult, ConsoleEntry, ContentViewResult, DnsFacts, Excerpt, Facts, Failure, FailureKind, Fault,
@@ -304,9 +304,9 @@ fn differences(path: &str, schema: &Value, value: &Value) -> Vec<String> {
 #[test]
 fn every_key_of_a_result_is_in_the_schema_and_the_other_way_round() {
     let printed = serde_json::to_value(full()).unwrap();
-    assert_eq!(differences("", &result(), &printed), Vec::<String>::new());
+    assert_eq!(differences("", &result_schema(), &printed), Vec::<String>::new());
     let words = |value: Value| serde_json::from_value::<Vec<String>>(value).unwrap();
-    let attempt = &result()["properties"]["attempts"]["items"]["properties"];
+    let attempt = &result_schema()["properties"]["attempts"]["items"]["properties"];
     for kind in [
         WarningKind::RedirectNotFollowed,
         WarningKind::CertificateExpiring,
