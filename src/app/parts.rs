@@ -29,7 +29,7 @@ use crate::settings::{ServerSettings, Settings};
 use crate::store::{ResultStore, SqliteSettings, SqliteStore, Synchronous};
 use crate::sync::Mutex;
 use crate::telemetry::Metrics;
-use crate::web::{self, Bounds, Gate, Site};
+use crate::web::{self, PageAuth, PageState, RequestLimits};
 
 /// Name of the database in the data folder.
 const DATABASE: &str = "vigie.db";
@@ -152,14 +152,14 @@ impl Parts {
     }
 
     pub(super) fn router(&self, server: &ServerSettings) -> axum::Router {
-        let site = Site {
-            view: Arc::clone(&self.view),
-            vitals: self.heart.clone(),
+        let site = PageState {
+            queries: Arc::clone(&self.view),
+            health: self.heart.clone(),
             metrics: Arc::clone(&self.metrics),
             clock: Arc::clone(&self.clock),
         };
         let state = self.api_state();
-        let gate = Gate { public: server.public_pages, accounts: Some(Arc::clone(&state.accounts)) };
+        let gate = PageAuth { is_public: server.public_pages, accounts: Some(Arc::clone(&state.accounts)) };
         let pages = web::router(site, gate);
         let apis = pages
             // A nested router knows no path that is only a slash.
@@ -169,12 +169,12 @@ impl Parts {
             )
             .nest("/api/v3", once_loaded(api::v3::router(state.clone()), Arc::clone(&self.heart)))
             .nest("/legacy-api", once_loaded(api::legacy::router(state), Arc::clone(&self.heart)));
-        let bounds = Bounds {
+        let bounds = RequestLimits {
             body_bytes: server.max_body_bytes,
-            request_time: server.request_timeout,
+            request_timeout: server.request_timeout,
             tls: server.tls.is_some(),
         };
-        web::guarded(apis, bounds)
+        web::with_request_limits(apis, bounds)
     }
 
     fn api_state(&self) -> api::ApiState {

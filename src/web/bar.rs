@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::html::duration;
+use super::html::format_duration;
 use crate::domain::{Phase, Phases};
 use crate::service::details::{phase_label, total_us};
 
 /// Width of a whole bar in its own units.
 const WIDTH: f64 = 200.0;
 /// Phases above zero stay visible.
-const LEAST: f64 = 1.5;
+const MIN_WIDTH: f64 = 1.5;
 
 /// An SVG of `phases`, each with its name and duration as a tooltip; empty without any.
 pub(super) fn phase_bar(phases: &Phases) -> String {
@@ -20,13 +20,14 @@ pub(super) fn phase_bar(phases: &Phases) -> String {
     }
     let mut out =
         String::from(r#"<svg class="bar" viewBox="0 0 200 12" preserveAspectRatio="none" role="img">"#);
-    let title = phases.iter().map(|(phase, micros)| format!("{} {}", phase.name(), duration(micros.into())));
+    let title =
+        phases.iter().map(|(phase, micros)| format!("{} {}", phase.name(), format_duration(micros.into())));
     let title = title.collect::<Vec<_>>().join(", ");
     // Writing into a string cannot fail.
     let _ = write!(out, "<title>{title}</title>");
     let reached = phases.iter().filter(|&(_, micros)| micros > 0);
     let widths: Vec<_> = reached
-        .map(|(phase, micros)| (phase, (f64::from(micros) / total as f64 * WIDTH).max(LEAST)))
+        .map(|(phase, micros)| (phase, (f64::from(micros) / total as f64 * WIDTH).max(MIN_WIDTH)))
         .collect();
     let scale = WIDTH / widths.iter().map(|(_, width)| width).sum::<f64>();
     let mut x = 0.0;
@@ -41,7 +42,7 @@ pub(super) fn phase_bar(phases: &Phases) -> String {
 }
 
 /// What the colours of the bars of `shown` mean; empty when there are none.
-pub(super) fn legend(shown: impl Iterator<Item = Phases>) -> String {
+pub(super) fn phase_legend(shown: impl Iterator<Item = Phases>) -> String {
     let reached: BTreeSet<Phase> =
         shown.flat_map(|phases| phases.iter().map(|(phase, _)| phase).collect::<Vec<_>>()).collect();
     if reached.is_empty() {
@@ -65,10 +66,10 @@ mod tests {
 
     #[test]
     fn the_legend_names_what_is_shown() {
-        assert_eq!(legend(std::iter::empty()), "");
+        assert_eq!(phase_legend(std::iter::empty()), "");
         let mut phases = Phases::default();
         phases.set(Phase::Banner, Duration::from_millis(2));
-        let legend = legend([phases, Phases::default()].into_iter());
+        let legend = phase_legend([phases, Phases::default()].into_iter());
         assert!(legend.contains("p-banner") && !legend.contains("p-transfer"), "{legend}");
     }
 

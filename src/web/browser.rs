@@ -2,17 +2,17 @@
 
 use std::fmt::Write;
 
-use super::html::{duration, escape};
-use super::objects::waterfall;
+use super::html::{escape, format_duration};
+use super::objects::render_waterfall;
 use crate::service::details::{BrowserStepView, BrowserView, Metric, StepView};
 
 /// Objects of a step that are shown; the rest is in the record below.
-const OBJECTS: usize = 100;
+const MAX_OBJECTS: usize = 100;
 /// Lines of the console that are shown of a step.
-const LINES: usize = 20;
+const MAX_CONSOLE_LINES: usize = 20;
 
 /// A step; nothing of one without a browser. Writing into a string cannot fail, here and below.
-pub(super) fn step(out: &mut String, step: &StepView<'_>) {
+pub(super) fn render_step(out: &mut String, step: &StepView<'_>) {
     let Some(browser) = &step.browser else { return };
     let _ = write!(out, "<h2>Step {} <small>{}", step.number, escape(step.name));
     if !browser.title.is_empty() {
@@ -20,44 +20,44 @@ pub(super) fn step(out: &mut String, step: &StepView<'_>) {
     }
     out.push_str("</small></h2>");
     if let Some(measures) = &browser.measures {
-        let words: Vec<_> = measures.iter().map(capitalised).collect();
+        let words: Vec<_> = measures.iter().map(capitalized_metric).collect();
         let _ = write!(out, "<p>{}</p>", words.join(" · "));
     }
     out.push_str("<p>");
     for action in &browser.actions {
         let word = if action.passed { "ok" } else { "error" };
-        let after = if action.skipped { "skipped".to_owned() } else { duration(action.total_us) };
+        let after = if action.skipped { "skipped".to_owned() } else { format_duration(action.total_us) };
         let _ = write!(out, r#"<span class="pill s-{word}">{} {after}</span> "#, escape(action.name));
     }
     out.push_str("</p>");
-    requests(out, browser);
-    console(out, browser);
+    render_requests(out, browser);
+    render_console(out, browser);
 }
 
 /// A measure as it stands at the beginning of a sentence.
-fn capitalised(measure: &Metric) -> String {
-    let words = measure.format(duration);
+fn capitalized_metric(measure: &Metric) -> String {
+    let words = measure.format(format_duration);
     let mut letters = words.chars();
     letters.next().map_or(String::new(), |first| format!("{}{}", first.to_uppercase(), letters.as_str()))
 }
 
-fn requests(out: &mut String, step: &BrowserStepView<'_>) {
+fn render_requests(out: &mut String, step: &BrowserStepView<'_>) {
     if step.objects.is_empty() {
         return;
     }
-    waterfall(out, step.objects.get(..OBJECTS).unwrap_or(&step.objects));
-    let more = step.hidden_objects(OBJECTS);
+    render_waterfall(out, step.objects.get(..MAX_OBJECTS).unwrap_or(&step.objects));
+    let more = step.hidden_objects(MAX_OBJECTS);
     if more > 0 {
         let _ = write!(out, "<p>{more} more requests stand in the record below, or were only counted.</p>");
     }
 }
 
-fn console(out: &mut String, step: &BrowserStepView<'_>) {
+fn render_console(out: &mut String, step: &BrowserStepView<'_>) {
     if step.console.is_empty() {
         return;
     }
     out.push_str(r#"<div class="scroll"><table class="rows"><thead><tr><th>Console</th><th>From</th><th>Text</th></tr></thead><tbody>"#);
-    for line in step.console.iter().take(LINES) {
+    for line in step.console.iter().take(MAX_CONSOLE_LINES) {
         let word = if line.is_error { "error" } else { "warning" };
         let _ = write!(
             out,
@@ -71,7 +71,7 @@ fn console(out: &mut String, step: &BrowserStepView<'_>) {
 }
 
 /// The browser, in a sentence.
-pub(super) fn browser(out: &mut String, browser: &BrowserView<'_>) {
+pub(super) fn render_browser(out: &mut String, browser: &BrowserView<'_>) {
     let _ = write!(
         out,
         "<p>Played in {} {} by {}, page {}×{}",

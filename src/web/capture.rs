@@ -8,15 +8,15 @@ use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::found::found;
-use super::gate::Audience;
+use super::found::find_result;
+use super::gate::Viewer;
 use super::html::escape;
 use super::responses::{not_found, store_unavailable};
-use super::site::Site;
+use super::site::PageState;
 use crate::domain::{Capture, CheckResult};
 
 /// Pictures first, then the names of all else; nothing where there are none. Writing into a string cannot fail.
-pub(super) fn captures(out: &mut String, result: &CheckResult) {
+pub(super) fn render_captures(out: &mut String, result: &CheckResult) {
     if result.captures.is_empty() {
         return;
     }
@@ -25,7 +25,7 @@ pub(super) fn captures(out: &mut String, result: &CheckResult) {
     if !pictures.is_empty() {
         out.push_str(r#"<div class="shots">"#);
         for picture in pictures {
-            let (at, name) = (address(result, picture), escape(&picture.name));
+            let (at, name) = (capture_url(result, picture), escape(&picture.name));
             let _ = write!(
                 out,
                 r#"<figure><a href="{at}"><img src="{at}" alt="{name}" loading="lazy"></a><figcaption>{name}</figcaption></figure>"#
@@ -36,30 +36,30 @@ pub(super) fn captures(out: &mut String, result: &CheckResult) {
     if !others.is_empty() {
         out.push_str(r#"<ul class="files">"#);
         for file in others {
-            let (at, name, bytes) = (address(result, file), escape(&file.name), file.bytes);
+            let (at, name, bytes) = (capture_url(result, file), escape(&file.name), file.bytes);
             let _ = write!(out, r#"<li><a href="{at}">{name}</a> {bytes} bytes</li>"#);
         }
         out.push_str("</ul>");
     }
 }
 
-fn address(result: &CheckResult, file: &Capture) -> String {
+fn capture_url(result: &CheckResult, file: &Capture) -> String {
     format!("/results/{}/captures/{}", result.check_id, utf8_percent_encode(&file.name, NON_ALPHANUMERIC))
 }
 
 /// `GET /results/{id}/captures/{name}`: pictures as they are, all else as plain text. It comes from a target, which may
 /// be hostile: nothing of it runs, and nothing of it is taken for another type.
-pub(super) async fn file(
-    State(site): State<Site>,
-    Extension(audience): Extension<Audience>,
+pub(super) async fn get_capture(
+    State(site): State<PageState>,
+    Extension(audience): Extension<Viewer>,
     Path((id, name)): Path<(String, String)>,
 ) -> Response {
     let gone = || not_found("There is no such file");
-    if !audience.sees_captures {
+    if !audience.can_see_captures {
         return gone();
     }
-    let found = match found(&site, audience, &id).await {
-        Ok(Some(result)) => site.view.capture(result.check_id, name).await,
+    let found = match find_result(&site, audience, &id).await {
+        Ok(Some(result)) => site.queries.capture(result.check_id, name).await,
         Ok(None) => return gone(),
         Err(error) => Err(error),
     };

@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use super::html::{duration, escape};
+use super::html::{escape, format_duration};
 use crate::service::details::ContentViewView;
 
 /// All content views; nothing when there are none. Writing into a string cannot fail.
-pub(super) fn table(out: &mut String, views: &[ContentViewView<'_>]) {
+pub(super) fn render_table(out: &mut String, views: &[ContentViewView<'_>]) {
     if views.is_empty() {
         return;
     }
@@ -18,7 +18,7 @@ pub(super) fn table(out: &mut String, views: &[ContentViewView<'_>]) {
             r#"<tr><td>{}</td><td><span class="pill s-{word}">{}</span></td><td class="n">{}</td><td class="n">{}</td><td class="n">{}</td><td class="reason">{}</td></tr>"#,
             escape(view.name),
             view.status.text(),
-            duration(view.total_us),
+            format_duration(view.total_us),
             view.objects,
             view.bytes,
             escape(view.reason.as_deref().unwrap_or_default())

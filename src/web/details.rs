@@ -5,19 +5,19 @@ use crate::domain::CheckDetails;
 use crate::service::details::DetailsView;
 
 /// All of it; empty when there is nothing.
-pub(super) fn details(details: &CheckDetails) -> String {
+pub(super) fn render_details(details: &CheckDetails) -> String {
     let details = DetailsView::new(details);
     let mut out = String::new();
-    steps::table(&mut out, &details.steps);
-    content_views::table(&mut out, &details.content_views);
+    steps::render_table(&mut out, &details.steps);
+    content_views::render_table(&mut out, &details.content_views);
     for step in &details.steps {
-        browser::step(&mut out, step);
+        browser::render_step(&mut out, step);
     }
     if let Some(facts) = &details.browser {
-        browser::browser(&mut out, facts);
+        browser::render_browser(&mut out, facts);
     }
     if let Some(page) = &details.page {
-        objects::page(&mut out, page);
+        objects::render_page_objects(&mut out, page);
     }
     out
 }
@@ -53,7 +53,7 @@ mod tests {
             ),
         };
         let page = FullPage { total_us: 100_000, bytes: 7, objects: vec![object], ..FullPage::default() };
-        let html = details(&CheckDetails { page: Some(Box::new(page)), ..CheckDetails::default() });
+        let html = render_details(&CheckDetails { page: Some(Box::new(page)), ..CheckDetails::default() });
         assert!(html.contains(r#"x="150.0" width="150.0""#), "{html}");
         assert!(html.contains("1 failed, 1 of other sites"), "{html}");
         assert!(html.contains("http://a.test/&lt;i&gt;") && !html.contains("<b>"), "{html}");
@@ -68,7 +68,7 @@ mod tests {
             now: None,
         };
         let page = FullPage { total_us: 100_000, bytes: 7, changes: vec![gone], ..FullPage::default() };
-        let html = details(&CheckDetails { page: Some(Box::new(page)), ..CheckDetails::default() });
+        let html = render_details(&CheckDetails { page: Some(Box::new(page)), ..CheckDetails::default() });
         assert!(html.contains("Nothing was found in it to load."), "{html}");
         assert!(html.contains("missing: http://a.test/x, 9 bytes before"), "{html}");
         assert!(!html.contains("<table"), "{html}");

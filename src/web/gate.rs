@@ -14,42 +14,42 @@ use crate::service::AccountService;
 
 /// Lets callers of this host in; others when they hold a token of account 1 that may view, or everybody.
 #[derive(Clone, Default)]
-pub struct Gate {
+pub struct PageAuth {
     /// Whether everybody may.
-    pub public: bool,
+    pub is_public: bool,
     /// Who holds a token; nobody when there are no accounts.
     pub accounts: Option<Arc<AccountService>>,
 }
 
 /// What a page may show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Audience {
+pub(super) struct Viewer {
     /// Whose monitors: those of one account, or all of them.
     pub(super) account: Option<CustomerId>,
     /// Whether files that results hold are shown: what a page said, or how it looked to somebody who logged in. They
     /// are not for everybody, also where the pages are.
-    pub(super) sees_captures: bool,
+    pub(super) can_see_captures: bool,
 }
 
-impl Audience {
-    const HOST: Self = Self { account: None, sees_captures: true };
-    const PUBLIC: Self = Self { account: None, sees_captures: false };
+impl Viewer {
+    const HOST: Self = Self { account: None, can_see_captures: true };
+    const PUBLIC: Self = Self { account: None, can_see_captures: false };
 }
 
 /// Asks `gate` before a page is made.
-pub(super) async fn keep(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
+pub(super) async fn require_auth(State(gate): State<PageAuth>, mut request: Request, next: Next) -> Response {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip().to_canonical());
-    let host = request.uri().host().map(str::to_owned).or_else(|| host_of(request.headers()));
+    let host = request.uri().host().map(str::to_owned).or_else(|| host_header(request.headers()));
     let local = peer.is_some_and(|peer| peer.is_loopback())
         && !is_proxied(request.headers())
         // Proxies that tell nothing of themselves speak 1.0 to us unless told otherwise, as nginx does.
         && request.version() != Version::HTTP_10
-        && host.is_some_and(|host| names_this_host(&host));
-    let known = if local { Some(Audience::HOST) } else { gate.knows(request.headers(), peer).await };
+        && host.is_some_and(|host| is_local_host_name(&host));
+    let known = if local { Some(Viewer::HOST) } else { gate.authenticate(request.headers(), peer).await };
     let audience = match known {
         // Nobody sees less for telling who they are.
-        Some(known) if gate.public => Some(Audience { account: None, ..known }),
-        None if gate.public => Some(Audience::PUBLIC),
+        Some(known) if gate.is_public => Some(Viewer { account: None, ..known }),
+        None if gate.is_public => Some(Viewer::PUBLIC),
         known => known,
     };
     if let Some(audience) = audience {
@@ -65,13 +65,14 @@ pub(super) async fn keep(State(gate): State<Gate>, mut request: Request, next: N
     let what = "This page is for callers on the host of the server, and for those with an access token \
                 (Authorization: Bearer …) of a user who may view. The setting server.public_pages opens it.";
     let what = format!("{what}{old}");
-    let mut refused = (StatusCode::UNAUTHORIZED, html::notice("A login is needed", &what)).into_response();
+    let mut refused =
+        (StatusCode::UNAUTHORIZED, html::render_notice("A login is needed", &what)).into_response();
     refused.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     refused
 }
 
-impl Gate {
-    async fn knows(&self, headers: &HeaderMap, peer: Option<IpAddr>) -> Option<Audience> {
+impl PageAuth {
+    async fn authenticate(&self, headers: &HeaderMap, peer: Option<IpAddr>) -> Option<Viewer> {
         let accounts = self.accounts.as_ref()?;
         let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         let (scheme, token) = value.and_then(|value| value.split_once(' '))?;
@@ -82,7 +83,7 @@ impl Gate {
         let caller = accounts.authenticate_bearer(token.trim(), address).await.ok()?;
         let host = caller.user == UserId(0);
         let may = caller.customer == CustomerId(1) && caller.role.allows(Permission::View);
-        may.then_some(Audience { account: (!host).then_some(caller.customer), sees_captures: true })
+        may.then_some(Viewer { account: (!host).then_some(caller.customer), can_see_captures: true })
     }
 }
 
@@ -92,13 +93,13 @@ fn is_proxied(headers: &HeaderMap) -> bool {
 }
 
 /// The host that HTTP/1.1 asks for; HTTP/2 has it in the target.
-fn host_of(headers: &HeaderMap) -> Option<String> {
+fn host_header(headers: &HeaderMap) -> Option<String> {
     headers.get(header::HOST)?.to_str().ok().map(str::to_owned)
 }
 
 /// Whether it is us. A page of another site that made its name point to this host (DNS rebinding) shows by that
 /// name.
-fn names_this_host(host: &str) -> bool {
+fn is_local_host_name(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
         None => host.rsplit_once(':').map_or(host, |(name, _)| name),
@@ -113,7 +114,7 @@ mod tests {
     #[test]
     fn the_host_header_has_to_name_this_host() {
         for good in ["localhost", "LOCALHOST:7979", "127.0.0.1:7979", "127.8.0.1", "[::1]:7979", "[::1]"] {
-            assert!(names_this_host(good), "{good}");
+            assert!(is_local_host_name(good), "{good}");
         }
         for bad in [
             "",
@@ -123,7 +124,7 @@ mod tests {
             "[2001:db8::1]:80",
             "127.0.0.1.evil.test",
         ] {
-            assert!(!names_this_host(bad), "{bad}");
+            assert!(!is_local_host_name(bad), "{bad}");
         }
     }
 
@@ -134,9 +135,10 @@ mod tests {
         use tower::ServiceExt;
 
         let page = axum::routing::get(async || "page");
-        let gate = axum::middleware::from_fn_with_state(Gate::default(), keep);
+        let gate = axum::middleware::from_fn_with_state(PageAuth::default(), require_auth);
         let router = axum::Router::new().route("/", page.layer(gate));
-        let open = axum::middleware::from_fn_with_state(Gate { public: true, accounts: None }, keep);
+        let open =
+            axum::middleware::from_fn_with_state(PageAuth { is_public: true, accounts: None }, require_auth);
         let open = axum::Router::new().route("/", axum::routing::get(async || "page").layer(open));
         let old = Plain::get("/").version(Version::HTTP_10).body(Body::empty()).unwrap();
         assert_eq!(open.oneshot(old).await.unwrap().status(), 200, "whoever may see it may ask by 1.0");

@@ -6,27 +6,27 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
-use super::site::Site;
+use super::site::PageState;
 use crate::telemetry::Condition;
 
 /// `GET /metrics` in the text format of `OpenMetrics` 1.0, which Prometheus reads.
-pub(super) async fn metrics(State(site): State<Site>) -> Response {
+pub(super) async fn metrics(State(site): State<PageState>) -> Response {
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(header::CONTENT_TYPE, kind)], site.metrics.encode()).into_response()
 }
 
 /// `GET /healthz`: 200 while the process makes progress, else 503; a restart is the remedy then.
-pub(super) async fn healthz(State(site): State<Site>) -> Response {
-    report(&site.vitals.liveness())
+pub(super) async fn healthz(State(site): State<PageState>) -> Response {
+    health_response(&site.health.liveness())
 }
 
 /// `GET /readyz`: 200 when it can do its work, else 503 with the reasons.
-pub(super) async fn readyz(State(site): State<Site>) -> Response {
-    report(&[site.vitals.liveness(), site.vitals.readiness()].concat())
+pub(super) async fn readyz(State(site): State<PageState>) -> Response {
+    health_response(&[site.health.liveness(), site.health.readiness()].concat())
 }
 
 /// `{"status": "ok" | "failing", "checks": {name: "ok" | reason}}`
-fn report(conditions: &[Condition]) -> Response {
+fn health_response(conditions: &[Condition]) -> Response {
     let holds = conditions.iter().all(|condition| condition.reason.is_none());
     let (code, word) =
         if holds { (StatusCode::OK, "ok") } else { (StatusCode::SERVICE_UNAVAILABLE, "failing") };

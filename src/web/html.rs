@@ -8,7 +8,7 @@ use crate::domain::Timestamp;
 pub(super) use crate::domain::escape_html as escape;
 
 /// A whole document; `body` is HTML, `title` is text. It asks for itself again every 10 seconds.
-pub(super) fn document(title: &str, body: &str) -> Html<String> {
+pub(super) fn render_document(title: &str, body: &str) -> Html<String> {
     let title = escape(title);
     let version = env!("CARGO_PKG_VERSION");
     Html(format!(
@@ -36,28 +36,28 @@ pub(super) fn document(title: &str, body: &str) -> Html<String> {
 }
 
 /// A document that only says something.
-pub(super) fn notice(title: &str, text: &str) -> Html<String> {
-    document(
+pub(super) fn render_notice(title: &str, text: &str) -> Html<String> {
+    render_document(
         &format!("{title} · Vigie"),
         &format!(r#"<h1>{}</h1><p class="notice">{}</p>"#, escape(title), escape(text)),
     )
 }
 
 /// `2026-11-20 12:00:00`, UTC.
-pub(super) fn time(at: Timestamp) -> String {
+pub(super) fn format_time(at: Timestamp) -> String {
     let whole = Timestamp::from_seconds(at.as_micros().div_euclid(1_000_000)).to_string();
     whole.replace('T', " ").trim_end_matches('Z').to_owned()
 }
 
 /// A time with how long ago it was.
-pub(super) fn ago(at: Timestamp, now: Timestamp) -> String {
+pub(super) fn format_ago(at: Timestamp, now: Timestamp) -> String {
     let exact = at.to_string();
-    let (exact, words) = (escape(&exact), span(now.since(at)));
+    let (exact, words) = (escape(&exact), format_span(now.since(at)));
     format!(r#"<time datetime="{exact}" title="{exact}">{words} ago</time>"#)
 }
 
 /// The two largest units of a span: `3 d 4 h`, `12 min`, `7 s`.
-pub(super) fn span(duration: Duration) -> String {
+pub(super) fn format_span(duration: Duration) -> String {
     let seconds = duration.as_secs();
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
     match (days, hours, minutes) {
@@ -69,7 +69,7 @@ pub(super) fn span(duration: Duration) -> String {
 }
 
 /// Microseconds for people: `840 µs`, `12.3 ms`, `4.56 s`.
-pub(super) fn duration(micros: u64) -> String {
+pub(super) fn format_duration(micros: u64) -> String {
     let value = micros as f64;
     match micros {
         0..1_000 => format!("{micros} µs"),
@@ -86,12 +86,12 @@ mod tests {
     fn spans_and_durations_read_well() {
         let spans = [(0, "0 s"), (59, "59 s"), (60, "1 min"), (3_660, "1 h 1 min"), (90_000, "1 d 1 h")];
         for (seconds, text) in spans {
-            assert_eq!(span(Duration::from_secs(seconds)), text);
+            assert_eq!(format_span(Duration::from_secs(seconds)), text);
         }
         let durations = [(0, "0 µs"), (999, "999 µs"), (12_345, "12.3 ms"), (4_560_000, "4.56 s")];
         for (micros, text) in durations {
-            assert_eq!(duration(micros), text);
+            assert_eq!(format_duration(micros), text);
         }
-        assert_eq!(time(Timestamp::from_micros(1_795_176_000_999_999)), "2026-11-20 12:00:00");
+        assert_eq!(format_time(Timestamp::from_micros(1_795_176_000_999_999)), "2026-11-20 12:00:00");
     }
 }

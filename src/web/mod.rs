@@ -21,7 +21,7 @@ mod status;
 mod steps;
 mod trail;
 
-pub use gate::Gate;
-pub use guard::{Bounds, guarded};
+pub use gate::PageAuth;
+pub use guard::{RequestLimits, with_request_limits};
 pub use router::router;
-pub use site::Site;
+pub use site::PageState;

@@ -6,11 +6,11 @@ use axum::Extension;
 use axum::extract::{Path, State};
 use axum::response::{Html, IntoResponse, Response};
 
-use super::bar::{legend, phase_bar};
-use super::gate::Audience;
-use super::html::{ago, document, duration, escape, time};
+use super::bar::{phase_bar, phase_legend};
+use super::gate::Viewer;
+use super::html::{escape, format_ago, format_duration, format_time, render_document};
 use super::responses::{not_found, store_unavailable};
-use super::site::Site;
+use super::site::PageState;
 use crate::domain::{
     CheckResult, Location, LocationId, LocationMode, MonitorId, PaginatedResults, Pagination, ResultFilter,
     StoreError, Timestamp, format_peer,
@@ -19,15 +19,15 @@ use crate::schema::{Monitor, Origin};
 use crate::service::details::deciding_reason;
 
 /// Results on the page.
-const SHOWN: u32 = 50;
+const MAX_RESULTS: u32 = 50;
 
 /// `GET /monitors/{id}`
-pub(super) async fn page(
-    State(site): State<Site>,
-    Extension(Audience { account, .. }): Extension<Audience>,
+pub(super) async fn get_page(
+    State(site): State<PageState>,
+    Extension(Viewer { account, .. }): Extension<Viewer>,
     Path(id): Path<String>,
 ) -> Response {
-    let monitor = id.parse().ok().and_then(|id| site.view.monitor(MonitorId(id)));
+    let monitor = id.parse().ok().and_then(|id| site.queries.monitor(MonitorId(id)));
     let monitor = monitor.filter(|monitor| account.is_none_or(|customer| monitor.customer == customer));
     let Some(monitor) = monitor else { return not_found("There is no monitor with this id") };
     match render(&site, &monitor).await {
@@ -36,17 +36,21 @@ pub(super) async fn page(
     }
 }
 
-async fn render(site: &Site, monitor: &Monitor) -> Result<Html<String>, StoreError> {
+async fn render(site: &PageState, monitor: &Monitor) -> Result<Html<String>, StoreError> {
     let filter = ResultFilter { monitors: vec![monitor.id], ..ResultFilter::default() };
-    let page = site.view.results(filter, Pagination { limit: SHOWN, offset: 0 }).await?;
+    let page = site.queries.results(filter, Pagination { limit: MAX_RESULTS, offset: 0 }).await?;
     let name = escape(monitor.name());
-    let mut body = format!("<h1>{name}</h1>{}", facts(monitor, site));
-    body.push_str(&strip(&page));
-    body.push_str(&table(&page, &Columns::of(&page, monitor, site.view.locations()), site.clock.now()));
-    Ok(document(&format!("{} · Vigie", monitor.name()), &body))
+    let mut body = format!("<h1>{name}</h1>{}", render_facts(monitor, site));
+    body.push_str(&render_outcome_strip(&page));
+    body.push_str(&render_results(
+        &page,
+        &ResultColumns::for_page(&page, monitor, site.queries.locations()),
+        site.clock.now(),
+    ));
+    Ok(render_document(&format!("{} · Vigie", monitor.name()), &body))
 }
 
-fn facts(monitor: &Monitor, site: &Site) -> String {
+fn render_facts(monitor: &Monitor, site: &PageState) -> String {
     let now = site.clock.now();
     let key = match &monitor.origin {
         Origin::File { key } | Origin::Applied { key } => key.to_string(),
@@ -61,13 +65,13 @@ fn facts(monitor: &Monitor, site: &Site) -> String {
         ("Id", monitor.id.to_string()),
         ("Key", key),
         ("Type", monitor.monitor_type().to_string()),
-        ("Target", target(monitor)),
+        ("Target", display_target(monitor)),
         ("Every", format!("{} min", monitor.interval().as_secs() / 60)),
         ("Timeout", format!("{} s, {retry}", monitor.timeout().as_secs())),
-        ("State", site.view.overall_health(monitor, now).as_str().replace('_', " ")),
+        ("State", site.queries.overall_health(monitor, now).as_str().replace('_', " ")),
         ("Enabled", if monitor.enabled() { "yes" } else { "no" }.to_owned()),
-        ("Paused", monitor.paused_until(now).map(rest).unwrap_or_default()),
-        ("Version", format!("{} of {} UTC", monitor.revision, time(monitor.modified_at))),
+        ("Paused", monitor.paused_until(now).map(pause_text).unwrap_or_default()),
+        ("Version", format!("{} of {} UTC", monitor.revision, format_time(monitor.modified_at))),
         ("Note", monitor.document.note().to_owned()),
     ];
     let mut out = String::from(r#"<dl class="facts">"#);
@@ -78,12 +82,12 @@ fn facts(monitor: &Monitor, site: &Site) -> String {
     out
 }
 
-fn rest(until: Timestamp) -> String {
-    format!("until {} UTC", time(until))
+fn pause_text(until: Timestamp) -> String {
+    format!("until {} UTC", format_time(until))
 }
 
 /// What is watched, without a login that stands in the URL.
-fn target(monitor: &Monitor) -> String {
+fn display_target(monitor: &Monitor) -> String {
     if let Some(text) = monitor.document.url() {
         let Ok(mut url) = url::Url::parse(text) else { return String::new() };
         // Only a URL without a host refuses, and that one holds no login.
@@ -99,10 +103,10 @@ fn target(monitor: &Monitor) -> String {
 }
 
 /// One small box a result, oldest first.
-fn strip(page: &PaginatedResults) -> String {
+fn render_outcome_strip(page: &PaginatedResults) -> String {
     let mut out = String::from(r#"<div class="strip" aria-hidden="true">"#);
     for result in page.results.iter().rev() {
-        let (word, at) = (result.outcome, time(result.planned_at));
+        let (word, at) = (result.outcome, format_time(result.planned_at));
         let _ = write!(out, r#"<i class="s-{word}" title="{at} {word}"></i>"#);
     }
     out.push_str("</div>");
@@ -110,23 +114,23 @@ fn strip(page: &PaginatedResults) -> String {
 }
 
 /// What stands in the lines beside what is of each check.
-struct Columns<'a> {
+struct ResultColumns<'a> {
     /// The locations with a name; `None` where all results are of one location.
     locations: Option<&'a [Location]>,
     /// Whether the time from plan to start is lateness: locations that take turns wait for theirs.
-    late: bool,
+    shows_lateness: bool,
 }
 
-impl<'a> Columns<'a> {
-    fn of(page: &PaginatedResults, monitor: &Monitor, locations: &'a [Location]) -> Self {
+impl<'a> ResultColumns<'a> {
+    fn for_page(page: &PaginatedResults, monitor: &Monitor, locations: &'a [Location]) -> Self {
         let first = page.results.first().map(|result| result.location_id);
         let several = page.results.iter().any(|result| Some(result.location_id) != first);
         let turns = monitor.document.settings().location_mode == LocationMode::RoundRobin;
-        Self { locations: several.then_some(locations), late: !turns }
+        Self { locations: several.then_some(locations), shows_lateness: !turns }
     }
 
     /// The cell that names the location.
-    fn place(&self, id: LocationId) -> String {
+    fn location_cell(&self, id: LocationId) -> String {
         let Some(locations) = self.locations else { return String::new() };
         let known = locations.iter().find(|location| location.id == id);
         let name = known.map_or_else(|| id.to_string(), |location| location.name.clone());
@@ -134,7 +138,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-fn table(page: &PaginatedResults, columns: &Columns<'_>, now: Timestamp) -> String {
+fn render_results(page: &PaginatedResults, columns: &ResultColumns<'_>, now: Timestamp) -> String {
     if page.results.is_empty() {
         return r#"<p class="notice">No run was recorded yet.</p>"#.to_owned();
     }
@@ -145,28 +149,28 @@ fn table(page: &PaginatedResults, columns: &Columns<'_>, now: Timestamp) -> Stri
         if columns.locations.is_some() { "<th>Location</th>" } else { "" }
     );
     for result in &page.results {
-        out.push_str(&line(result, columns, now));
+        out.push_str(&render_result_row(result, columns, now));
     }
     out.push_str("</tbody></table></div>");
-    out.push_str(&legend(page.results.iter().map(CheckResult::phases)));
+    out.push_str(&phase_legend(page.results.iter().map(CheckResult::phases)));
     out
 }
 
-fn line(result: &CheckResult, columns: &Columns<'_>, now: Timestamp) -> String {
+fn render_result_row(result: &CheckResult, columns: &ResultColumns<'_>, now: Timestamp) -> String {
     let (word, id) = (result.outcome, result.check_id);
     let late = result
         .lateness()
-        .filter(|_| columns.late)
-        .map(|late| duration(u64::try_from(late.as_micros()).unwrap_or(u64::MAX)));
-    let total = if result.total_us > 0 { duration(result.total_us) } else { String::new() };
+        .filter(|_| columns.shows_lateness)
+        .map(|late| format_duration(u64::try_from(late.as_micros()).unwrap_or(u64::MAX)));
+    let total = if result.total_us > 0 { format_duration(result.total_us) } else { String::new() };
     let reasons =
         if result.reasons.len() > 1 { result.reasons.join(" · ") } else { deciding_reason(result) };
     let attempts = if result.attempts.is_empty() { String::new() } else { result.attempts.len().to_string() };
     format!(
         r#"<tr><td><span class="pill s-{word}">{word}</span></td><td><a href="/results/{id}">{}</a></td><td>{}</td>{}<td class="n" data-h="late">{}</td><td class="n" data-h="took">{total}</td><td>{}</td><td class="n" data-h="attempts">{attempts}</td><td>{}</td><td class="reason">{}</td></tr>"#,
-        time(result.planned_at),
-        ago(result.planned_at, now),
-        columns.place(result.location_id),
+        format_time(result.planned_at),
+        format_ago(result.planned_at, now),
+        columns.location_cell(result.location_id),
         late.unwrap_or_default(),
         phase_bar(&result.phases()),
         result.address.map(format_peer).unwrap_or_default(),

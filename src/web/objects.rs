@@ -2,25 +2,25 @@
 
 use std::fmt::Write;
 
-use super::bar::legend;
-use super::html::{duration, escape};
+use super::bar::phase_legend;
+use super::html::{escape, format_duration};
 use crate::service::details::{ObjectChangeView, ObjectView, PageView, waterfall_span};
 
 /// Objects that are shown; the rest is in the record below.
-const OBJECTS: usize = 200;
+const MAX_OBJECTS: usize = 200;
 /// Width of the waterfall in its own units.
 const WIDTH: f64 = 300.0;
 /// Bars above zero stay visible.
-const LEAST: f64 = 1.5;
+const MIN_BAR_WIDTH: f64 = 1.5;
 
 /// A page: its sums, its changes, its objects. Writing into a string cannot fail, here and below.
-pub(super) fn page(out: &mut String, page: &PageView<'_>) {
+pub(super) fn render_page_objects(out: &mut String, page: &PageView<'_>) {
     let _ = write!(
         out,
         "<h2>Page <small>{} objects, {} bytes in {}; {} failed, {} of other sites{}</small></h2>",
         page.objects.len(),
         page.bytes,
-        duration(page.total_us),
+        format_duration(page.total_us),
         page.failed,
         page.third_party,
         match page.unlisted {
@@ -28,31 +28,31 @@ pub(super) fn page(out: &mut String, page: &PageView<'_>) {
             more => format!("; {more} more were found and not loaded"),
         }
     );
-    changes(out, &page.changes);
+    render_changes(out, &page.changes);
     if page.objects.is_empty() {
         out.push_str("<p>Nothing was found in it to load.</p>");
         return;
     }
-    waterfall(out, page.objects.get(..OBJECTS).unwrap_or(&page.objects));
-    if page.objects.len() > OBJECTS {
-        let _ = write!(out, "<p>{} more stand in the record below.</p>", page.objects.len() - OBJECTS);
+    render_waterfall(out, page.objects.get(..MAX_OBJECTS).unwrap_or(&page.objects));
+    if page.objects.len() > MAX_OBJECTS {
+        let _ = write!(out, "<p>{} more stand in the record below.</p>", page.objects.len() - MAX_OBJECTS);
     }
-    out.push_str(&legend(page.objects.iter().map(|object| object.phases)));
+    out.push_str(&phase_legend(page.objects.iter().map(|object| object.phases)));
 }
 
 /// The waterfall of `shown`.
-pub(super) fn waterfall(out: &mut String, shown: &[ObjectView<'_>]) {
+pub(super) fn render_waterfall(out: &mut String, shown: &[ObjectView<'_>]) {
     out.push_str(
         r#"<div class="scroll"><table class="rows"><thead><tr><th>Loaded</th><th class="n">Took</th><th class="n">Bytes</th><th>Status</th><th>Object</th></tr></thead><tbody>"#,
     );
     let span = waterfall_span(shown);
     for one in shown {
-        object(out, one, span);
+        render_object(out, one, span);
     }
     out.push_str("</tbody></table></div>");
 }
 
-fn changes(out: &mut String, changes: &[ObjectChangeView<'_>]) {
+fn render_changes(out: &mut String, changes: &[ObjectChangeView<'_>]) {
     if changes.is_empty() {
         return;
     }
@@ -63,7 +63,7 @@ fn changes(out: &mut String, changes: &[ObjectChangeView<'_>]) {
     out.push_str("</ul>");
 }
 
-fn object(out: &mut String, object: &ObjectView<'_>, span: u64) {
+fn render_object(out: &mut String, object: &ObjectView<'_>, span: u64) {
     let (word, text) = match (&object.reason, object.http_status) {
         (Some(_), None) => ("error", "no answer".to_owned()),
         (Some(_), Some(status)) => ("error", status.to_string()),
@@ -75,8 +75,8 @@ fn object(out: &mut String, object: &ObjectView<'_>, span: u64) {
     let _ = write!(
         out,
         r#"<tr><td>{}</td><td class="n" data-h="took">{}</td><td class="n" data-h="bytes">{}</td><td><span class="pill s-{word}">{text}</span></td><td class="reason">{}{site}{}</td></tr>"#,
-        bar(object, span),
-        duration(object.total_us),
+        render_bar(object, span),
+        format_duration(object.total_us),
         object.bytes,
         escape(object.url),
         why.unwrap_or_default()
@@ -84,16 +84,16 @@ fn object(out: &mut String, object: &ObjectView<'_>, span: u64) {
 }
 
 /// The phases of an object where they lie in the time of the page.
-fn bar(object: &ObjectView<'_>, span: u64) -> String {
+fn render_bar(object: &ObjectView<'_>, span: u64) -> String {
     let scale = WIDTH / span as f64;
     let mut out = format!(
         r#"<svg class="fall" viewBox="0 0 {WIDTH} 12" preserveAspectRatio="none" role="img"><title>from {} to {}</title>"#,
-        duration(object.started_us),
-        duration(object.started_us + object.total_us)
+        format_duration(object.started_us),
+        format_duration(object.started_us + object.total_us)
     );
     let mut x = object.started_us as f64 * scale;
     for (phase, micros) in object.phases.iter().filter(|&(_, micros)| micros > 0) {
-        let width = (f64::from(micros) * scale).max(LEAST);
+        let width = (f64::from(micros) * scale).max(MIN_BAR_WIDTH);
         let _ =
             write!(out, r#"<rect class="p-{}" x="{x:.1}" width="{width:.1}" height="12"/>"#, phase.name());
         x += width;

@@ -5,19 +5,20 @@ use axum::response::{IntoResponse, Response};
 
 use crate::domain::StoreError;
 
-type Asset = ([(HeaderName, &'static str); 2], &'static str);
+type StaticAsset = ([(HeaderName, &'static str); 2], &'static str);
 
-pub(super) fn asset(kind: &'static str, content: &'static str) -> Asset {
+pub(super) fn static_asset(kind: &'static str, content: &'static str) -> StaticAsset {
     ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "max-age=300")], content)
 }
 
 pub(super) fn not_found(what: &str) -> Response {
-    (StatusCode::NOT_FOUND, super::html::notice("Not found", what)).into_response()
+    (StatusCode::NOT_FOUND, super::html::render_notice("Not found", what)).into_response()
 }
 
 pub(super) fn store_unavailable(error: &StoreError) -> Response {
     tracing::warn!(error_kind = error.kind(), error = %error, "cannot show a page");
     let what =
         "The store cannot be read now. The log of the server says why; this page tries again by itself.";
-    (StatusCode::SERVICE_UNAVAILABLE, super::html::notice("Results are not available", what)).into_response()
+    (StatusCode::SERVICE_UNAVAILABLE, super::html::render_notice("Results are not available", what))
+        .into_response()
 }

@@ -6,44 +6,44 @@ use axum::Extension;
 use axum::extract::{Path, State};
 use axum::response::{Html, IntoResponse, Response};
 
-use super::capture::captures;
-use super::details::details;
-use super::found::found;
-use super::gate::Audience;
-use super::html::{document, escape, time};
+use super::capture::render_captures;
+use super::details::render_details;
+use super::found::find_result;
+use super::gate::Viewer;
+use super::html::{escape, format_time, render_document};
 use super::responses::{not_found, store_unavailable};
-use super::site::Site;
+use super::site::PageState;
 use crate::domain::CheckResult;
 use crate::service::details::deciding_reason;
 
 /// `GET /results/{id}`
-pub(super) async fn page(
-    State(site): State<Site>,
-    Extension(audience): Extension<Audience>,
+pub(super) async fn get_page(
+    State(site): State<PageState>,
+    Extension(audience): Extension<Viewer>,
     Path(id): Path<String>,
 ) -> Response {
-    match found(&site, audience, &id).await {
+    match find_result(&site, audience, &id).await {
         Ok(Some(result)) => render(&result, audience).into_response(),
         Ok(None) => not_found("There is no result with this id"),
         Err(error) => store_unavailable(&error),
     }
 }
 
-fn render(result: &CheckResult, audience: Audience) -> Html<String> {
+fn render(result: &CheckResult, audience: Viewer) -> Html<String> {
     let (name, word, monitor) = (escape(&result.monitor_name), result.outcome, result.monitor_id);
-    let (planned, why) = (time(result.planned_at), deciding_reason(result));
+    let (planned, why) = (format_time(result.planned_at), deciding_reason(result));
     let mut body = format!(
         r#"<h1>{name} <small>{planned} UTC</small></h1><p><span class="pill s-{word}">{word}</span> {} <a href="/monitors/{monitor}">All results</a></p>"#,
         escape(&why)
     );
-    body.push_str(&details(&result.details));
-    if audience.sees_captures {
-        captures(&mut body, result);
+    body.push_str(&render_details(&result.details));
+    if audience.can_see_captures {
+        render_captures(&mut body, result);
     }
     // Only numbers and texts are in it: nothing that JSON cannot hold.
     let text = serde_json::to_string_pretty(result).unwrap_or_default();
     let _ = write!(body, r#"<pre class="record">{}</pre>"#, escape(&text));
-    document(&format!("{} · Vigie", result.monitor_name), &body)
+    render_document(&format!("{} · Vigie", result.monitor_name), &body)
 }
 
 #[cfg(test)]
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn the_page_of_a_browser_script_shows_its_steps_and_all_that_the_browser_saw() {
-        let html = details(&sample::sample_result().details);
+        let html = render_details(&sample::sample_result().details);
         insta::assert_snapshot!(html.replace("><", ">\n<"));
     }
 }

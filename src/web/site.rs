@@ -8,11 +8,11 @@ use crate::telemetry::{HealthSource, Metrics};
 
 /// What the pages are made of.
 #[derive(Clone)]
-pub struct Site {
+pub struct PageState {
     /// Monitors and results.
-    pub view: Arc<StatusQueries>,
+    pub queries: Arc<StatusQueries>,
     /// State of the process.
-    pub vitals: Arc<dyn HealthSource>,
+    pub health: Arc<dyn HealthSource>,
     /// Metrics of the process.
     pub metrics: Arc<Metrics>,
     /// For "12 s ago".

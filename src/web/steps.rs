@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use super::bar::{legend, phase_bar};
-use super::html::{duration, escape};
+use super::bar::{phase_bar, phase_legend};
+use super::html::{escape, format_duration};
 use crate::service::details::StepView;
 
 /// All steps; nothing when there are none. Writing into a string cannot fail.
-pub(super) fn table(out: &mut String, steps: &[StepView<'_>]) {
+pub(super) fn render_table(out: &mut String, steps: &[StepView<'_>]) {
     if steps.is_empty() {
         return;
     }
@@ -22,18 +22,18 @@ pub(super) fn table(out: &mut String, steps: &[StepView<'_>]) {
             r#"<tr><td class="n">{}</td><td>{}</td><td><span class="pill s-{word}">{text}</span></td><td class="n" data-h="took">{}</td><td>{}</td><td class="reason">{}</td><td class="reason">{}</td></tr>"#,
             step.number,
             escape(step.name),
-            duration(step.total_us),
+            format_duration(step.total_us),
             phase_bar(&step.phases),
-            escape(&asked(step)),
+            escape(&last_request(step)),
             why.join("<br>")
         );
     }
     out.push_str("</tbody></table></div>");
-    out.push_str(&legend(steps.iter().map(|step| step.phases)));
+    out.push_str(&phase_legend(steps.iter().map(|step| step.phases)));
 }
 
 /// What it asked for last: its request, or the page that its browser was at.
-fn asked(step: &StepView<'_>) -> String {
+fn last_request(step: &StepView<'_>) -> String {
     match (&step.browser, &step.request) {
         (Some(browser), _) => format!("{} {}", browser.url, browser.http_status.unwrap_or_default()),
         (None, Some(request)) => {

@@ -14,7 +14,7 @@ use vigie::service::{AccountService, EntryPoint};
 use vigie::store::{Commit, Ingest};
 use vigie::telemetry::Metrics;
 use vigie::telemetry::{Condition, HealthSource};
-use vigie::web::{self, Gate, Site};
+use vigie::web::{self, PageAuth, PageState};
 
 use crate::support::app::{App, Client, Reply, website};
 
@@ -326,13 +326,13 @@ impl HealthSource for Well {
 
 /// The pages show a user the monitors of the own account alone.
 async fn pages_too(app: &App, owner: CustomerId, check: &str) {
-    let site = Site {
-        view: Arc::clone(&app.state.queries),
-        vitals: Arc::new(Well),
+    let site = PageState {
+        queries: Arc::clone(&app.state.queries),
+        health: Arc::new(Well),
         metrics: Arc::new(Metrics::new()),
         clock: app.clock.clone(),
     };
-    let gate = Gate { public: false, accounts: Some(Arc::clone(&app.state.accounts)) };
+    let gate = PageAuth { is_public: false, accounts: Some(Arc::clone(&app.state.accounts)) };
     let router = web::router(site, gate);
     let reader = app.login_to(CustomerId(1), Role::ReadOnly).await;
     let monitors = app.state.monitors.monitors().all();

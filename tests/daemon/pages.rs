@@ -3,7 +3,7 @@ use std::sync::atomic::Ordering;
 use axum::http::Request;
 use serde_json::json;
 use vigie::domain::{Capture, Outcome};
-use vigie::web::Gate;
+use vigie::web::PageAuth;
 
 use crate::daemon::support::{Kept, monitor, result, served, served_behind};
 
@@ -142,7 +142,7 @@ async fn a_result_shows_its_pictures_and_nothing_of_its_files_runs() {
         Capture::new("drawing.svg", "image/svg+xml", b"<svg/>"),
     ];
     let path = format!("/results/{}", failed.check_id);
-    let open = Gate { public: true, accounts: None };
+    let open = PageAuth { is_public: true, accounts: None };
     let served = served_behind(open, Kept::of(vec![failed]), vec![monitor(1, "shop")]).await;
     let shown = served.get(&path).await.body;
     at(&shown, &format!(r#"<img src="{path}/captures/step%20%221%22%2Ejpg" alt="step &quot;1&quot;.jpg""#));

@@ -27,7 +27,7 @@ use vigie::store::{
 };
 use vigie::telemetry::Metrics;
 use vigie::telemetry::{Condition, HealthSource};
-use vigie::web::{self, Site};
+use vigie::web::{self, PageState};
 
 /// A result of `monitor` that came to `outcome`, planned `minute` minutes after the start of 2026.
 pub fn result(monitor: i64, minute: i64, outcome: Outcome) -> CheckResult {
@@ -233,18 +233,19 @@ pub struct Served {
 }
 
 pub async fn served(kept: Kept, monitors: Vec<Monitor>) -> Served {
-    served_behind(web::Gate::default(), kept, monitors).await
+    served_behind(web::PageAuth::default(), kept, monitors).await
 }
 
-pub async fn served_behind(gate: web::Gate, kept: Kept, monitors: Vec<Monitor>) -> Served {
+pub async fn served_behind(gate: web::PageAuth, kept: Kept, monitors: Vec<Monitor>) -> Served {
     let kept = Arc::new(kept);
     let roster = Arc::new(MonitorCache::default());
     roster.replace_all(monitors);
     let view = Arc::new(StatusQueries::new(kept.clone(), roster, vec![here()]));
     let health = Arc::new(Health::default());
     let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(1_767_232_800)));
-    let site = Site { view: view.clone(), vitals: health.clone(), metrics: Arc::new(Metrics::new()), clock };
-    let router = web::guarded(web::router(site, gate), web::Bounds::default());
+    let site =
+        PageState { queries: view.clone(), health: health.clone(), metrics: Arc::new(Metrics::new()), clock };
+    let router = web::with_request_limits(web::router(site, gate), web::RequestLimits::default());
     Served { router, health, kept }
 }
 

@@ -13,10 +13,10 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::*;
 use crate::app::server::tls::ServerTls;
-use crate::web::{Bounds, guarded};
+use crate::web::{RequestLimits, with_request_limits};
 
 /// Pages of the kinds that matter here, guarded as those of the daemon.
-fn router(bounds: Bounds) -> Router {
+fn router(bounds: RequestLimits) -> Router {
     let router = Router::new()
         .route("/long", get(async || "all work and no play ".repeat(1000)))
         .route("/short", get(async || "short"))
@@ -26,7 +26,7 @@ fn router(bounds: Bounds) -> Router {
             "/echo",
             post(async |headers: HeaderMap, body: Bytes| format!("{}/{}", headers.len(), body.len())),
         );
-    guarded(router, bounds)
+    with_request_limits(router, bounds)
 }
 
 struct Running {
@@ -35,18 +35,18 @@ struct Running {
     served: tokio::task::JoinHandle<()>,
 }
 
-async fn start(listen: &[&str], bounds: Bounds, tls: Option<Arc<ServerTls>>) -> Running {
+async fn start(listen: &[&str], bounds: RequestLimits, tls: Option<Arc<ServerTls>>) -> Running {
     let addresses: Vec<SocketAddr> = listen.iter().map(|address| address.parse().unwrap()).collect();
     let listeners = bind(&addresses).await.unwrap();
     let at = listeners.iter().map(|listener| listener.local_addr().unwrap()).collect();
     let stop = CancellationToken::new();
-    let service = Service { router: router(bounds), tls, request_time: bounds.request_time };
+    let service = Service { router: router(bounds), tls, request_time: bounds.request_timeout };
     let served = tokio::spawn(serve(listeners, service, stop.clone()));
     Running { at, stop, served }
 }
 
-fn quick(seconds: u64) -> Bounds {
-    Bounds { body_bytes: 2048, request_time: Duration::from_secs(seconds), tls: false }
+fn quick(seconds: u64) -> RequestLimits {
+    RequestLimits { body_bytes: 2048, request_timeout: Duration::from_secs(seconds), tls: false }
 }
 
 /// Sends `head` and answers with all that comes back.
@@ -96,7 +96,7 @@ async fn long_answers_are_compressed_and_short_ones_and_events_are_not() {
 
 #[tokio::test]
 async fn an_answer_tells_its_request_id_and_bears_the_headers_of_safety() {
-    let running = start(&["127.0.0.1:0"], Bounds { tls: true, ..quick(5) }, None).await;
+    let running = start(&["127.0.0.1:0"], RequestLimits { tls: true, ..quick(5) }, None).await;
     let brought = say(running.at[0], &asking("/short", "X-Request-Id: abc-1\r\n")).await;
     assert!(brought.contains("x-request-id: abc-1\r\n"), "{brought}");
     let forged = say(running.at[0], &asking("/short", "X-Request-Id: a b{}\r\n")).await;
