@@ -10,7 +10,7 @@ use crate::store::MonitorState;
 /// One that never ran anywhere owes every slot since it was made; one that only ran elsewhere begins here
 /// now. A version that came after the last run was planned from then on: before it the monitor may have been
 /// disabled or gone, and missed nothing; nor while it rested.
-pub(super) fn accounted(
+pub(super) fn recorded_until(
     stored: &[Monitor],
     states: &[MonitorState],
     location: LocationId,
@@ -87,7 +87,7 @@ mod tests {
             monitor(4, true, at(7)),
         ];
         let states = [state(1, 1), state(2, 1), state(3, 1), state(4, 2), state(5, 1)];
-        let last = accounted(&stored, &states, LocationId(1));
+        let last = recorded_until(&stored, &states, LocationId(1));
         let want = [(MonitorId(1), at(100)), (MonitorId(2), at(5000) - Duration::from_mins(5))];
         assert_eq!(last, HashMap::from(want));
     }
@@ -102,7 +102,7 @@ mod tests {
             Monitor { metadata: Arc::new(trail), ..monitor(id, true, at(7)) }
         };
         let stored = [rested(1, at(200)), rested(2, at(50)), rested(3, at(60))];
-        let last = accounted(&stored, &[state(1, 1), state(2, 1)], LocationId(1));
+        let last = recorded_until(&stored, &[state(1, 1), state(2, 1)], LocationId(1));
         let want = [(MonitorId(1), at(200)), (MonitorId(2), at(100)), (MonitorId(3), at(60))];
         assert_eq!(last, HashMap::from(want));
     }
@@ -111,7 +111,7 @@ mod tests {
     fn a_slot_that_passed_before_the_first_result_of_a_monitor_is_not_forgotten_over_a_restart() {
         let stored = [monitor(1, true, at(7)), monitor(2, true, at(7)), monitor(3, false, at(7))];
         let states = [state(2, 1), state(2, 9)];
-        let last = accounted(&stored, &states, LocationId(1));
+        let last = recorded_until(&stored, &states, LocationId(1));
         assert_eq!(last, HashMap::from([(MonitorId(1), at(7)), (MonitorId(2), at(100))]));
     }
 }

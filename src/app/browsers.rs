@@ -10,14 +10,14 @@ use crate::settings::Settings;
 /// Folder of the profiles, in the data folder.
 const FOLDER: &str = "browsers";
 /// Bytes of the path of that folder at most: a browser binds a socket below it, whose path may have 107.
-const LONGEST: usize = 44;
+const MAX_FOLDER_BYTES: usize = 44;
 /// How long the last browsers get to be gone.
-const GONE: Duration = Duration::from_secs(10);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The browsers of the server that `settings` describe; nothing of an earlier process is left when this answers.
-pub(super) async fn start(settings: &Settings) -> Arc<BrowserPool> {
+pub(super) async fn start_pool(settings: &Settings) -> Arc<BrowserPool> {
     let mut config = settings.browser.clone();
-    config.folder = config.folder.take().or_else(|| folder(&settings.data_dir, &config));
+    config.folder = config.folder.take().or_else(|| default_folder(&settings.data_dir, &config));
     let house = Arc::new(BrowserPool::new(config));
     let swept = Arc::clone(&house);
     let forsaken = tokio::task::spawn_blocking(move || swept.reap_orphans()).await.unwrap_or_default();
@@ -39,14 +39,14 @@ pub(super) async fn start(settings: &Settings) -> Arc<BrowserPool> {
 }
 
 /// Waits until the last browser is gone.
-pub(super) async fn end(house: &BrowserPool) {
-    if !house.wait_until_empty(GONE).await {
+pub(super) async fn wait_for_exit(house: &BrowserPool) {
+    if !house.wait_until_empty(EXIT_TIMEOUT).await {
         tracing::warn!("a browser is not gone yet; the next start ends it");
     }
 }
 
 /// `browsers` in the data folder, where that can be.
-fn folder(data: &Path, config: &BrowserPoolConfig) -> Option<PathBuf> {
+fn default_folder(data: &Path, config: &BrowserPoolConfig) -> Option<PathBuf> {
     let folder = std::path::absolute(data).ok()?.join(FOLDER);
-    (config.user.is_none() && folder.as_os_str().len() <= LONGEST).then_some(folder)
+    (config.user.is_none() && folder.as_os_str().len() <= MAX_FOLDER_BYTES).then_some(folder)
 }

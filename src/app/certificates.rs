@@ -7,13 +7,16 @@ use crate::net::{Net, Pem};
 use crate::service::{OpenedCertificate, ResourceService};
 
 /// `nets` have what `resources` keep from now on.
-pub(super) async fn follow(resources: &ResourceService, nets: Vec<Arc<Net>>) -> anyhow::Result<()> {
-    let watcher = move |certificates: Vec<OpenedCertificate>| take(&nets, certificates);
+pub(super) async fn follow_certificates(
+    resources: &ResourceService,
+    nets: Vec<Arc<Net>>,
+) -> anyhow::Result<()> {
+    let watcher = move |certificates: Vec<OpenedCertificate>| apply_certificates(&nets, certificates);
     let watched = resources.watch_certificates(Arc::new(watcher)).await;
     watched.map_err(|refusal| anyhow::anyhow!("the certificates of accounts cannot be read: {refusal:?}"))
 }
 
-fn take(nets: &[Arc<Net>], certificates: Vec<OpenedCertificate>) {
+fn apply_certificates(nets: &[Arc<Net>], certificates: Vec<OpenedCertificate>) {
     let (mut authorities, mut clients) = (BTreeMap::new(), BTreeMap::new());
     for certificate in certificates {
         let OpenedCertificate { id, name, client, pem } = certificate;

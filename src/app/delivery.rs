@@ -15,7 +15,7 @@ use crate::store::SqliteStore;
 use crate::telemetry::Metrics;
 
 /// What is beside it.
-pub(super) struct Around {
+pub(super) struct DeliveryInputs {
     pub(super) store: Arc<SqliteStore>,
     pub(super) addresses: AccountDestinations,
     pub(super) clock: Arc<dyn Clock>,
@@ -23,8 +23,12 @@ pub(super) struct Around {
 }
 
 /// Begins to deliver.
-pub(super) fn start(settings: &Settings, around: Around, bell: Wakeup) -> anyhow::Result<DeliveryTask> {
-    let Around { store, addresses, clock, metrics } = around;
+pub(super) fn start_delivery(
+    settings: &Settings,
+    around: DeliveryInputs,
+    bell: Wakeup,
+) -> anyhow::Result<DeliveryTask> {
+    let DeliveryInputs { store, addresses, clock, metrics } = around;
     let net = Arc::new(Net::new(&settings.net)?);
     let parts = DeliveryDependencies {
         outbox: store.clone(),
@@ -40,15 +44,15 @@ pub(super) fn start(settings: &Settings, around: Around, bell: Wakeup) -> anyhow
 }
 
 /// Time between two heartbeats.
-const BEAT: Duration = Duration::from_mins(1);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_mins(1);
 /// How soon to look again when not everything works.
-const LOOK: Duration = Duration::from_secs(1);
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 /// How long one may take.
-const BEAT_TIME: Duration = Duration::from_secs(20);
+const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Calls the heartbeat URL each minute while `works` says so, until `stop`. A call that fails is not repeated:
 /// that is for whoever waits for it to notice.
-pub(super) async fn heartbeat(
+pub(super) async fn start_heartbeat(
     settings: &Settings,
     clock: Arc<dyn Clock>,
     works: impl Fn() -> bool + Send + 'static,
@@ -61,7 +65,7 @@ pub(super) async fn heartbeat(
         loop {
             let well = works();
             if well {
-                let beat = http.ping(&url, BEAT_TIME).await;
+                let beat = http.ping(&url, HEARTBEAT_TIMEOUT).await;
                 if let Err(error) = &beat
                     && !told
                 {
@@ -70,7 +74,7 @@ pub(super) async fn heartbeat(
                 told = beat.is_err();
             }
             tokio::select! {
-                () = clock.sleep(if well { BEAT } else { LOOK }) => {}
+                () = clock.sleep(if well { HEARTBEAT_INTERVAL } else { RETRY_INTERVAL }) => {}
                 () = stop.cancelled() => return,
             }
         }

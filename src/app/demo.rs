@@ -11,7 +11,7 @@ use crate::net::Pem;
 use crate::settings::Settings;
 use crate::targets::{Responder, ResponderAddresses, ResponderConfig};
 
-const MONITORS: &str = include_str!("../../config/demo/monitors.yaml");
+const MONITORS_TEMPLATE: &str = include_str!("../../config/demo/monitors.yaml");
 
 /// The running targets with a folder of their own, which goes with them.
 pub(super) struct Demo {
@@ -24,20 +24,20 @@ impl Demo {
     pub(super) async fn start() -> anyhow::Result<Self> {
         let started = Responder::start(ResponderConfig::default()).await;
         let responder = started.context("the built-in targets of the demo cannot start")?;
-        let folder = own_folder().context("the folder of the demo cannot be made")?;
+        let folder = create_private_folder().context("the folder of the demo cannot be made")?;
         let demo = Self { responder, folder };
-        let text = monitors(&demo.responder.addresses());
-        fs::write(demo.file(), text).context("the monitors of the demo cannot be written")?;
+        let text = monitors_yaml(&demo.responder.addresses());
+        fs::write(demo.monitors_file(), text).context("the monitors of the demo cannot be written")?;
         Ok(demo)
     }
 
     /// Lets `settings` watch the targets, beside what they say; the data go with the demo unless somebody
     /// named a folder.
-    pub(super) fn adorn(&self, settings: &mut Settings) {
+    pub(super) fn apply_to(&self, settings: &mut Settings) {
         if !settings.monitor_paths_are_set {
             settings.monitor_paths.clear();
         }
-        settings.monitor_paths.push(self.file());
+        settings.monitor_paths.push(self.monitors_file());
         settings.monitor_paths_are_set = true;
         if !settings.data_dir_is_set {
             settings.data_dir = self.folder.join("data");
@@ -57,7 +57,7 @@ impl Demo {
         }
     }
 
-    fn file(&self) -> PathBuf {
+    fn monitors_file(&self) -> PathBuf {
         self.folder.join("monitors.yaml")
     }
 }
@@ -72,8 +72,8 @@ impl Drop for Demo {
 }
 
 /// The monitors of the demo with the addresses of its targets.
-fn monitors(at: &ResponderAddresses) -> String {
-    MONITORS
+fn monitors_yaml(at: &ResponderAddresses) -> String {
+    MONITORS_TEMPLATE
         .replace("127.0.0.1:8080", &at.http.to_string())
         .replace("127.0.0.1:8443", &at.https.to_string())
         .replace("port: 8025", &format!("port: {}", at.tcp.port()))
@@ -81,7 +81,7 @@ fn monitors(at: &ResponderAddresses) -> String {
 }
 
 /// A new folder that only this user can look into. A name that somebody else took is left alone.
-fn own_folder() -> io::Result<PathBuf> {
+fn create_private_folder() -> io::Result<PathBuf> {
     let parent = std::env::temp_dir();
     let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
     for number in 0..100 {
@@ -89,13 +89,13 @@ fn own_folder() -> io::Result<PathBuf> {
         match DirBuilder::new().mode(0o700).create(&folder) {
             Ok(()) => return Ok(folder),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = error,
-            Err(error) => return Err(named(&folder, &error)),
+            Err(error) => return Err(error_with_path(&folder, &error)),
         }
     }
-    Err(named(&parent, &last))
+    Err(error_with_path(&parent, &last))
 }
 
-fn named(path: &Path, error: &io::Error) -> io::Error {
+fn error_with_path(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("`{}`: {error}", path.display()))
 }
 
@@ -111,7 +111,7 @@ mod tests {
     async fn the_demo_watches_all_five_types_and_leaves_nothing_behind() {
         let demo = Demo::start().await.unwrap();
         let mut settings = Settings::load(&SettingSources::default()).unwrap();
-        demo.adorn(&mut settings);
+        demo.apply_to(&mut settings);
         let monitors = read_monitors(&settings).unwrap();
         let kinds: BTreeSet<_> =
             monitors.iter().map(|monitor| monitor.document.monitor_type().name()).collect();

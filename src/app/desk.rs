@@ -9,10 +9,10 @@ use std::time::Duration;
 use anyhow::Context;
 use tokio_util::sync::CancellationToken;
 
-use super::keys::key_place;
-use super::planner::{LocalPlanner, Outpost, PlannerParts};
-use super::quiet::Quiet;
-use super::surroundings::common;
+use super::keys::key_file_location;
+use super::planner::{LocalPlanner, LocationAgent, PlannerDependencies};
+use super::quiet::BlackoutCache;
+use super::surroundings::shared_facts;
 use crate::api::ApiState;
 use crate::catalog::{AccountCache, MonitorCache};
 use crate::clock::Clock;
@@ -32,27 +32,27 @@ use crate::vault::Keyring;
 /// Name of the file with the password of the first admin, in the data folder.
 const PASSWORD_FILE: &str = "admin-password";
 /// Time between two looks at what follows time.
-const TICK: Duration = Duration::from_secs(1);
+const TICK_INTERVAL: Duration = Duration::from_secs(1);
 /// Ticks between two removals of expired tokens and old tests.
-const PURGE: u64 = 600;
+const PURGE_EVERY_TICKS: u64 = 600;
 
 /// What is beside the store.
-pub(super) struct Around {
+pub(super) struct ServiceInputs {
     pub(super) ledger: Arc<dyn ConfigStore>,
     pub(super) tokens: Arc<dyn TokenStore>,
     pub(super) alarms: Arc<dyn AlertStore>,
     pub(super) outbox: Arc<dyn Outbox>,
-    pub(super) watchman: Arc<dyn AlertControl>,
-    pub(super) roster: Arc<MonitorCache>,
-    pub(super) view: Arc<StatusQueries>,
-    pub(super) outposts: Vec<Outpost>,
-    pub(super) quiet: Arc<Quiet>,
+    pub(super) alert_control: Arc<dyn AlertControl>,
+    pub(super) monitors: Arc<MonitorCache>,
+    pub(super) queries: Arc<StatusQueries>,
+    pub(super) agents: Vec<LocationAgent>,
+    pub(super) blackout_cache: Arc<BlackoutCache>,
     pub(super) ingestor: Arc<Ingestor>,
     pub(super) clock: Arc<dyn Clock>,
 }
 
 /// The use cases, with what they share.
-pub(super) struct Desk {
+pub(super) struct Services {
     pub(super) state: ApiState,
     pub(super) planner: Arc<LocalPlanner>,
     pub(super) directory: Arc<AccountCache>,
@@ -61,31 +61,31 @@ pub(super) struct Desk {
     key_file: PathBuf,
 }
 
-impl Desk {
+impl Services {
     /// Opens the keys and wires everything. Nothing is loaded yet.
-    pub(super) async fn start(settings: &Settings, around: Around) -> anyhow::Result<Self> {
-        let Around {
+    pub(super) async fn wire(settings: &Settings, around: ServiceInputs) -> anyhow::Result<Self> {
+        let ServiceInputs {
             ledger,
             tokens,
             alarms,
             outbox,
-            watchman,
-            roster,
-            view,
-            outposts,
-            quiet,
+            alert_control: watchman,
+            monitors: roster,
+            queries: view,
+            agents: outposts,
+            blackout_cache: quiet,
             ingestor,
             clock,
         } = around;
-        let place = key_place(settings);
+        let place = key_file_location(settings);
         let key_file = place.path.clone();
         let vault = Arc::new(open_keyring(ledger.as_ref(), place).await?);
-        let directory = Arc::new(AccountCache::new(Arc::clone(&ledger), common(settings)));
-        let planner = Arc::new(LocalPlanner::new(PlannerParts {
-            outposts,
+        let directory = Arc::new(AccountCache::new(Arc::clone(&ledger), shared_facts(settings)));
+        let planner = Arc::new(LocalPlanner::new(PlannerDependencies {
+            agents: outposts,
             ingestor,
             directory: Arc::clone(&directory),
-            quiet,
+            blackout_cache: quiet,
             clock: Arc::clone(&clock),
             probes: ProbeSettings { keyring: Some(Arc::clone(&vault)), ..settings.probe.clone() },
         }));
@@ -136,7 +136,7 @@ impl Desk {
 
     /// Makes the first admin when there is no user yet. The password is that of `file`, or a new one, which is
     /// told on the terminal once; where there is no terminal, it is left in a file of the `data` folder.
-    pub(super) async fn first_admin(&self, file: Option<&Path>, data: &Path) -> anyhow::Result<()> {
+    pub(super) async fn ensure_first_admin(&self, file: Option<&Path>, data: &Path) -> anyhow::Result<()> {
         let one = Pagination { limit: 1, offset: 0 };
         let users = self.ledger.records(RecordFilter::new(RecordKind::User), one).await?;
         if users.total > 0 {
@@ -144,23 +144,24 @@ impl Desk {
         }
         if let Some(file) = file {
             let named = || format!("`--admin-password-file {}` is of no use", file.display());
-            let password = password_from(file).with_context(named)?;
-            self.make_admin(password).await.with_context(named)?;
+            let password = read_password(file).with_context(named)?;
+            self.create_admin(password).await.with_context(named)?;
             tracing::info!(file = %file.display(), "the first user is `admin`, with the password of the file");
         } else if std::io::stderr().is_terminal() {
             let password = generate_password();
-            self.make_admin(password.clone()).await?;
-            tell_password(&password);
+            self.create_admin(password.clone()).await?;
+            print_password(&password);
         } else {
             let (password, path) = (generate_password(), data.join(PASSWORD_FILE));
-            leave(&path, &password).with_context(|| format!("cannot write `{}`", path.display()))?;
-            self.make_admin(password).await?;
+            write_private_file(&path, &password)
+                .with_context(|| format!("cannot write `{}`", path.display()))?;
+            self.create_admin(password).await?;
             tracing::warn!(file = %path.display(), "the first user is `admin`; its password stands in the file, remove it once you know it");
         }
         Ok(())
     }
 
-    async fn make_admin(&self, password: String) -> anyhow::Result<()> {
+    async fn create_admin(&self, password: String) -> anyhow::Result<()> {
         match self.state.accounts.ensure_first_admin(Some(password)).await {
             Ok(_) => Ok(()),
             Err(ServiceError::Invalid(faults)) => {
@@ -172,7 +173,7 @@ impl Desk {
     }
 
     /// Who messages go to.
-    pub(super) fn addresses(&self) -> AccountDestinations {
+    pub(super) fn destinations(&self) -> AccountDestinations {
         let (directory, ledger) = (Arc::clone(&self.directory), Arc::clone(&self.ledger));
         AccountDestinations { directory, ledger, vault: Arc::clone(&self.vault) }
     }
@@ -183,7 +184,7 @@ impl Desk {
     }
 
     /// Takes the keys of the file when they changed, and seals everything anew beside all else.
-    pub(super) fn follow_keys(&self) {
+    pub(super) fn reload_keys(&self) {
         match self.vault.reload() {
             Ok(false) => {}
             Ok(true) => {
@@ -204,7 +205,7 @@ impl Desk {
         }
     }
 
-    async fn purge(&self) {
+    async fn remove_expired(&self) {
         let (tokens, tests) =
             (self.state.accounts.remove_expired().await, self.state.on_demand_tests.remove_expired().await);
         for error in [tokens.err(), tests.err()].into_iter().flatten() {
@@ -213,8 +214,8 @@ impl Desk {
     }
 
     /// Looks after what follows time until `stop`: rests that end, terms of accounts, expired tokens.
-    pub(super) async fn tick(self: Arc<Self>, stop: CancellationToken) {
-        let mut every = tokio::time::interval(TICK);
+    pub(super) async fn run_ticks(self: Arc<Self>, stop: CancellationToken) {
+        let mut every = tokio::time::interval(TICK_INTERVAL);
         every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         for count in 0_u64.. {
             tokio::select! {
@@ -223,18 +224,18 @@ impl Desk {
             }
             let monitors = &self.state.monitors;
             monitors::resume_due(monitors, self.state.clock.now()).await;
-            if self.planner.follow(monitors.monitors()).await.is_err() {
+            if self.planner.replan_changed_accounts(monitors.monitors()).await.is_err() {
                 return;
             }
-            if count % PURGE == 0 {
-                self.purge().await;
+            if count % PURGE_EVERY_TICKS == 0 {
+                self.remove_expired().await;
             }
         }
     }
 }
 
 /// The password in `file`, without the line break at its end.
-fn password_from(file: &Path) -> anyhow::Result<String> {
+fn read_password(file: &Path) -> anyhow::Result<String> {
     let text =
         crate::settings::read_text(file).map_err(|words| anyhow::anyhow!("`{}` {words}", file.display()))?;
     let line = text.strip_suffix('\n').unwrap_or(&text);
@@ -242,7 +243,7 @@ fn password_from(file: &Path) -> anyhow::Result<String> {
 }
 
 /// A new file that only this user can read.
-fn leave(path: &Path, password: &str) -> std::io::Result<()> {
+fn write_private_file(path: &Path, password: &str) -> std::io::Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -253,7 +254,7 @@ fn leave(path: &Path, password: &str) -> std::io::Result<()> {
 }
 
 #[expect(clippy::print_stderr, reason = "for the person at the terminal alone, never in a log")]
-fn tell_password(password: &str) {
+fn print_password(password: &str) {
     eprintln!("\nThe first user is `admin`, with the password {password}\nIt is shown this once.\n");
 }
 
@@ -268,11 +269,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(PASSWORD_FILE);
         std::fs::write(&path, "of somebody else").unwrap();
-        leave(&path, "s3cret").unwrap();
+        write_private_file(&path, "s3cret").unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        assert_eq!(password_from(&path).unwrap(), "s3cret");
+        assert_eq!(read_password(&path).unwrap(), "s3cret");
         assert!(
-            password_from(&folder.path().join("gone")).unwrap_err().to_string().contains("cannot be read")
+            read_password(&folder.path().join("gone")).unwrap_err().to_string().contains("cannot be read")
         );
     }
 }

@@ -8,12 +8,12 @@ use crate::service::AlertControl;
 use crate::store::StoreFuture;
 
 /// The way to the loop that decides, and to the delivery.
-pub(super) struct Door {
-    pub(super) bell: Wakeup,
+pub(super) struct LocalAlertControl {
+    pub(super) wakeup: Wakeup,
     pub(super) ingestor: Arc<Ingestor>,
 }
 
-impl AlertControl for Door {
+impl AlertControl for LocalAlertControl {
     fn acknowledge_episode(&self, monitor: MonitorId, episode: EpisodeId) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             self.ingestor.acknowledge_episode(monitor, episode).await;
@@ -22,6 +22,6 @@ impl AlertControl for Door {
     }
 
     fn wake_delivery(&self) {
-        self.bell.wake();
+        self.wakeup.wake();
     }
 }

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::surroundings::Known;
+use super::surroundings::KnownReferences;
 use crate::domain::CustomerId;
 use crate::schema::intake::SecretSource;
 use crate::schema::monitor_file::{FileMonitor, KeyPolicy, load};
@@ -18,14 +18,14 @@ use crate::syntax::source::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
 /// Endings of monitor files.
-pub const MONITOR_FILES: [&str; 3] = ["yaml", "yml", "json"];
+pub const MONITOR_FILE_EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
 
 /// Folders in folders that are looked into.
-const DEPTH: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// What tells one state of a file from another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stamp {
+pub(super) struct FileStamp {
     inode: u64,
     bytes: u64,
     modified: (i64, i64),
@@ -33,14 +33,14 @@ pub(super) struct Stamp {
 }
 
 /// The stamps of all files that the configuration is made of.
-pub(super) type Fingerprint = BTreeMap<PathBuf, Option<Stamp>>;
+pub(super) type Fingerprint = BTreeMap<PathBuf, Option<FileStamp>>;
 
 /// The state of the settings file, of all monitor files and of the files with `secrets` that they name now;
 /// cheap, nothing is read.
 pub(super) fn fingerprint(config: Option<&Path>, monitors: &[PathBuf], secrets: &[PathBuf]) -> Fingerprint {
     let stamp = |path: &Path| {
         let meta = fs::metadata(path).ok()?;
-        Some(Stamp {
+        Some(FileStamp {
             inode: meta.ino(),
             bytes: meta.len(),
             modified: (meta.mtime(), meta.mtime_nsec()),
@@ -50,7 +50,7 @@ pub(super) fn fingerprint(config: Option<&Path>, monitors: &[PathBuf], secrets: 
     let mut files: Vec<PathBuf> = config.map(Path::to_path_buf).into_iter().collect();
     files.extend_from_slice(secrets);
     for place in monitors {
-        match collect(place) {
+        match collect_files(place) {
             Ok(found) => files.extend(found),
             Err(_) => files.push(place.clone()),
         }
@@ -61,11 +61,11 @@ pub(super) fn fingerprint(config: Option<&Path>, monitors: &[PathBuf], secrets: 
 /// Reads every monitor file of `settings` and judges what it holds. Answers with all faults when there is
 /// one; else with the monitors, and their warnings.
 pub fn read_monitors(settings: &Settings) -> Result<Vec<FileMonitor>, Vec<ValidationError>> {
-    read_with_secrets(settings).0
+    read_monitors_and_secret_paths(settings).0
 }
 
 /// As [`read_monitors`], with the files of secrets that the monitors name, there or not.
-pub(super) fn read_with_secrets(
+pub(super) fn read_monitors_and_secret_paths(
     settings: &Settings,
 ) -> (Result<Vec<FileMonitor>, Vec<ValidationError>>, Vec<PathBuf>) {
     let mut faults = Vec::new();
@@ -74,12 +74,12 @@ pub(super) fn read_with_secrets(
         if !settings.monitor_paths_are_set && !place.exists() {
             continue;
         }
-        match collect(place) {
-            Ok(files) => texts.extend(files.iter().filter_map(|file| read(file, &mut faults))),
-            Err(message) => faults.push(fault(place, message)),
+        match collect_files(place) {
+            Ok(files) => texts.extend(files.iter().filter_map(|file| read_or_fault(file, &mut faults))),
+            Err(message) => faults.push(file_fault(place, message)),
         }
     }
-    let known = Known::of(settings);
+    let known = KnownReferences::from_settings(settings);
     let mut monitors = Vec::new();
     let secret_files = RefCell::new(BTreeSet::new());
     for (file, text) in texts {
@@ -92,12 +92,12 @@ pub(super) fn read_with_secrets(
             read_secret(&folder, at)
         };
         let named = [(file.display().to_string(), text)];
-        let found = load(&named, KeyPolicy::Required, &known.surroundings(), &secrets);
+        let found = load(&named, KeyPolicy::Required, &known.validation_context(), &secrets);
         monitors.extend(found.monitors);
         faults.extend(found.errors);
     }
-    faults.extend(taken_keys(&monitors));
-    faults.extend(beyond_plans(settings, &monitors));
+    faults.extend(duplicate_key_faults(&monitors));
+    faults.extend(plan_quota_faults(settings, &monitors));
     faults.sort_by(|a, b| (&a.file, a.position).cmp(&(&b.file, b.position)));
     let found = if faults.is_empty() { Ok(monitors) } else { Err(faults) };
     (found, secret_files.into_inner().into_iter().collect())
@@ -105,11 +105,11 @@ pub(super) fn read_with_secrets(
 
 /// Reads the monitor files at `place` for `vigie apply`, which the rules on accounts do not concern: the server
 /// knows those. Secrets stand beside each file. Answers with all faults when there is one.
-pub fn read_to_apply(place: &Path) -> Result<Vec<FileMonitor>, Vec<ValidationError>> {
-    let files = collect(place).map_err(|message| vec![fault(place, message)])?;
+pub fn read_for_apply(place: &Path) -> Result<Vec<FileMonitor>, Vec<ValidationError>> {
+    let files = collect_files(place).map_err(|message| vec![file_fault(place, message)])?;
     let mut faults = Vec::new();
     let mut monitors = Vec::new();
-    for (file, text) in files.iter().filter_map(|file| read(file, &mut faults)).collect::<Vec<_>>() {
+    for (file, text) in files.iter().filter_map(|file| read_or_fault(file, &mut faults)).collect::<Vec<_>>() {
         let folder = file.parent().unwrap_or(Path::new("")).to_owned();
         let secrets = |at: SecretSource<'_>| read_secret(&folder, at);
         let named = [(file.display().to_string(), text)];
@@ -117,7 +117,7 @@ pub fn read_to_apply(place: &Path) -> Result<Vec<FileMonitor>, Vec<ValidationErr
         monitors.extend(found.monitors);
         faults.extend(found.errors);
     }
-    faults.extend(taken_keys(&monitors));
+    faults.extend(duplicate_key_faults(&monitors));
     faults.extend(monitors.iter().filter(|monitor| monitor.customer != CustomerId(1)).map(|monitor| {
         let message = "`customer` is for files on the server; here the account is that of the token";
         ValidationError::new(ValidationErrorKind::Conflict, "customer", monitor.position, message)
@@ -125,14 +125,14 @@ pub fn read_to_apply(place: &Path) -> Result<Vec<FileMonitor>, Vec<ValidationErr
             .with_hint("remove it")
     }));
     if files.is_empty() {
-        faults.push(fault(place, "holds no monitor files (*.yaml, *.yml, *.json)".to_owned()));
+        faults.push(file_fault(place, "holds no monitor files (*.yaml, *.yml, *.json)".to_owned()));
     }
     faults.sort_by(|a, b| (&a.file, a.position).cmp(&(&b.file, b.position)));
     if faults.is_empty() { Ok(monitors) } else { Err(faults) }
 }
 
 /// The monitors as the store's side takes them.
-pub(super) fn wanted(monitors: Vec<FileMonitor>) -> Vec<DesiredMonitor> {
+pub(super) fn into_desired(monitors: Vec<FileMonitor>) -> Vec<DesiredMonitor> {
     let wanted = |monitor: FileMonitor| DesiredMonitor {
         key: monitor.key.into(),
         file: file_name(&monitor.file).into(),
@@ -148,7 +148,7 @@ fn file_name(file: &str) -> &str {
 }
 
 /// Monitors beyond the number that their plan permits; a document alone cannot know.
-fn beyond_plans(settings: &Settings, monitors: &[FileMonitor]) -> Vec<ValidationError> {
+fn plan_quota_faults(settings: &Settings, monitors: &[FileMonitor]) -> Vec<ValidationError> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     let mut faults = Vec::new();
     for monitor in monitors {
@@ -171,7 +171,7 @@ fn beyond_plans(settings: &Settings, monitors: &[FileMonitor]) -> Vec<Validation
 }
 
 /// Keys that stand in several files; within one file its reader finds them.
-fn taken_keys(monitors: &[FileMonitor]) -> Vec<ValidationError> {
+fn duplicate_key_faults(monitors: &[FileMonitor]) -> Vec<ValidationError> {
     let mut seen: HashMap<&str, &FileMonitor> = HashMap::new();
     let mut faults = Vec::new();
     for monitor in monitors {
@@ -189,35 +189,35 @@ fn taken_keys(monitors: &[FileMonitor]) -> Vec<ValidationError> {
     faults
 }
 
-fn read(file: &Path, faults: &mut Vec<ValidationError>) -> Option<(PathBuf, String)> {
+fn read_or_fault(file: &Path, faults: &mut Vec<ValidationError>) -> Option<(PathBuf, String)> {
     match read_text(file) {
         Ok(text) => Some((file.to_owned(), text)),
         Err(message) => {
-            faults.push(fault(file, message));
+            faults.push(file_fault(file, message));
             None
         }
     }
 }
 
-fn fault(path: &Path, message: String) -> ValidationError {
+fn file_fault(path: &Path, message: String) -> ValidationError {
     let file: Arc<str> = path.display().to_string().into();
     ValidationError::new(ValidationErrorKind::Syntax, "", Position::default(), message).with_file(&file)
 }
 
 /// The monitor files at `place`, sorted: the file itself, or those of the folder and of the folders in it.
 /// Hidden ones are left out, as editors put their own beside what they write.
-fn collect(place: &Path) -> Result<Vec<PathBuf>, String> {
+fn collect_files(place: &Path) -> Result<Vec<PathBuf>, String> {
     let meta = fs::metadata(place).map_err(|error| format!("cannot be read: {error}"))?;
     if !meta.is_dir() {
         return Ok(vec![place.to_owned()]);
     }
     let mut files = Vec::new();
-    walk(place, DEPTH, &mut files)?;
+    walk_folder(place, MAX_DEPTH, &mut files)?;
     files.sort();
     Ok(files)
 }
 
-fn walk(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), String> {
+fn walk_folder(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), String> {
     let unreadable =
         |error: std::io::Error| format!("the folder `{}` cannot be read: {error}", folder.display());
     for entry in fs::read_dir(folder).map_err(unreadable)? {
@@ -229,10 +229,10 @@ fn walk(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Str
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         if path.is_dir() {
             if depth == 0 {
-                return Err(format!("folders are nested more than {DEPTH} deep at `{}`", path.display()));
+                return Err(format!("folders are nested more than {MAX_DEPTH} deep at `{}`", path.display()));
             }
-            walk(&path, depth - 1, files)?;
-        } else if MONITOR_FILES.contains(&ending) {
+            walk_folder(&path, depth - 1, files)?;
+        } else if MONITOR_FILE_EXTENSIONS.contains(&ending) {
             files.push(path);
         }
     }
@@ -251,9 +251,9 @@ mod tests {
         for name in ["b.yaml", "a.yml", "sub/c.json", ".b.yaml.swp", ".hidden.yaml", "b.yaml~", "README.md"] {
             fs::write(at(name), "").unwrap();
         }
-        assert_eq!(collect(folder.path()).unwrap(), [at("a.yml"), at("b.yaml"), at("sub/c.json")]);
-        assert_eq!(collect(&at("b.yaml")).unwrap(), [at("b.yaml")]);
-        assert!(collect(&at("gone")).unwrap_err().contains("cannot be read"));
+        assert_eq!(collect_files(folder.path()).unwrap(), [at("a.yml"), at("b.yaml"), at("sub/c.json")]);
+        assert_eq!(collect_files(&at("b.yaml")).unwrap(), [at("b.yaml")]);
+        assert!(collect_files(&at("gone")).unwrap_err().contains("cannot be read"));
     }
 
     #[test]

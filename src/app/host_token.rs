@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::{fmt, fs};
 
 /// Its name in the data folder.
-const NAME: &str = "host-token";
+const FILE_NAME: &str = "host-token";
 /// Bytes of such a file that are read at most.
-const MOST: u64 = 64 * 1024;
+const MAX_BYTES: u64 = 64 * 1024;
 
 /// What begins the line with the fingerprint of the certificate.
-const CERTIFICATE: &str = "certificate ";
+const CERTIFICATE_PREFIX: &str = "certificate ";
 
 /// What the file says.
 #[derive(Clone, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl HostToken {
 /// Writes `host` for commands on this host: the first line is the token, each further one an address or the
 /// certificate. Only the user of the server can read it.
 pub fn write_host_token(data: &Path, host: &HostToken) -> io::Result<()> {
-    let beside = data.join(format!(".{NAME}.new"));
+    let beside = data.join(format!(".{FILE_NAME}.new"));
     // What a start that was killed left behind may belong to somebody else or be readable.
     match fs::remove_file(&beside) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -55,17 +55,17 @@ pub fn write_host_token(data: &Path, host: &HostToken) -> io::Result<()> {
         writeln!(file, "{address}")?;
     }
     if let Some(certificate) = &host.certificate {
-        write!(file, "{CERTIFICATE}")?;
+        write!(file, "{CERTIFICATE_PREFIX}")?;
         certificate.iter().try_for_each(|byte| write!(file, "{byte:02x}"))?;
         writeln!(file)?;
     }
     file.sync_all()?;
-    fs::rename(&beside, data.join(NAME))
+    fs::rename(&beside, data.join(FILE_NAME))
 }
 
 /// Removes the file at the end; its token is worth nothing any more.
 pub fn remove_host_token(data: &Path) {
-    match fs::remove_file(data.join(NAME)) {
+    match fs::remove_file(data.join(FILE_NAME)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             tracing::warn!(error = %error, "the file of the host token cannot be removed");
         }
@@ -77,7 +77,7 @@ pub fn remove_host_token(data: &Path) {
 #[must_use]
 pub fn find_host_token(folders: &[PathBuf], port: u16) -> Option<HostToken> {
     let listens = |host: &HostToken| host.addresses.iter().any(|address| address.port() == port);
-    folders.iter().filter_map(|folder| host_token_of(folder)).find(listens)
+    folders.iter().filter_map(|folder| read_host_token(folder)).find(listens)
 }
 
 /// Data folders of the demos of this user that run now or were killed: anybody may make a folder there.
@@ -96,13 +96,13 @@ pub fn demo_folders() -> Vec<PathBuf> {
 
 /// The token of the server that works on the data folder `data`.
 #[must_use]
-pub fn host_token_of(data: &Path) -> Option<HostToken> {
-    let path = data.join(NAME);
+pub fn read_host_token(data: &Path) -> Option<HostToken> {
+    let path = data.join(FILE_NAME);
     let meta = fs::symlink_metadata(&path).ok()?;
     let own = nix::unistd::geteuid().as_raw();
     // A file that others can write, or made, could name any server as ours.
     let safe = meta.is_file() && meta.mode().trailing_zeros() >= 6 && (meta.uid() == own || own == 0);
-    if !safe || meta.len() > MOST {
+    if !safe || meta.len() > MAX_BYTES {
         return None;
     }
     let text = fs::read_to_string(path).ok()?;
@@ -110,8 +110,8 @@ pub fn host_token_of(data: &Path) -> Option<HostToken> {
     let token = lines.next().filter(|token| !token.is_empty())?;
     let mut host = HostToken { token: token.to_owned(), addresses: Vec::new(), certificate: None };
     for line in lines {
-        match line.strip_prefix(CERTIFICATE) {
-            Some(hex) => host.certificate = Some(bytes(hex)?),
+        match line.strip_prefix(CERTIFICATE_PREFIX) {
+            Some(hex) => host.certificate = Some(parse_fingerprint(hex)?),
             None => host.addresses.extend(line.parse::<SocketAddr>()),
         }
     }
@@ -119,7 +119,7 @@ pub fn host_token_of(data: &Path) -> Option<HostToken> {
 }
 
 /// The bytes that 64 hexadecimal digits stand for.
-fn bytes(hex: &str) -> Option<[u8; 32]> {
+fn parse_fingerprint(hex: &str) -> Option<[u8; 32]> {
     let (pairs, rest) = hex.as_bytes().as_chunks::<2>();
     let byte = |pair: &[u8; 2]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
     let bytes: Option<Vec<u8>> = pairs.iter().map(byte).collect();
@@ -153,7 +153,7 @@ mod tests {
         let found = find_host_token(&folders, 7979).unwrap();
         assert_eq!((found.scheme(), &found), ("https", &sealed));
         assert!(!format!("{found:?}").contains("new"), "a token must not get into a log");
-        let file = folder.path().join(NAME);
+        let file = folder.path().join(FILE_NAME);
         fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
         assert_eq!(find_host_token(&folders, 7979), None);
         remove_host_token(folder.path());

@@ -8,7 +8,7 @@ use crate::vault::KeyFile;
 /// The key file of `settings`: `store.key_file`, or else the credential `vigie.key` that systemd hands to the
 /// service (its variable `CREDENTIALS_DIRECTORY`), or else `vigie.key` in the data folder.
 #[must_use]
-pub fn key_place(settings: &Settings) -> KeyFile {
+pub fn key_file_location(settings: &Settings) -> KeyFile {
     let credentials = std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
     KeyFile::locate(settings.store.key_file.as_deref(), credentials.as_deref(), &settings.data_dir)
 }

@@ -24,11 +24,11 @@ mod vitals;
 mod watch;
 
 pub use boot::{ServeOptions, serve};
-pub use files::{MONITOR_FILES, read_monitors, read_to_apply};
+pub use files::{MONITOR_FILE_EXTENSIONS, read_for_apply, read_monitors};
 pub use host_token::{
-    HostToken, demo_folders, find_host_token, host_token_of, remove_host_token, write_host_token,
+    HostToken, demo_folders, find_host_token, read_host_token, remove_host_token, write_host_token,
 };
-pub use keys::key_place;
-pub use planner::{LastPlanned, LocalPlanner, Outpost, PlannerParts};
-pub use quiet::Quiet;
-pub use surroundings::Known;
+pub use keys::key_file_location;
+pub use planner::{LocalPlanner, LocationAgent, PlannerDependencies, RecordedUntil};
+pub use quiet::BlackoutCache;
+pub use surroundings::KnownReferences;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use anyhow::Context;
 
-use super::planner::Outpost;
-use super::quiet::Quiet;
+use super::planner::LocationAgent;
+use super::quiet::BlackoutCache;
 use crate::agent;
 use crate::agent::{AdmissionLimits, BlackoutLookup, Connectivity, ExecutionContext, ResultSink};
 use crate::clock::Clock;
@@ -19,29 +19,29 @@ use crate::telemetry::Metrics;
 ///
 /// # Errors
 /// When the network of a location cannot be set up.
-pub(super) fn start(
+pub(super) fn start_agents(
     settings: &Settings,
     ingestor: &Arc<Ingestor>,
-    quiet: &Arc<Quiet>,
+    quiet: &Arc<BlackoutCache>,
     clock: &Arc<dyn Clock>,
     metrics: &Arc<Metrics>,
-) -> anyhow::Result<Vec<Outpost>> {
-    let sink: Arc<dyn ResultSink> = Arc::new(Sink(Arc::clone(ingestor)));
+) -> anyhow::Result<Vec<LocationAgent>> {
+    let sink: Arc<dyn ResultSink> = Arc::new(IngestSink(Arc::clone(ingestor)));
     // One room for all of them.
     let hosted = settings.hosted_locations();
     let room = (settings.probe.browser_pool.max_concurrent_checks() / hosted.len().max(1)).max(1);
-    let start = |hosted| outpost(hosted, room, quiet, clock, &sink, metrics);
+    let start = |hosted| start_agent(hosted, room, quiet, clock, &sink, metrics);
     hosted.into_iter().map(start).collect()
 }
 
-fn outpost(
+fn start_agent(
     hosted: HostedLocation,
     room: usize,
-    quiet: &Arc<Quiet>,
+    quiet: &Arc<BlackoutCache>,
     clock: &Arc<dyn Clock>,
     sink: &Arc<dyn ResultSink>,
     metrics: &Arc<Metrics>,
-) -> anyhow::Result<Outpost> {
+) -> anyhow::Result<LocationAgent> {
     let HostedLocation {
         location,
         net,
@@ -61,12 +61,13 @@ fn outpost(
         blackouts: Some(silence),
         ..ExecutionContext::new(Arc::clone(&net), Arc::clone(clock))
     };
-    let runner = agent::start_runner(limits(&engine, room), place, Arc::clone(sink), Arc::clone(metrics));
-    Ok(Outpost { location, verifies, runner, net, connectivity })
+    let runner =
+        agent::start_runner(admission_limits(&engine, room), place, Arc::clone(sink), Arc::clone(metrics));
+    Ok(LocationAgent { location, can_verify: verifies, runner, net, connectivity })
 }
 
 /// Heavy checks wait for the `room` that there is for browsers before they begin: their time is not running there.
-fn limits(engine: &ConcurrencySettings, room: usize) -> AdmissionLimits {
+fn admission_limits(engine: &ConcurrencySettings, room: usize) -> AdmissionLimits {
     let ConcurrencySettings { total, light, heavy, per_target, queue_capacity: queue, drain_timeout: _ } =
         *engine;
     let heavy = heavy.min(room);
@@ -74,9 +75,9 @@ fn limits(engine: &ConcurrencySettings, room: usize) -> AdmissionLimits {
 }
 
 /// Hands results to the store's side.
-struct Sink(Arc<Ingestor>);
+struct IngestSink(Arc<Ingestor>);
 
-impl ResultSink for Sink {
+impl ResultSink for IngestSink {
     fn deliver(&self, result: CheckResult) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(self.0.submit(result))
     }
@@ -100,7 +101,7 @@ mod tests {
         };
         for (room, heavy) in [(1, 1), (4, 4), (usize::MAX, 4)] {
             assert_eq!(
-                limits(&engine, room),
+                admission_limits(&engine, room),
                 AdmissionLimits { total: 9, light: 8, heavy, per_target: 3, queue: 2 }
             );
         }

@@ -10,11 +10,11 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::desk::{Around, Desk};
-use super::door::Door;
-use super::quiet::Quiet;
-use super::reload::{Doors, RunningSet};
-use super::vitals::{Heart, WatchedIngest};
+use super::desk::{ServiceInputs, Services};
+use super::door::LocalAlertControl;
+use super::quiet::BlackoutCache;
+use super::reload::{ReloadHandles, RunningConfig};
+use super::vitals::{Liveness, TimedIngest};
 use super::{certificates, delivery, outposts};
 use crate::agent::RunnerHandle;
 use crate::api;
@@ -34,21 +34,21 @@ use crate::web::{self, PageAuth, PageState, RequestLimits};
 /// Name of the database in the data folder.
 const DATABASE: &str = "vigie.db";
 /// Time that the results of the last checks get to find a place in the queue to the store.
-pub(super) const LAST_RESULTS: Duration = Duration::from_secs(10);
+pub(super) const RESULT_DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time that the store gets to take the last results.
-pub(super) const LAST_COMMITS: Duration = Duration::from_secs(30);
+pub(super) const COMMIT_DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time that messages on their way get to arrive; the others go out after the next start.
-pub(super) const LAST_MESSAGES: Duration = Duration::from_secs(5);
+pub(super) const DELIVERY_DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The parts of the process, wired.
-pub(super) struct Parts {
+pub(super) struct RunningServer {
     pub(super) store: Arc<SqliteStore>,
     ingestor: Arc<Ingestor>,
     pub(super) runners: Vec<RunnerHandle>,
-    housekeeper: Mutex<Option<HousekeepingScheduler>>,
+    housekeeping: Mutex<Option<HousekeepingScheduler>>,
     view: Arc<StatusQueries>,
-    pub(super) desk: Arc<Desk>,
-    pub(super) heart: Arc<Heart>,
+    pub(super) services: Arc<Services>,
+    pub(super) liveness: Arc<Liveness>,
     delivery: Mutex<Option<DeliveryTask>>,
     /// Ends the watch over performance alerts.
     _performance: DropGuard,
@@ -56,12 +56,12 @@ pub(super) struct Parts {
     pub(super) clock: Arc<dyn Clock>,
 }
 
-impl Parts {
+impl RunningServer {
     pub(super) async fn start(settings: &Settings) -> anyhow::Result<Self> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let metrics = Arc::new(Metrics::new());
-        let store = Arc::new(open(settings).await?);
-        let commits = Arc::new(WatchedIngest::new(store.clone()));
+        let store = Arc::new(open_store(settings).await?);
+        let commits = Arc::new(TimedIngest::new(store.clone()));
         let states = store.states().await?;
         let ingestor = Arc::new(Ingestor::start(
             commits.clone(),
@@ -69,8 +69,8 @@ impl Parts {
             states,
             IngestSettings::default(),
         ));
-        let quiet = Arc::new(Quiet::default());
-        let outposts = outposts::start(settings, &ingestor, &quiet, &clock, &metrics)?;
+        let quiet = Arc::new(BlackoutCache::default());
+        let outposts = outposts::start_agents(settings, &ingestor, &quiet, &clock, &metrics)?;
         let runners = outposts.iter().map(|outpost| outpost.runner.clone()).collect();
         let nets = outposts.iter().map(|outpost| Arc::clone(&outpost.net)).collect();
         let locations: Vec<_> = outposts.iter().map(|outpost| outpost.location.clone()).collect();
@@ -79,21 +79,24 @@ impl Parts {
         let watching = Arc::clone(&ingestor);
         view.set_health_lookup(Arc::new(move |monitor| watching.health(monitor)));
         let bell = Wakeup::default();
-        let around = Around {
+        let around = ServiceInputs {
             ledger: store.clone(),
             tokens: store.clone(),
             alarms: store.clone(),
             outbox: store.clone(),
-            watchman: Arc::new(Door { bell: bell.clone(), ingestor: Arc::clone(&ingestor) }),
-            roster: Arc::clone(&roster),
-            view: Arc::clone(&view),
-            outposts,
-            quiet,
+            alert_control: Arc::new(LocalAlertControl {
+                wakeup: bell.clone(),
+                ingestor: Arc::clone(&ingestor),
+            }),
+            monitors: Arc::clone(&roster),
+            queries: Arc::clone(&view),
+            agents: outposts,
+            blackout_cache: quiet,
             ingestor: Arc::clone(&ingestor),
             clock: Arc::clone(&clock),
         };
-        let desk = Arc::new(Desk::start(settings, around).await?);
-        certificates::follow(&desk.state.resources, nets).await?;
+        let desk = Arc::new(Services::wire(settings, around).await?);
+        certificates::follow_certificates(&desk.state.resources, nets).await?;
         let lookout = AlertEngineDependencies {
             alert_store: store.clone(),
             outbox: store.clone(),
@@ -105,13 +108,13 @@ impl Parts {
             bell: bell.clone(),
         };
         ingestor.enable_alerting(lookout, settings.alerts.alerting).await?;
-        let around = delivery::Around {
+        let around = delivery::DeliveryInputs {
             store: Arc::clone(&store),
-            addresses: desk.addresses(),
+            addresses: desk.destinations(),
             clock: Arc::clone(&clock),
             metrics: Arc::clone(&metrics),
         };
-        let delivery = Mutex::new(Some(delivery::start(settings, around, bell.clone())?));
+        let delivery = Mutex::new(Some(delivery::start_delivery(settings, around, bell.clone())?));
         let performance = PerformanceDependencies {
             ledger: store.clone(),
             results: store.clone(),
@@ -134,16 +137,16 @@ impl Parts {
         let (hour, minute) = settings.store.retention_at;
         let housekeeper = HousekeepingScheduler::start(household, TimeOfDay { hour, minute }).await;
         let housekeeper = housekeeper.context("the calendar jobs cannot start")?;
-        let heart = Arc::new(Heart::new(Arc::clone(&ingestor), commits, &locations));
+        let heart = Arc::new(Liveness::new(Arc::clone(&ingestor), commits, &locations));
         let housekeeper = Mutex::new(Some(housekeeper));
         Ok(Self {
             store,
             ingestor,
             runners,
-            housekeeper,
+            housekeeping: housekeeper,
             view,
-            desk,
-            heart,
+            services: desk,
+            liveness: heart,
             delivery,
             _performance: end.drop_guard(),
             metrics,
@@ -154,7 +157,7 @@ impl Parts {
     pub(super) fn router(&self, server: &ServerSettings) -> axum::Router {
         let site = PageState {
             queries: Arc::clone(&self.view),
-            health: self.heart.clone(),
+            health: self.liveness.clone(),
             metrics: Arc::clone(&self.metrics),
             clock: Arc::clone(&self.clock),
         };
@@ -167,8 +170,14 @@ impl Parts {
                 "/api/v3/",
                 axum::routing::get(async || axum::response::Redirect::permanent("/api/v3/docs")),
             )
-            .nest("/api/v3", once_loaded(api::v3::router(state.clone()), Arc::clone(&self.heart)))
-            .nest("/legacy-api", once_loaded(api::legacy::router(state), Arc::clone(&self.heart)));
+            .nest(
+                "/api/v3",
+                unavailable_until_loaded(api::v3::router(state.clone()), Arc::clone(&self.liveness)),
+            )
+            .nest(
+                "/legacy-api",
+                unavailable_until_loaded(api::legacy::router(state), Arc::clone(&self.liveness)),
+            );
         let bounds = RequestLimits {
             body_bytes: server.max_body_bytes,
             request_timeout: server.request_timeout,
@@ -178,26 +187,26 @@ impl Parts {
     }
 
     fn api_state(&self) -> api::ApiState {
-        self.desk.state.clone()
+        self.services.state.clone()
     }
 
-    pub(super) async fn running_set(&self, settings: Settings) -> anyhow::Result<RunningSet> {
-        let doors = Doors {
+    pub(super) async fn running_set(&self, settings: Settings) -> anyhow::Result<RunningConfig> {
+        let doors = ReloadHandles {
             monitors: self.store.clone(),
             ledger: self.store.clone(),
             results: self.store.clone(),
-            desk: Arc::clone(&self.desk),
+            desk: Arc::clone(&self.services),
             metrics: Arc::clone(&self.metrics),
             clock: Arc::clone(&self.clock),
         };
-        RunningSet::start(doors, settings).await
+        RunningConfig::start(doors, settings).await
     }
 
     /// Lets running checks end within `drain` and keeps every result; answers how many were lost.
-    pub(super) async fn end(&self, drain: Duration) -> usize {
-        self.heart.drain();
+    pub(super) async fn shut_down(&self, drain: Duration) -> usize {
+        self.liveness.begin_drain();
         self.ingestor.begin_shutdown();
-        let housekeeper = self.housekeeper.lock().take();
+        let housekeeper = self.housekeeping.lock().take();
         if let Some(housekeeper) = housekeeper
             && let Err(error) = housekeeper.stop().await
         {
@@ -205,25 +214,25 @@ impl Parts {
         }
         // Without an end when the store takes nothing: then what waits is lost, and `drain` says how much.
         let ends = futures::future::join_all(self.runners.iter().map(|runner| runner.shutdown(drain)));
-        if tokio::time::timeout(drain + LAST_RESULTS, ends).await.is_err() {
+        if tokio::time::timeout(drain + RESULT_DRAIN_TIMEOUT, ends).await.is_err() {
             tracing::warn!("the store takes no results; those that wait get a last chance");
         }
-        let lost = self.ingestor.drain(LAST_COMMITS).await;
+        let lost = self.ingestor.drain(COMMIT_DRAIN_TIMEOUT).await;
         // After the last results: what follows from them goes out while it is fresh.
         let delivery = self.delivery.lock().take();
         if let Some(delivery) = delivery {
-            delivery.drain(LAST_MESSAGES).await;
+            delivery.drain(DELIVERY_DRAIN_TIMEOUT).await;
         }
         lost
     }
 }
 
 /// `router`, which says that it is not ready until monitors are loaded: an empty list before would be believed.
-fn once_loaded(router: axum::Router, heart: Arc<Heart>) -> axum::Router {
-    router.layer(middleware::from_fn_with_state(heart, loaded))
+fn unavailable_until_loaded(router: axum::Router, heart: Arc<Liveness>) -> axum::Router {
+    router.layer(middleware::from_fn_with_state(heart, require_loaded))
 }
 
-async fn loaded(State(heart): State<Arc<Heart>>, request: Request, next: Next) -> Response {
+async fn require_loaded(State(heart): State<Arc<Liveness>>, request: Request, next: Next) -> Response {
     if heart.is_loaded() {
         return next.run(request).await;
     }
@@ -231,7 +240,7 @@ async fn loaded(State(heart): State<Arc<Heart>>, request: Request, next: Next) -
     api::ApiError::new(StatusCode::SERVICE_UNAVAILABLE, message).into_response()
 }
 
-async fn open(settings: &Settings) -> anyhow::Result<SqliteStore> {
+async fn open_store(settings: &Settings) -> anyhow::Result<SqliteStore> {
     let path = settings.data_dir.join(DATABASE);
     let synchronous = if settings.store.full_sync { Synchronous::Full } else { Synchronous::Normal };
     let cache_bytes = settings.store.cache_bytes;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures::future::try_join_all;
 
-use super::quiet::Quiet;
+use super::quiet::BlackoutCache;
 use crate::agent::{Assignment, AssignmentChange, Connectivity, RunOrderError, RunnerHandle};
 use crate::catalog::{AccountCache, AccountFacts, MonitorCache};
 use crate::clock::Clock;
@@ -23,21 +23,21 @@ use crate::service::LastRunLookup;
 use crate::store::MonitorState;
 
 /// What of an account decides how its monitors run: its default pool and days before a certificate's end.
-type Terms = (Vec<i64>, u32);
+type PlanningTerms = (Vec<i64>, u32);
 
 /// Longest that a traceroute may take.
-const TRACE: Duration = Duration::from_secs(15);
+const TRACEROUTE_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Until when the slots of monitors are accounted for, at each location.
-pub type LastPlanned = HashMap<LocationId, HashMap<MonitorId, Timestamp>>;
+pub type RecordedUntil = HashMap<LocationId, HashMap<MonitorId, Timestamp>>;
 
 /// A location that this process hosts, with what runs its checks.
 #[derive(Clone)]
-pub struct Outpost {
+pub struct LocationAgent {
     /// The location.
     pub location: Location,
     /// Whether it looks at failures of monitors that do not run there.
-    pub verifies: bool,
+    pub can_verify: bool,
     /// What runs its checks.
     pub runner: RunnerHandle,
     /// Its network.
@@ -47,15 +47,15 @@ pub struct Outpost {
 }
 
 /// What the planner works with.
-pub struct PlannerParts {
+pub struct PlannerDependencies {
     /// Every location that this process hosts, the default of accounts first.
-    pub outposts: Vec<Outpost>,
+    pub agents: Vec<LocationAgent>,
     /// Knows where monitors stand.
     pub ingestor: Arc<Ingestor>,
     /// Knows the accounts.
     pub directory: Arc<AccountCache>,
     /// Told of what is read of them.
-    pub quiet: Arc<Quiet>,
+    pub blackout_cache: Arc<BlackoutCache>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// What checks have in common.
@@ -64,34 +64,41 @@ pub struct PlannerParts {
 
 /// Plans each monitor at those locations of its pool that this process hosts.
 pub struct LocalPlanner {
-    outposts: Vec<Outpost>,
+    outposts: Vec<LocationAgent>,
     ingestor: Arc<Ingestor>,
     directory: Arc<AccountCache>,
-    quiet: Arc<Quiet>,
+    quiet: Arc<BlackoutCache>,
     clock: Arc<dyn Clock>,
     probes: RwLock<ProbeSettings>,
     /// The terms that monitors were planned by last.
-    terms: Mutex<HashMap<CustomerId, Terms>>,
+    terms: Mutex<HashMap<CustomerId, PlanningTerms>>,
 }
 
 impl LocalPlanner {
     /// A planner over `parts`.
     #[must_use]
-    pub fn new(parts: PlannerParts) -> Self {
-        let PlannerParts { outposts, ingestor, directory, quiet, clock, probes } = parts;
+    pub fn new(parts: PlannerDependencies) -> Self {
+        let PlannerDependencies {
+            agents: outposts,
+            ingestor,
+            directory,
+            blackout_cache: quiet,
+            clock,
+            probes,
+        } = parts;
         let (probes, terms) = (RwLock::new(probes), Mutex::default());
         Self { outposts, ingestor, directory, quiet, clock, probes, terms }
     }
 
     /// Takes new settings for what is planned from now on. The keys and the browsers stay those that it has.
-    pub(super) fn settle(&self, probes: ProbeSettings) {
+    pub(super) fn update_probe_settings(&self, probes: ProbeSettings) {
         let mut before = self.probes.write();
         let browser = Arc::clone(&before.browser_pool);
         *before = ProbeSettings { keyring: before.keyring.take(), browser_pool: browser, ..probes };
     }
 
     /// Lets the checks at every location know these proxies from now on.
-    pub(super) fn bring_proxies(&self, proxies: &BTreeMap<i64, UpstreamProxy>) {
+    pub(super) fn update_proxies(&self, proxies: &BTreeMap<i64, UpstreamProxy>) {
         for outpost in &self.outposts {
             outpost.net.set_proxies(proxies.clone());
         }
@@ -101,29 +108,29 @@ impl LocalPlanner {
     ///
     /// # Errors
     /// [`PlanError::Stopped`] when a runner has ended.
-    pub async fn resume(
+    pub async fn plan_from(
         &self,
         puts: &[Monitor],
         removed: &[MonitorId],
-        last: &LastPlanned,
+        last: &RecordedUntil,
     ) -> Result<(), PlanError> {
         let now = self.clock.now();
         let mut changes: Vec<Vec<AssignmentChange>> =
-            self.outposts.iter().map(|_| removed.iter().copied().map(remove).collect()).collect();
+            self.outposts.iter().map(|_| removed.iter().copied().map(remove_change).collect()).collect();
         let mut known: HashMap<CustomerId, Option<Arc<AccountFacts>>> = HashMap::new();
         for monitor in puts {
             let facts = match known.entry(monitor.customer) {
                 Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(unknown) => unknown.insert(self.facts(monitor.customer).await),
+                Entry::Vacant(unknown) => unknown.insert(self.account_facts(monitor.customer).await),
             };
             let facts = facts.as_deref();
-            let plan = monitor.is_planned(now).then(|| monitor.run_plan(&self.pool(monitor, facts)));
+            let plan = monitor.is_planned(now).then(|| monitor.run_plan(&self.location_pool(monitor, facts)));
             // Built once, and not at all for one that runs elsewhere.
             let mut common: Option<Assignment> = None;
             for (outpost, changes) in self.outposts.iter().zip(&mut changes) {
                 let id = outpost.location.id;
                 let Some(part) = plan.as_ref().and_then(|plan| plan.location_rotation(id)) else {
-                    changes.push(remove(monitor.id));
+                    changes.push(remove_change(monitor.id));
                     continue;
                 };
                 let common = common.get_or_insert_with(|| self.assignment(monitor, facts, id));
@@ -148,11 +155,11 @@ impl LocalPlanner {
     ///
     /// # Errors
     /// [`PlanError::Stopped`] when a runner has ended.
-    pub async fn follow(&self, roster: &MonitorCache) -> Result<(), PlanError> {
+    pub async fn replan_changed_accounts(&self, roster: &MonitorCache) -> Result<(), PlanError> {
         let before = self.terms.lock().clone();
         for (customer, terms) in before {
-            let Some(facts) = self.facts(customer).await else { continue };
-            let now = terms_of(&facts);
+            let Some(facts) = self.account_facts(customer).await else { continue };
+            let now = planning_terms(&facts);
             if now == terms {
                 continue;
             }
@@ -160,20 +167,20 @@ impl LocalPlanner {
             let _turn = roster.lock_exclusive().await;
             let every = roster.len();
             let monitors = roster.list_from(MonitorId(i64::MIN), every, |m| m.customer == customer);
-            self.resume(&monitors, &[], &LastPlanned::new()).await?;
+            self.plan_from(&monitors, &[], &RecordedUntil::new()).await?;
             self.terms.lock().insert(customer, now);
         }
         Ok(())
     }
 
     /// `None` when the store cannot be read: then monitors run by what is known of all accounts.
-    async fn facts(&self, customer: CustomerId) -> Option<Arc<AccountFacts>> {
+    async fn account_facts(&self, customer: CustomerId) -> Option<Arc<AccountFacts>> {
         match self.directory.facts(customer).await {
             Ok(facts) => {
-                self.quiet.note(&facts);
+                self.quiet.update(&facts);
                 let mut terms = self.terms.lock();
                 // Only the first: what changes later is found by `follow`, which plans all of the account.
-                terms.entry(customer).or_insert_with(|| terms_of(&facts));
+                terms.entry(customer).or_insert_with(|| planning_terms(&facts));
                 Some(facts)
             }
             Err(error) => {
@@ -184,7 +191,7 @@ impl LocalPlanner {
     }
 
     /// Where `monitor` runs: its own locations, those of its account, or the first one here.
-    fn pool(&self, monitor: &Monitor, facts: Option<&AccountFacts>) -> Vec<LocationId> {
+    fn location_pool(&self, monitor: &Monitor, facts: Option<&AccountFacts>) -> Vec<LocationId> {
         if let Some(facts) = facts {
             return facts.location_pool(monitor).into_iter().map(LocationId).collect();
         }
@@ -193,7 +200,7 @@ impl LocalPlanner {
         if own.is_empty() { first() } else { own }
     }
 
-    fn outpost(&self, location: LocationId) -> Result<&Outpost, PlanError> {
+    fn agent_at(&self, location: LocationId) -> Result<&LocationAgent, PlanError> {
         self.outposts.iter().find(|outpost| outpost.location.id == location).ok_or(PlanError::LocationOffline)
     }
 
@@ -231,23 +238,23 @@ impl LocalPlanner {
     }
 }
 
-fn remove(monitor_id: MonitorId) -> AssignmentChange {
+fn remove_change(monitor_id: MonitorId) -> AssignmentChange {
     AssignmentChange::Remove { monitor_id, cancel: true }
 }
 
-fn terms_of(facts: &AccountFacts) -> Terms {
+fn planning_terms(facts: &AccountFacts) -> PlanningTerms {
     (facts.default_locations.clone(), facts.certificate_days)
 }
 
 impl Planner for LocalPlanner {
     fn apply(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>) -> PlanFuture<'_, ()> {
-        Box::pin(async move { self.resume(&puts, &removed, &LastPlanned::new()).await })
+        Box::pin(async move { self.plan_from(&puts, &removed, &RecordedUntil::new()).await })
     }
 
     fn run_once(&self, monitor: Monitor, location: LocationId) -> PlanFuture<'_, CheckResult> {
         Box::pin(async move {
-            let outpost = self.outpost(location)?;
-            let facts = self.facts(monitor.customer).await;
+            let outpost = self.agent_at(location)?;
+            let facts = self.account_facts(monitor.customer).await;
             let assignment = Arc::new(self.assignment(&monitor, facts.as_deref(), location));
             outpost.runner.run_once(assignment).await.map_err(|error| match error {
                 RunOrderError::NotPlanned => PlanError::LocationOffline,
@@ -264,14 +271,14 @@ impl Planner for LocalPlanner {
         address: Option<IpAddr>,
     ) -> PlanFuture<'_, Capture> {
         Box::pin(async move {
-            let net = Arc::clone(&self.outpost(location)?.net);
-            let facts = self.facts(monitor.customer).await;
+            let net = Arc::clone(&self.agent_at(location)?.net);
+            let facts = self.account_facts(monitor.customer).await;
             let probe = self.assignment(&monitor, facts.as_deref(), location).probe;
             let to = Endpoint {
                 pinned_address: address,
                 ..Endpoint::new(probe.target().ok_or(PlanError::LocationOffline)?, 0)
             };
-            Ok(net.traceroute_capture(&to, Deadline::within(TRACE)).await)
+            Ok(net.traceroute_capture(&to, Deadline::within(TRACEROUTE_TIMEOUT)).await)
         })
     }
 
@@ -280,10 +287,10 @@ impl Planner for LocalPlanner {
             location: outpost.location.clone(),
             is_alive: outpost.runner.is_alive(),
             is_isolated: outpost.connectivity.as_ref().is_some_and(|connectivity| connectivity.is_isolated()),
-            can_verify: outpost.verifies,
+            can_verify: outpost.can_verify,
         });
         let elsewhere = self.quiet.locations().into_values();
-        let elsewhere = elsewhere.filter(|location| self.outpost(location.id).is_err());
+        let elsewhere = elsewhere.filter(|location| self.agent_at(location.id).is_err());
         let away =
             |location| AgentStatus { location, is_alive: false, is_isolated: false, can_verify: false };
         hosted.chain(elsewhere.map(away)).collect()

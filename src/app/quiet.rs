@@ -12,13 +12,13 @@ use crate::schedule::BlackoutTarget;
 /// Answers from memory, so that no check waits for the store. Who reads an account notes it here; the newest is
 /// never older than a second while the store can be read, and lasts while it cannot.
 #[derive(Default)]
-pub struct Quiet {
+pub struct BlackoutCache {
     accounts: RwLock<HashMap<CustomerId, Arc<AccountFacts>>>,
 }
 
-impl Quiet {
+impl BlackoutCache {
     /// Notes what is known of an account now.
-    pub(super) fn note(&self, facts: &Arc<AccountFacts>) {
+    pub(super) fn update(&self, facts: &Arc<AccountFacts>) {
         let read = self.accounts.read();
         if read.get(&facts.customer).is_some_and(|known| Arc::ptr_eq(known, facts)) {
             return;
@@ -36,7 +36,7 @@ impl Quiet {
     }
 }
 
-impl BlackoutLookup for Quiet {
+impl BlackoutLookup for BlackoutCache {
     fn blackout_at(&self, assignment: &Assignment, at: Timestamp) -> Option<String> {
         let accounts = self.accounts.read();
         let calendar = &accounts.get(&assignment.customer)?.calendar;

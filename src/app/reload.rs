@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use anyhow::Context;
 
-use super::accounted::accounted;
-use super::desk::Desk;
-use super::files::{read_with_secrets, wanted};
-use super::planner::LastPlanned;
-use super::surroundings::common;
+use super::accounted::recorded_until;
+use super::desk::Services;
+use super::files::{into_desired, read_monitors_and_secret_paths};
+use super::planner::RecordedUntil;
+use super::surroundings::shared_facts;
 use crate::clock::Clock;
 use crate::domain::{LocationId, MonitorId};
 use crate::schema::Monitor;
@@ -23,26 +23,26 @@ use crate::syntax::ValidationError;
 use crate::telemetry::Metrics;
 
 /// The doors through which a change goes.
-pub(super) struct Doors {
+pub(super) struct ReloadHandles {
     pub(super) monitors: Arc<dyn MonitorStore>,
     pub(super) ledger: Arc<dyn ConfigStore>,
     pub(super) results: Arc<dyn ResultStore>,
-    pub(super) desk: Arc<Desk>,
+    pub(super) desk: Arc<Services>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) clock: Arc<dyn Clock>,
 }
 
 /// What runs now.
-pub(super) struct RunningSet {
-    doors: Doors,
-    running: Vec<Monitor>,
+pub(super) struct RunningConfig {
+    handles: ReloadHandles,
+    file_monitors: Vec<Monitor>,
     settings: Settings,
     secret_files: Vec<PathBuf>,
 }
 
 /// What a reload changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Counts {
+struct ReloadCounts {
     added: usize,
     changed: usize,
     removed: usize,
@@ -51,60 +51,64 @@ struct Counts {
 
 /// Whether what the files say was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Taken {
-    Yes,
+pub(super) enum ReloadOutcome {
+    Applied,
     /// The files have faults; a change of them is the remedy.
-    No,
+    Rejected,
     /// The store was in trouble; worth trying again.
-    Later,
+    RetryLater,
 }
 
-impl RunningSet {
+impl RunningConfig {
     /// Takes the monitors of the files and those of the APIs for the first time. Runs that were due while no
     /// process ran are recorded as missed, but not those of monitors that were disabled, at rest, or not there,
     /// when it ended.
-    pub(super) async fn start(doors: Doors, settings: Settings) -> anyhow::Result<Self> {
+    pub(super) async fn start(doors: ReloadHandles, settings: Settings) -> anyhow::Result<Self> {
         // Side by side: each takes its time with 100,000 monitors.
         let (found, kept, states) =
-            tokio::join!(read(&settings), doors.ledger.stored_monitors(), doors.results.states());
+            tokio::join!(read_files(&settings), doors.ledger.stored_monitors(), doors.results.states());
         let ((found, secret_files), kept) = (found, kept?);
-        let found = found.map_err(|faults| refused(&faults))?;
+        let found = found.map_err(|faults| configuration_error(&faults))?;
         let stored: Vec<Monitor> = kept.iter().map(|kept| kept.monitor.clone()).collect();
         let states = states?;
         let ids = settings.location_ids().into_iter().map(LocationId);
-        let last = ids.map(|id| (id, accounted(&stored, &states, id))).collect();
-        let mut set = Self { doors, running: Vec::new(), settings, secret_files };
+        let last = ids.map(|id| (id, recorded_until(&stored, &states, id))).collect();
+        let mut set = Self { handles: doors, file_monitors: Vec::new(), settings, secret_files };
         let provision = set.provision(found, &stored).await?;
-        let desk = Arc::clone(&set.doors.desk);
+        let desk = Arc::clone(&set.handles.desk);
         let monitors = &desk.state.monitors;
         let mut all = monitors::open_monitors(monitors, kept).await?;
         monitors::register_pauses(monitors, &provision.monitors);
         monitors.monitors().apply(provision.monitors.clone(), &[]);
         all.extend_from_slice(&provision.monitors);
-        desk.planner.resume(&all, &provision.removed, &last).await?;
-        set.running = provision.monitors;
-        set.doors.metrics.record_reload(true);
-        tracing::info!(monitors = all.len(), from_files = set.running.len(), "monitors are planned");
+        desk.planner.plan_from(&all, &provision.removed, &last).await?;
+        set.file_monitors = provision.monitors;
+        set.handles.metrics.record_reload(true);
+        tracing::info!(monitors = all.len(), from_files = set.file_monitors.len(), "monitors are planned");
         Ok(set)
     }
 
     /// Takes what the files say now, under `settings`; only what changed is planned anew.
-    pub(super) async fn reload(&mut self, settings: Result<Settings, Vec<ValidationError>>) -> Taken {
-        self.doors.desk.follow_keys();
+    pub(super) async fn reload(&mut self, settings: Result<Settings, Vec<ValidationError>>) -> ReloadOutcome {
+        self.handles.desk.reload_keys();
         let taken = match settings {
             Ok(settings) => self.try_reload(settings).await,
-            Err(faults) => Err(refused(&faults)),
+            Err(faults) => Err(configuration_error(&faults)),
         };
-        self.doors.metrics.record_reload(taken.is_ok());
+        self.handles.metrics.record_reload(taken.is_ok());
         match taken {
             Ok(counts) => {
-                let Counts { added, changed, removed, unchanged } = counts;
+                let ReloadCounts { added, changed, removed, unchanged } = counts;
                 tracing::info!(added, changed, removed, unchanged, "reloaded");
-                Taken::Yes
+                ReloadOutcome::Applied
             }
             Err(error) => {
                 tracing::error!(error = format!("{error:#}"), "not reloaded; everything runs on as it was");
-                if error.downcast_ref::<StoreError>().is_some() { Taken::Later } else { Taken::No }
+                if error.downcast_ref::<StoreError>().is_some() {
+                    ReloadOutcome::RetryLater
+                } else {
+                    ReloadOutcome::Rejected
+                }
             }
         }
     }
@@ -117,24 +121,24 @@ impl RunningSet {
     /// The files with secrets that the monitors name, and that of the keys.
     pub(super) fn secret_files(&self) -> Vec<PathBuf> {
         let mut files = self.secret_files.clone();
-        files.push(self.doors.desk.key_file().to_owned());
+        files.push(self.handles.desk.key_file().to_owned());
         files
     }
 
-    async fn try_reload(&mut self, settings: Settings) -> anyhow::Result<Counts> {
+    async fn try_reload(&mut self, settings: Settings) -> anyhow::Result<ReloadCounts> {
         let different = self.settings.changed_settings(&settings);
         let mut settings = settings;
         // What needs a restart stays as it is, and is told again with the next change.
         settings.keep_restart_only(&self.settings);
-        let (found, secret_files) = read(&settings).await;
+        let (found, secret_files) = read_files(&settings).await;
         // Of a refused set as well: a secret that was missing is waited for.
         self.secret_files = secret_files;
-        let found = found.map_err(|faults| refused(&faults))?;
-        let desk = Arc::clone(&self.doors.desk);
+        let found = found.map_err(|faults| configuration_error(&faults))?;
+        let desk = Arc::clone(&self.handles.desk);
         let monitors = &desk.state.monitors;
         // Nobody changes a monitor between reading what is stored and taking what came of it.
         let _turn = monitors.lock_exclusive().await;
-        let stored = self.doors.monitors.monitors().await.context("the stored monitors cannot be read")?;
+        let stored = self.handles.monitors.monitors().await.context("the stored monitors cannot be read")?;
         let provision = self.provision(found, &stored).await?;
         let all_anew = different.iter().any(|setting| setting.reloadable && setting.path != "monitors");
         for setting in different.iter().filter(|setting| !setting.reloadable) {
@@ -145,16 +149,16 @@ impl RunningSet {
         }
         self.settings = settings;
         if all_anew {
-            desk.directory.update_shared(common(&self.settings));
-            desk.planner.settle(self.settings.probe.clone());
-            desk.planner.bring_proxies(&self.settings.proxies);
+            desk.directory.update_shared(shared_facts(&self.settings));
+            desk.planner.update_probe_settings(self.settings.probe.clone());
+            desk.planner.update_proxies(&self.settings.proxies);
         }
-        let (puts, counts) = self.changes(&provision);
+        let (puts, counts) = self.changed_monitors(&provision);
         monitors::register_pauses(monitors, &provision.monitors);
         monitors.monitors().apply(provision.monitors.clone(), &provision.removed);
         let puts = if all_anew { monitors.monitors().all() } else { puts };
-        desk.planner.resume(&puts, &provision.removed, &LastPlanned::new()).await?;
-        self.running = provision.monitors;
+        desk.planner.plan_from(&puts, &provision.removed, &RecordedUntil::new()).await?;
+        self.file_monitors = provision.monitors;
         Ok(counts)
     }
 
@@ -165,17 +169,18 @@ impl RunningSet {
                 tracing::warn!(fault, "a monitor is taken with a warning");
             }
         }
-        let now = self.doors.clock.now();
-        let store = self.doors.monitors.as_ref();
-        let provided = provision_with_stored(store, stored, wanted(found), &self.running, now).await;
+        let now = self.handles.clock.now();
+        let store = self.handles.monitors.as_ref();
+        let provided =
+            provision_with_stored(store, stored, into_desired(found), &self.file_monitors, now).await;
         provided.context("the store did not take the monitors")
     }
 
     /// What is new or differs, and how many of which there are.
-    fn changes(&self, provision: &ProvisionPlan) -> (Vec<Monitor>, Counts) {
-        let before: HashSet<MonitorId> = self.running.iter().map(|monitor| monitor.id).collect();
+    fn changed_monitors(&self, provision: &ProvisionPlan) -> (Vec<Monitor>, ReloadCounts) {
+        let before: HashSet<MonitorId> = self.file_monitors.iter().map(|monitor| monitor.id).collect();
         let changed: HashSet<_> = provision.changed.iter().collect();
-        let mut counts = Counts { removed: provision.removed.len(), ..Counts::default() };
+        let mut counts = ReloadCounts { removed: provision.removed.len(), ..ReloadCounts::default() };
         let mut puts = Vec::new();
         for monitor in &provision.monitors {
             match (before.contains(&monitor.id), changed.contains(&monitor.id)) {
@@ -192,15 +197,15 @@ impl RunningSet {
     }
 }
 
-async fn read(settings: &Settings) -> (Result<Vec<FileMonitor>, Vec<ValidationError>>, Vec<PathBuf>) {
+async fn read_files(settings: &Settings) -> (Result<Vec<FileMonitor>, Vec<ValidationError>>, Vec<PathBuf>) {
     let settings = settings.clone();
-    let reading = tokio::task::spawn_blocking(move || read_with_secrets(&settings));
+    let reading = tokio::task::spawn_blocking(move || read_monitors_and_secret_paths(&settings));
     // Fails only when the runtime goes down, or by a defect, which is told by its panic.
     reading.await.unwrap_or_else(|_| (Err(Vec::new()), Vec::new()))
 }
 
 /// All faults, one a line, each with its place.
-pub(super) fn refused(faults: &[ValidationError]) -> anyhow::Error {
+pub(super) fn configuration_error(faults: &[ValidationError]) -> anyhow::Error {
     let lines: Vec<_> = faults.iter().map(ToString::to_string).collect();
     let count = match faults.len() {
         1 => "the configuration has a fault".to_owned(),

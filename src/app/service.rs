@@ -5,22 +5,22 @@ use std::time::Duration;
 use sd_notify::NotifyState;
 
 /// The process serves.
-pub(super) fn ready(status: &str) {
-    tell(&[NotifyState::Ready, NotifyState::Status(status)]);
+pub(super) fn notify_ready(status: &str) {
+    notify(&[NotifyState::Ready, NotifyState::Status(status)]);
 }
 
-/// A reload began; [`ready`] ends it.
-pub(super) fn reloading() {
+/// A reload began; [`notify_ready`] ends it.
+pub(super) fn notify_reloading() {
     match NotifyState::monotonic_usec_now() {
-        Ok(now) => tell(&[NotifyState::Reloading, now]),
-        Err(_) => tell(&[NotifyState::Reloading]),
+        Ok(now) => notify(&[NotifyState::Reloading, now]),
+        Err(_) => notify(&[NotifyState::Reloading]),
     }
 }
 
 /// The process ends, and may take `within`.
-pub(super) fn stopping(within: Duration) {
+pub(super) fn notify_stopping(within: Duration) {
     let micros = u32::try_from(within.as_micros()).unwrap_or(u32::MAX);
-    tell(&[
+    notify(&[
         NotifyState::Stopping,
         NotifyState::ExtendTimeoutUsec(micros),
         NotifyState::Status("Draining running checks"),
@@ -28,16 +28,16 @@ pub(super) fn stopping(within: Duration) {
 }
 
 /// The process makes progress.
-pub(super) fn feed_watchdog() {
-    tell(&[NotifyState::Watchdog]);
+pub(super) fn notify_watchdog() {
+    notify(&[NotifyState::Watchdog]);
 }
 
 /// Within which time the watchdog wants to be fed; `None` without one.
-pub(super) fn watchdog() -> Option<Duration> {
+pub(super) fn watchdog_interval() -> Option<Duration> {
     sd_notify::watchdog_enabled()
 }
 
-fn tell(state: &[NotifyState<'_>]) {
+fn notify(state: &[NotifyState<'_>]) {
     if let Err(error) = sd_notify::notify(state) {
         tracing::debug!(error = %error, "systemd cannot be told");
     }

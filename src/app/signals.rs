@@ -7,11 +7,11 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::Instant;
 
 /// Signals that come so soon after the first count as the same one.
-const SAME_WISH: Duration = Duration::from_millis(500);
+const DEBOUNCE: Duration = Duration::from_millis(500);
 
 /// What a signal asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(super) enum SignalRequest {
     /// SIGHUP.
     Reload,
     /// SIGTERM or SIGINT; the name is for the log.
@@ -27,7 +27,7 @@ pub(super) struct Signals {
 
 impl Signals {
     /// From now on signals are taken here.
-    pub(super) fn take() -> io::Result<Self> {
+    pub(super) fn install() -> io::Result<Self> {
         Ok(Self {
             hangup: signal(SignalKind::hangup())?,
             terminate: signal(SignalKind::terminate())?,
@@ -36,21 +36,21 @@ impl Signals {
     }
 
     /// The next one.
-    pub(super) async fn next(&mut self) -> Wish {
+    pub(super) async fn next(&mut self) -> SignalRequest {
         tokio::select! {
-            _ = self.terminate.recv() => Wish::Stop("SIGTERM"),
-            _ = self.interrupt.recv() => Wish::Stop("SIGINT"),
-            _ = self.hangup.recv() => Wish::Reload,
+            _ = self.terminate.recv() => SignalRequest::Stop("SIGTERM"),
+            _ = self.interrupt.recv() => SignalRequest::Stop("SIGINT"),
+            _ = self.hangup.recv() => SignalRequest::Reload,
         }
     }
 
     /// Waits for a second wish to stop. What comes within a moment of the first is the same wish: a
     /// wrapper such as `timeout` signals its child and then the whole group.
-    pub(super) async fn stop_again(&mut self) -> &'static str {
+    pub(super) async fn second_stop(&mut self) -> &'static str {
         let first = Instant::now();
         loop {
-            if let Wish::Stop(name) = self.next().await
-                && first.elapsed() >= SAME_WISH
+            if let SignalRequest::Stop(name) = self.next().await
+                && first.elapsed() >= DEBOUNCE
             {
                 return name;
             }

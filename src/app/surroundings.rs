@@ -9,7 +9,7 @@ use crate::settings::Settings;
 
 /// Owns what [`ValidationContext`] points to.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct KnownReferences {
     locations: Vec<i64>,
     certificates: Vec<i64>,
     authorities: Vec<i64>,
@@ -17,14 +17,14 @@ pub struct Known {
     profiles: Vec<i64>,
     dns_names: usize,
     plans: Option<Vec<BillingPlan>>,
-    probed: Vec<MonitorType>,
-    spoken_versions: Vec<&'static str>,
+    supported_types: Vec<MonitorType>,
+    supported_tls_versions: Vec<&'static str>,
 }
 
-impl Known {
+impl KnownReferences {
     /// What `settings` and this build make known.
     #[must_use]
-    pub fn of(settings: &Settings) -> Self {
+    pub fn from_settings(settings: &Settings) -> Self {
         let trust = &settings.net.trust;
         let speaks = |version: &&str| TlsVersions::from_field(version).is_supported();
         let versions = crate::schema::table::shared::SSL_VERSIONS;
@@ -36,18 +36,18 @@ impl Known {
             profiles: settings.mobile.profiles.keys().copied().collect(),
             dns_names: settings.probe.dns_names.len(),
             plans: (!settings.plans.is_empty()).then(|| settings.plans.clone()),
-            probed: MonitorType::ALL
+            supported_types: MonitorType::ALL
                 .iter()
                 .copied()
                 .filter(|kind| probe::descriptor(*kind).is_some())
                 .collect(),
-            spoken_versions: versions.iter().copied().filter(speaks).collect(),
+            supported_tls_versions: versions.iter().copied().filter(speaks).collect(),
         }
     }
 
     /// As the rules take it.
     #[must_use]
-    pub fn surroundings(&self) -> ValidationContext<'_> {
+    pub fn validation_context(&self) -> ValidationContext<'_> {
         ValidationContext {
             locations: Some(&self.locations),
             // Files name their locations; those of the first account's defaults are not known here.
@@ -59,16 +59,16 @@ impl Known {
             profiles: Some(&self.profiles),
             dns_names: Some(self.dns_names),
             plans: self.plans.as_deref(),
-            supported_types: Some(&self.probed),
-            supported_tls_versions: Some(&self.spoken_versions),
+            supported_types: Some(&self.supported_types),
+            supported_tls_versions: Some(&self.supported_tls_versions),
             author_is_not_admin: false,
         }
     }
 }
 
 /// What `settings` and this build make known to every account.
-pub(super) fn common(settings: &Settings) -> SharedFacts {
-    let known = Known::of(settings);
+pub(super) fn shared_facts(settings: &Settings) -> SharedFacts {
+    let known = KnownReferences::from_settings(settings);
     let certificate = |id: &i64, client: bool| {
         let known = settings.certificate_names.get(id).cloned();
         let (name, format) = known.unwrap_or_else(|| (String::new(), "PEM"));
@@ -81,8 +81,8 @@ pub(super) fn common(settings: &Settings) -> SharedFacts {
         proxies: known.proxies,
         dns_names: known.dns_names,
         plans: known.plans,
-        supported_types: known.probed,
-        supported_tls_versions: known.spoken_versions,
+        supported_types: known.supported_types,
+        supported_tls_versions: known.supported_tls_versions,
         certificate_days: settings.probe.certificate_days,
         mobile: settings.mobile.clone(),
     }
@@ -102,12 +102,12 @@ mod tests {
             Settings::load(&SettingSources { file: Some(file.clone()), ..SettingSources::default() }).unwrap()
         };
         let old = load("");
-        let shipped = common(&old).mobile;
+        let shipped = shared_facts(&old).mobile;
         let names: Vec<&str> = shipped.profiles.values().map(String::as_str).collect();
         assert_eq!((shipped.region, names), (None, vec!["small phone", "large phone", "tablet"]));
         let mut new = load("mobile: {region: 40, profiles: [{subtype: 2, name: tablet}]}\n");
         new.keep_restart_only(&old);
-        let mobile = common(&new).mobile;
+        let mobile = shared_facts(&new).mobile;
         assert_eq!((mobile.region, mobile.profiles), (Some(40), [(2, "tablet".to_owned())].into()));
     }
 }

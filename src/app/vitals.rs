@@ -16,80 +16,81 @@ use crate::store::{Commit, Ingest, ResultStore, RollupSpan, StoreFuture};
 use crate::telemetry::{Condition, HealthSource};
 
 /// Time between two looks at the parts.
-const LOOK: Duration = Duration::from_secs(2);
+const PROBE_INTERVAL: Duration = Duration::from_secs(2);
 /// How long a part may take to answer.
-const ANSWER: Duration = Duration::from_secs(10);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Without an answer for so long, the runner counts as stuck.
-const RUNNER_STUCK: Duration = Duration::from_secs(30);
+const RUNNER_STUCK_AFTER: Duration = Duration::from_secs(30);
 /// A commit under way for so long counts as stuck. A full disk or a locked file is answered sooner, and
 /// tried again: that is trouble, but a restart would only lose what waits in memory.
-const COMMIT_STUCK: Duration = Duration::from_mins(2);
+const COMMIT_STUCK_AFTER: Duration = Duration::from_mins(2);
 
 /// The state of the process.
-pub(super) struct Heart {
+pub(super) struct Liveness {
     ingestor: Arc<Ingestor>,
-    commits: Arc<WatchedIngest>,
+    commits: Arc<TimedIngest>,
     /// The locations with when their runner answered last.
-    answered: Mutex<Vec<(String, Instant)>>,
+    last_answers: Mutex<Vec<(String, Instant)>>,
     store: Mutex<Option<String>>,
     /// `None` once monitors are loaded.
-    waiting: Mutex<Option<String>>,
+    not_loaded_reason: Mutex<Option<String>>,
     draining: AtomicBool,
 }
 
-impl Heart {
-    pub(super) fn new(ingestor: Arc<Ingestor>, commits: Arc<WatchedIngest>, locations: &[Location]) -> Self {
+impl Liveness {
+    pub(super) fn new(ingestor: Arc<Ingestor>, commits: Arc<TimedIngest>, locations: &[Location]) -> Self {
         let answered = locations.iter().map(|location| (location.name.clone(), Instant::now())).collect();
         Self {
             ingestor,
             commits,
-            answered: Mutex::new(answered),
+            last_answers: Mutex::new(answered),
             store: Mutex::new(None),
-            waiting: Mutex::new(Some("the monitors are not loaded yet".to_owned())),
+            not_loaded_reason: Mutex::new(Some("the monitors are not loaded yet".to_owned())),
             draining: AtomicBool::new(false),
         }
     }
 
     /// Monitors are planned.
-    pub(super) fn loaded(&self) {
-        *self.waiting.lock() = None;
+    pub(super) fn set_loaded(&self) {
+        *self.not_loaded_reason.lock() = None;
     }
 
     /// Whether monitors are planned.
     pub(super) fn is_loaded(&self) -> bool {
-        self.waiting.lock().is_none()
+        self.not_loaded_reason.lock().is_none()
     }
 
     /// The process ends.
-    pub(super) fn drain(&self) {
+    pub(super) fn begin_drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
     }
 
     /// Looks at the runners, one for each location, and the store until `stop`, and feeds the watchdog while both make progress.
-    pub(super) async fn beat(
+    pub(super) async fn run(
         &self,
         runners: Vec<RunnerHandle>,
         results: Arc<dyn ResultStore>,
         stop: CancellationToken,
     ) {
-        let look = service::watchdog().map_or(LOOK, |limit| (limit / 3).min(LOOK));
+        let look =
+            service::watchdog_interval().map_or(PROBE_INTERVAL, |limit| (limit / 3).min(PROBE_INTERVAL));
         while !stop.is_cancelled() {
-            let asked = runners.iter().map(|runner| timeout(ANSWER, runner.stats()));
+            let asked = runners.iter().map(|runner| timeout(PROBE_TIMEOUT, runner.stats()));
             for (place, answer) in futures::future::join_all(asked).await.into_iter().enumerate() {
-                if let (Ok(Ok(_)), Some(answered)) = (answer, self.answered.lock().get_mut(place)) {
+                if let (Ok(Ok(_)), Some(answered)) = (answer, self.last_answers.lock().get_mut(place)) {
                     answered.1 = Instant::now();
                 }
             }
             // Any question will do that costs nothing: these are the figures of no monitor.
             let (nobody, from, thru) = (MonitorId(0), Timestamp::from_micros(0), Timestamp::from_micros(1));
             let question = results.rollups(nobody, RollupSpan::Day, from, thru);
-            *self.store.lock() = match timeout(ANSWER, question).await {
+            *self.store.lock() = match timeout(PROBE_TIMEOUT, question).await {
                 Ok(Ok(_)) => None,
                 Ok(Err(error)) => Some(error.to_string()),
-                Err(_) => Some(format!("the store did not answer within {} s", ANSWER.as_secs())),
+                Err(_) => Some(format!("the store did not answer within {} s", PROBE_TIMEOUT.as_secs())),
             };
             if self.liveness().iter().all(|condition| condition.reason.is_none()) {
-                service::feed_watchdog();
+                service::notify_watchdog();
             }
             tokio::select! {
                 () = tokio::time::sleep(look) => {}
@@ -99,10 +100,10 @@ impl Heart {
     }
 }
 
-impl HealthSource for Heart {
+impl HealthSource for Liveness {
     fn liveness(&self) -> Vec<Condition> {
-        let answered = self.answered.lock();
-        let stuck = answered.iter().find(|(_, at)| at.elapsed() >= RUNNER_STUCK);
+        let answered = self.last_answers.lock();
+        let stuck = answered.iter().find(|(_, at)| at.elapsed() >= RUNNER_STUCK_AFTER);
         let stuck = stuck.map(|(name, at)| (name.clone(), at.elapsed().as_secs()));
         drop(answered);
         let draining = self.draining.load(Ordering::Relaxed);
@@ -113,8 +114,8 @@ impl HealthSource for Heart {
                 Condition::unmet("runner", fault)
             }
         };
-        let commit = match self.commits.under_way() {
-            Some(since) if since >= COMMIT_STUCK => {
+        let commit = match self.commits.running_for() {
+            Some(since) if since >= COMMIT_STUCK_AFTER => {
                 Condition::unmet("commits", format!("a commit has not ended for {} s", since.as_secs()))
             }
             _ => Condition::met("commits"),
@@ -128,35 +129,35 @@ impl HealthSource for Heart {
         vec![
             Condition { name: "store", reason: self.store.lock().clone() },
             self.ingestor.health_condition(),
-            Condition { name: "monitors", reason: self.waiting.lock().clone() },
+            Condition { name: "monitors", reason: self.not_loaded_reason.lock().clone() },
             Condition { name: "serving", reason: serving },
         ]
     }
 }
 
 /// The way into the store, with an eye on commits that do not end.
-pub(super) struct WatchedIngest {
+pub(super) struct TimedIngest {
     inner: Arc<dyn Ingest>,
-    began: Mutex<Option<Instant>>,
+    commit_started: Mutex<Option<Instant>>,
 }
 
-impl WatchedIngest {
+impl TimedIngest {
     pub(super) fn new(inner: Arc<dyn Ingest>) -> Self {
-        Self { inner, began: Mutex::new(None) }
+        Self { inner, commit_started: Mutex::new(None) }
     }
 
     /// For how long the present commit has been going; `None` without one.
-    fn under_way(&self) -> Option<Duration> {
-        self.began.lock().map(|began| began.elapsed())
+    fn running_for(&self) -> Option<Duration> {
+        self.commit_started.lock().map(|began| began.elapsed())
     }
 }
 
-impl Ingest for WatchedIngest {
+impl Ingest for TimedIngest {
     fn commit(&self, commit: Commit) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            *self.began.lock() = Some(Instant::now());
+            *self.commit_started.lock() = Some(Instant::now());
             let answer = self.inner.commit(commit).await;
-            *self.began.lock() = None;
+            *self.commit_started.lock() = None;
             answer
         })
     }

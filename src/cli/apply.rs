@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::output::{self, Faults};
 use super::remote::ServerArgs;
 use super::style::Style;
-use crate::app::read_to_apply;
+use crate::app::read_for_apply;
 use crate::domain::{Outcome, replace_control_chars};
 use crate::schema::SecretMode;
 use crate::schema::monitor_file::FileMonitor;
@@ -63,7 +63,7 @@ struct Change {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let monitors = read_to_apply(&args.folder).map_err(Faults)?;
+    let monitors = read_for_apply(&args.folder).map_err(Faults)?;
     let sent: Vec<Value> = monitors.iter().map(sent).collect();
     let body = json!({"monitors": sent, "dry_run": args.dry_run, "prune": args.prune});
     let answer: Answer = super::process::runtime(false)?.block_on(async {

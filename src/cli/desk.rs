@@ -16,7 +16,7 @@ use super::remote::{List, Refused, Server, ServerArgs};
 use super::source::DATABASE;
 use super::token;
 use super::trust::Trust;
-use crate::app::{HostToken, host_token_of};
+use crate::app::{HostToken, read_host_token};
 use crate::clock::SystemClock;
 use crate::domain::{CustomerId, Record, Role};
 use crate::schema::typed::record::{CustomerSettings, UserSettings, read_record};
@@ -129,7 +129,7 @@ impl DeskArgs {
 
 impl Host {
     fn of(data: &Path) -> anyhow::Result<Self> {
-        let found = host_token_of(data).and_then(Self::new);
+        let found = read_host_token(data).and_then(Self::new);
         let Some(host) = found else {
             bail!(
                 "another process works on `{}`, and its token for this host cannot be read\n\

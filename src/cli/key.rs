@@ -9,7 +9,7 @@ use super::desk::{DataArgs, open_store};
 use super::output::{self, WrongUse};
 use super::style::Style;
 use super::table;
-use crate::app::key_place;
+use crate::app::key_file_location;
 use crate::service::{count_sealed, open_keyring, reseal_all};
 use crate::settings::Settings;
 use crate::store::SqliteStore;
@@ -69,7 +69,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 async fn list(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::Result<String> {
-    let ring = Keyring::read_from(key_place(settings))?;
+    let ring = Keyring::read_from(key_file_location(settings))?;
     let sealed = match store {
         Some(store) => Some(count_sealed(&**store).await?),
         None => None,
@@ -92,10 +92,10 @@ async fn list(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::
 
 async fn rotate(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::Result<String> {
     let Some(store) = store else {
-        let newest = Keyring::read_from(key_place(settings))?.rotate()?;
+        let newest = Keyring::read_from(key_file_location(settings))?.rotate()?;
         return Ok(format!("key {newest} was added; the server that runs seals everything anew with it\n"));
     };
-    let ring = Arc::new(open_keyring(&**store, key_place(settings)).await?);
+    let ring = Arc::new(open_keyring(&**store, key_file_location(settings)).await?);
     let newest = ring.rotate()?;
     let secrets = reseal_all(&**store, &ring).await?;
     Ok(format!("key {newest} seals from now on; {secrets} secrets were sealed anew\n"))
@@ -111,7 +111,7 @@ async fn prune(
         let hint = "stop the server, or leave the old keys where they are: they do no harm";
         return Err(WrongUse::error("a server works on the data folder", Some(hint.to_owned())));
     };
-    let ring = open_keyring(&**store, key_place(settings)).await?;
+    let ring = open_keyring(&**store, key_file_location(settings)).await?;
     let (have, newest) = (ring.ids(), ring.newest_id());
     let sealed = count_sealed(&**store).await?;
     if let Some(unknown) = asked.iter().find(|id| !have.contains(id)) {

@@ -110,7 +110,7 @@ async fn a_changed_default_location_moves_the_monitors_that_have_none_of_their_o
     process.monitors.accounts().invalidate();
     // One that comes in between hides nothing from the others.
     process.create(port, json!({"locations": [{"id": 1}]})).await;
-    process.planner.follow(process.monitors.monitors()).await.unwrap();
+    process.planner.replan_changed_accounts(process.monitors.monitors()).await.unwrap();
     assert_eq!(process.planned().await, 2);
     assert_eq!(process.monitors.accounts().facts(CustomerId(1)).await.unwrap().default_locations, [2]);
     process.end().await;

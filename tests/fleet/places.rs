@@ -225,7 +225,7 @@ async fn in_a_monitor_blackout_no_location_touches_the_target_and_the_runs_are_r
     let number =
         process.store.write_changes(vec![ConfigChange::CreateRecord(blackout)], vec![]).await.unwrap()[0];
     process.monitors.accounts().invalidate();
-    process.planner.follow(process.monitors.monitors()).await.unwrap();
+    process.planner.replan_changed_accounts(process.monitors.monitors()).await.unwrap();
     process.pass(180).await;
     let results = process.results(id, 6).await;
     let said = format!("blackout {number} of the monitor");

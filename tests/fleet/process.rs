@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::json;
 use vigie::agent;
 use vigie::agent::{AdmissionLimits, BlackoutLookup, ExecutionContext, ResultSink};
-use vigie::app::{LocalPlanner, Outpost, PlannerParts, Quiet};
+use vigie::app::{BlackoutCache, LocalPlanner, LocationAgent, PlannerDependencies};
 use vigie::catalog::{AccountCache, MonitorCache, SharedFacts};
 use vigie::clock::FakeClock;
 use vigie::domain::{CheckResult, Location, LocationId, MonitorId, MonitorType, Timestamp};
@@ -38,7 +38,7 @@ pub struct Process {
     folder: tempfile::TempDir,
     pub store: Arc<SqliteStore>,
     ingestor: Arc<Ingestor>,
-    pub outposts: Vec<Outpost>,
+    pub outposts: Vec<LocationAgent>,
     pub planner: Arc<LocalPlanner>,
     pub monitors: MonitorContext,
     pub clock: Arc<FakeClock>,
@@ -70,7 +70,7 @@ impl Process {
         let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(NOON)));
         let ingestor =
             Arc::new(Ingestor::start(store.clone(), Arc::clone(&metrics), vec![], IngestSettings::default()));
-        let quiet = Arc::new(Quiet::default());
+        let quiet = Arc::new(BlackoutCache::default());
         let outpost = |location: &Location| {
             let source = SourceBinding { v4: Some(address(location.id.0)), ..SourceBinding::default() };
             let net = Arc::new(Net::new(&NetConfig { source, ..NetConfig::default() }).unwrap());
@@ -81,9 +81,9 @@ impl Process {
             };
             let sink = Arc::new(Sink(Arc::clone(&ingestor)));
             let runner = agent::start_runner(AdmissionLimits::default(), place, sink, Arc::clone(&metrics));
-            Outpost {
+            LocationAgent {
                 location: location.clone(),
-                verifies: location.id.0 == 3,
+                can_verify: location.id.0 == 3,
                 runner,
                 net,
                 connectivity: None,
@@ -91,11 +91,11 @@ impl Process {
         };
         let outposts: Vec<_> = common.locations.iter().take(hosted).map(outpost).collect();
         let directory = Arc::new(AccountCache::new(store.clone(), common));
-        let planner = Arc::new(LocalPlanner::new(PlannerParts {
-            outposts: outposts.clone(),
+        let planner = Arc::new(LocalPlanner::new(PlannerDependencies {
+            agents: outposts.clone(),
             ingestor: Arc::clone(&ingestor),
             directory: Arc::clone(&directory),
-            quiet,
+            blackout_cache: quiet,
             clock: clock.clone(),
             probes: ProbeSettings::default(),
         }));

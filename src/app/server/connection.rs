@@ -14,27 +14,32 @@ use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-use super::limits::{HEAD, HEAD_BYTES, STREAMS};
-use super::stall::Stall;
+use super::limits::{HEAD_TIMEOUT, MAX_HEAD_BYTES, MAX_HTTP2_STREAMS};
+use super::stall::IdleTimeoutStream;
 use super::tls::ServerTls;
 
 /// What is served how.
 #[derive(Clone)]
-pub(in crate::app) struct Service {
+pub(in crate::app) struct HttpService {
     /// Answers.
     pub(in crate::app) router: Router,
     /// Certificate and key; plain HTTP without.
     pub(in crate::app) tls: Option<Arc<ServerTls>>,
     /// Time until an answer begins.
-    pub(in crate::app) request_time: Duration,
+    pub(in crate::app) request_timeout: Duration,
 }
 
 /// The handshake where there is TLS, then the conversation.
-pub(super) async fn greet(stream: TcpStream, peer: SocketAddr, service: Service, stop: CancellationToken) {
-    let patience = HEAD.min(service.request_time);
-    let stream = Stall::new(stream, service.request_time + patience);
+pub(super) async fn serve_connection(
+    stream: TcpStream,
+    peer: SocketAddr,
+    service: HttpService,
+    stop: CancellationToken,
+) {
+    let patience = HEAD_TIMEOUT.min(service.request_timeout);
+    let stream = IdleTimeoutStream::new(stream, service.request_timeout + patience);
     let Some(tls) = &service.tls else {
-        return converse(stream, peer, false, service, stop).await;
+        return serve_http(stream, peer, false, service, stop).await;
     };
     let handshake = tokio::time::timeout(patience, tls.acceptor().accept(stream));
     let shaken = tokio::select! {
@@ -44,24 +49,29 @@ pub(super) async fn greet(stream: TcpStream, peer: SocketAddr, service: Service,
     match shaken {
         Ok(Ok(stream)) => {
             let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-            converse(stream, peer, http2, service, stop).await;
+            serve_http(stream, peer, http2, service, stop).await;
         }
         Ok(Err(error)) => tracing::debug!(error = %error, address = %peer, "a TLS handshake failed"),
         Err(_) => tracing::debug!(address = %peer, "a TLS handshake took too long"),
     }
 }
 
-async fn converse<S>(stream: S, peer: SocketAddr, http2: bool, service: Service, stop: CancellationToken)
-where
+async fn serve_http<S>(
+    stream: S,
+    peer: SocketAddr,
+    http2: bool,
+    service: HttpService,
+    stop: CancellationToken,
+) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let patience = HEAD.min(service.request_time);
+    let patience = HEAD_TIMEOUT.min(service.request_timeout);
     let answer = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
         let mut request: Request = request.map(axum::body::Body::new);
         request.extensions_mut().insert(ConnectInfo(peer));
         service.router.clone().oneshot(request)
     });
-    let http = protocol(http2, patience);
+    let http = http_builder(http2, patience);
     let connection = http.serve_connection(TokioIo::new(stream), answer);
     let mut connection = std::pin::pin!(connection);
     let ended = tokio::select! {
@@ -78,13 +88,13 @@ where
 
 /// The version is known from ALPN; without TLS it is 1.1. To guess it from the first bytes would wait for them
 /// without end.
-fn protocol(http2: bool, patience: Duration) -> auto::Builder<TokioExecutor> {
+fn http_builder(http2: bool, patience: Duration) -> auto::Builder<TokioExecutor> {
     let mut http = auto::Builder::new(TokioExecutor::new());
     http.http1().timer(TokioTimer::new()).header_read_timeout(patience);
     http.http2()
         .timer(TokioTimer::new())
-        .max_concurrent_streams(STREAMS)
-        .max_header_list_size(HEAD_BYTES)
+        .max_concurrent_streams(MAX_HTTP2_STREAMS)
+        .max_header_list_size(MAX_HEAD_BYTES)
         .keep_alive_interval(patience)
         .keep_alive_timeout(patience);
     if http2 { http.http2_only() } else { http.http1_only() }

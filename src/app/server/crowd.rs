@@ -6,42 +6,42 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 
 /// Connections of one address at once (of IPv6 its /64): half of all.
-const MOST: usize = super::limits::CONNECTIONS / 2;
+const MAX_PER_ADDRESS: usize = super::limits::MAX_CONNECTIONS / 2;
 
 /// Who is connected.
 #[derive(Clone, Default)]
-pub(super) struct Crowd {
-    here: Arc<Mutex<HashMap<IpAddr, usize>>>,
+pub(super) struct ConnectionLimiter {
+    counts: Arc<Mutex<HashMap<IpAddr, usize>>>,
 }
 
 /// One connection; its place is free again when this is dropped.
-pub(super) struct Guest {
-    crowd: Crowd,
+pub(super) struct ConnectionPermit {
+    crowd: ConnectionLimiter,
     address: Option<IpAddr>,
 }
 
-impl Crowd {
+impl ConnectionLimiter {
     /// A further connection of `address`; `None` when it has all that it may. This host is not counted: a proxy
     /// on it speaks for everybody.
-    pub(super) fn enter(&self, address: IpAddr) -> Option<Guest> {
-        let address = network(address);
+    pub(super) fn try_acquire(&self, address: IpAddr) -> Option<ConnectionPermit> {
+        let address = address_prefix(address);
         if address.is_loopback() {
-            return Some(Guest { crowd: self.clone(), address: None });
+            return Some(ConnectionPermit { crowd: self.clone(), address: None });
         }
-        let mut here = self.here.lock();
+        let mut here = self.counts.lock();
         let count = here.entry(address).or_default();
-        if *count >= MOST {
+        if *count >= MAX_PER_ADDRESS {
             return None;
         }
         *count += 1;
-        Some(Guest { crowd: self.clone(), address: Some(address) })
+        Some(ConnectionPermit { crowd: self.clone(), address: Some(address) })
     }
 }
 
-impl Drop for Guest {
+impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         let Some(address) = self.address else { return };
-        let mut here = self.crowd.here.lock();
+        let mut here = self.crowd.counts.lock();
         let left = here.get(&address).map_or(0, |count| count.saturating_sub(1));
         if left == 0 {
             here.remove(&address);
@@ -52,7 +52,7 @@ impl Drop for Guest {
 }
 
 /// One subscriber has a /64 of IPv6.
-fn network(address: IpAddr) -> IpAddr {
+fn address_prefix(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) if !v6.is_loopback() => {
             IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX)))
@@ -68,21 +68,25 @@ mod tests {
     #[test]
     fn one_address_leaves_places_for_others() {
         let ip = |text: &str| text.parse::<IpAddr>().unwrap();
-        let crowd = Crowd::default();
-        let mut guests: Vec<_> = (0..MOST).map(|_| crowd.enter(ip("192.0.2.1")).unwrap()).collect();
-        assert!(crowd.enter(ip("192.0.2.1")).is_none());
-        assert!(crowd.enter(ip("::ffff:192.0.2.1")).is_none(), "the same in another form");
-        assert!(crowd.enter(ip("192.0.2.2")).is_some());
+        let crowd = ConnectionLimiter::default();
+        let mut guests: Vec<_> =
+            (0..MAX_PER_ADDRESS).map(|_| crowd.try_acquire(ip("192.0.2.1")).unwrap()).collect();
+        assert!(crowd.try_acquire(ip("192.0.2.1")).is_none());
+        assert!(crowd.try_acquire(ip("::ffff:192.0.2.1")).is_none(), "the same in another form");
+        assert!(crowd.try_acquire(ip("192.0.2.2")).is_some());
         guests.pop();
-        assert!(crowd.enter(ip("192.0.2.1")).is_some());
-        let net: Vec<_> = (0..MOST).map(|n| crowd.enter(ip(&format!("2001:db8::{n:x}"))).unwrap()).collect();
-        assert!(crowd.enter(ip("2001:db8::ffff:1")).is_none(), "the same network");
-        assert!(crowd.enter(ip("2001:db8:0:1::1")).is_some());
+        assert!(crowd.try_acquire(ip("192.0.2.1")).is_some());
+        let net: Vec<_> = (0..MAX_PER_ADDRESS)
+            .map(|n| crowd.try_acquire(ip(&format!("2001:db8::{n:x}"))).unwrap())
+            .collect();
+        assert!(crowd.try_acquire(ip("2001:db8::ffff:1")).is_none(), "the same network");
+        assert!(crowd.try_acquire(ip("2001:db8:0:1::1")).is_some());
         for host in ["127.0.0.1", "::1"] {
-            let many: Vec<_> = (0..2 * MOST).map(|_| crowd.enter(ip(host)).unwrap()).collect();
+            let many: Vec<_> =
+                (0..2 * MAX_PER_ADDRESS).map(|_| crowd.try_acquire(ip(host)).unwrap()).collect();
             drop(many);
         }
         drop((guests, net));
-        assert!(crowd.here.lock().is_empty(), "memory of those who are gone");
+        assert!(crowd.counts.lock().is_empty(), "memory of those who are gone");
     }
 }

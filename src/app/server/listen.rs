@@ -10,9 +10,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::connection::{Service, greet};
-use super::crowd::{Crowd, Guest};
-use super::limits::{CONNECTIONS, END, PAUSE};
+use super::connection::{HttpService, serve_connection};
+use super::crowd::{ConnectionLimiter, ConnectionPermit};
+use super::limits::{ACCEPT_RETRY_DELAY, MAX_CONNECTIONS, SHUTDOWN_GRACE};
 
 /// Takes every address, so that a port in use is told before anything else starts.
 pub(in crate::app) async fn bind(addresses: &[SocketAddr]) -> anyhow::Result<Vec<TcpListener>> {
@@ -34,17 +34,24 @@ async fn bind_one(address: SocketAddr) -> anyhow::Result<TcpListener> {
 }
 
 /// Serves on all `listeners` until `stop`, then lets open requests end.
-pub(in crate::app) async fn serve(listeners: Vec<TcpListener>, service: Service, stop: CancellationToken) {
-    let places = Places { all: Arc::new(Semaphore::new(CONNECTIONS)), crowd: Crowd::default() };
+pub(in crate::app) async fn serve(
+    listeners: Vec<TcpListener>,
+    service: HttpService,
+    stop: CancellationToken,
+) {
+    let places = ConnectionSlots {
+        total: Arc::new(Semaphore::new(MAX_CONNECTIONS)),
+        per_address: ConnectionLimiter::default(),
+    };
     let (doors, connections) = (TaskTracker::new(), TaskTracker::new());
     for listener in listeners {
         let (service, stop) = (service.clone(), stop.clone());
         let (places, connections) = (places.clone(), connections.clone());
         doors.spawn(async move {
-            while let Some((stream, peer, place)) = next(&listener, &places, &stop).await {
+            while let Some((stream, peer, place)) = accept(&listener, &places, &stop).await {
                 let (service, stop) = (service.clone(), stop.clone());
                 connections.spawn(async move {
-                    greet(stream, peer, service, stop).await;
+                    serve_connection(stream, peer, service, stop).await;
                     drop(place);
                 });
             }
@@ -53,27 +60,31 @@ pub(in crate::app) async fn serve(listeners: Vec<TcpListener>, service: Service,
     doors.close();
     doors.wait().await;
     connections.close();
-    if tokio::time::timeout(END, connections.wait()).await.is_err() {
+    if tokio::time::timeout(SHUTDOWN_GRACE, connections.wait()).await.is_err() {
         tracing::debug!("connections were still open at the end");
     }
 }
 
 /// Places for connections.
 #[derive(Clone)]
-struct Places {
-    all: Arc<Semaphore>,
-    crowd: Crowd,
+struct ConnectionSlots {
+    total: Arc<Semaphore>,
+    per_address: ConnectionLimiter,
 }
 
-type Taken = (TcpStream, SocketAddr, (OwnedSemaphorePermit, Guest));
+type AcceptedConnection = (TcpStream, SocketAddr, (OwnedSemaphorePermit, ConnectionPermit));
 
-async fn next(listener: &TcpListener, places: &Places, stop: &CancellationToken) -> Option<Taken> {
+async fn accept(
+    listener: &TcpListener,
+    places: &ConnectionSlots,
+    stop: &CancellationToken,
+) -> Option<AcceptedConnection> {
     loop {
         let taken = async {
-            let place = Arc::clone(&places.all).acquire_owned().await.map_err(io::Error::other)?;
+            let place = Arc::clone(&places.total).acquire_owned().await.map_err(io::Error::other)?;
             loop {
                 let (stream, peer) = listener.accept().await?;
-                if let Some(guest) = places.crowd.enter(peer.ip()) {
+                if let Some(guest) = places.per_address.try_acquire(peer.ip()) {
                     return io::Result::Ok((stream, peer, (place, guest)));
                 }
                 tracing::debug!(address = %peer, "it has all the connections that one address gets");
@@ -85,7 +96,7 @@ async fn next(listener: &TcpListener, places: &Places, stop: &CancellationToken)
                 Ok(taken) => return Some(taken),
                 Err(error) => {
                     tracing::warn!(error = %error, "cannot take a connection");
-                    tokio::time::sleep(PAUSE).await;
+                    tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
                 }
             },
         }

@@ -40,7 +40,7 @@ async fn start(listen: &[&str], bounds: RequestLimits, tls: Option<Arc<ServerTls
     let listeners = bind(&addresses).await.unwrap();
     let at = listeners.iter().map(|listener| listener.local_addr().unwrap()).collect();
     let stop = CancellationToken::new();
-    let service = Service { router: router(bounds), tls, request_time: bounds.request_timeout };
+    let service = HttpService { router: router(bounds), tls, request_timeout: bounds.request_timeout };
     let served = tokio::spawn(serve(listeners, service, stop.clone()));
     Running { at, stop, served }
 }
@@ -192,7 +192,7 @@ async fn tls_speaks_both_versions_of_http_and_takes_a_new_pair_but_no_bad_one() 
     let tls = Arc::new(tls);
     let running = start(&["127.0.0.1:0"], quick(5), Some(Arc::clone(&tls))).await;
     let (at, stop) = (running.at[0], running.stop.clone());
-    let followed = tokio::spawn(async move { tls.follow(stop, |_| {}).await });
+    let followed = tokio::spawn(async move { tls.watch_files(stop, |_| {}).await });
     let stream = shake(at, &first, b"http/1.1").await.unwrap();
     assert!(talk(stream, &asking("/short", "")).await.ends_with("short"));
     let stream = shake(at, &first, b"h2").await.unwrap();

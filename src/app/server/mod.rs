@@ -8,6 +8,6 @@ mod listen;
 mod stall;
 mod tls;
 
-pub(super) use connection::Service;
+pub(super) use connection::HttpService;
 pub(super) use listen::{bind, serve};
 pub(super) use tls::ServerTls;

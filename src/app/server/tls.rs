@@ -15,19 +15,19 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::watch::{self, Watch};
+use crate::app::watch::{self, FileWatch};
 
 /// Time between two looks at the files.
-const LOOK: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The pair in force.
 pub(in crate::app) struct ServerTls {
     files: (PathBuf, PathBuf),
-    pair: RwLock<Pair>,
+    current: RwLock<LoadedCertificate>,
 }
 
 /// A certificate that is shown, and what shows it.
-struct Pair {
+struct LoadedCertificate {
     config: Arc<ServerConfig>,
     fingerprint: [u8; 32],
 }
@@ -35,41 +35,42 @@ struct Pair {
 impl ServerTls {
     /// Reads certificate (with its chain) and key, both PEM.
     pub(in crate::app) fn load(certificate: &Path, key: &Path) -> anyhow::Result<Self> {
-        let pair = RwLock::new(read(certificate, key)?);
-        Ok(Self { files: (certificate.to_owned(), key.to_owned()), pair })
+        let pair = RwLock::new(read_certificate(certificate, key)?);
+        Ok(Self { files: (certificate.to_owned(), key.to_owned()), current: pair })
     }
 
     /// SHA-256 of the certificate that is shown.
     pub(in crate::app) fn fingerprint(&self) -> [u8; 32] {
-        self.pair.read().fingerprint
+        self.current.read().fingerprint
     }
 
     /// What new connections shake hands with.
     pub(super) fn acceptor(&self) -> TlsAcceptor {
-        Arc::clone(&self.pair.read().config).into()
+        Arc::clone(&self.current.read().config).into()
     }
 
     /// Takes the files anew when they changed and came to rest, and on SIGHUP, until `stop`; `taken` is called
     /// each time that they were good.
-    pub(in crate::app) async fn follow(
+    pub(in crate::app) async fn watch_files(
         &self,
         stop: CancellationToken,
         taken: impl Fn(&Self),
     ) -> std::io::Result<()> {
         let mut hangup = signal(SignalKind::hangup())?;
-        let look = || watch::current(None, Vec::new(), vec![self.files.0.clone(), self.files.1.clone()]);
-        let mut watch = Watch::default();
-        watch.take(look().await);
+        let look =
+            || watch::current_fingerprint(None, Vec::new(), vec![self.files.0.clone(), self.files.1.clone()]);
+        let mut watch = FileWatch::default();
+        watch.accept(look().await);
         loop {
             let asked = tokio::select! {
                 () = stop.cancelled() => return Ok(()),
                 _ = hangup.recv() => true,
-                () = tokio::time::sleep(LOOK) => false,
+                () = tokio::time::sleep(POLL_INTERVAL) => false,
             };
             let now = look().await;
-            if watch.look(now.clone()) || asked {
-                watch.take(now);
-                if self.take() {
+            if watch.has_settled_change(now.clone()) || asked {
+                watch.accept(now);
+                if self.reload() {
                     taken(self);
                     // Said last: who reads it finds everything in place.
                     tracing::info!(file = %self.files.0.display(), "the certificate of the server was taken anew");
@@ -79,10 +80,10 @@ impl ServerTls {
     }
 
     /// Whether the files were good.
-    fn take(&self) -> bool {
-        match read(&self.files.0, &self.files.1) {
+    fn reload(&self) -> bool {
+        match read_certificate(&self.files.0, &self.files.1) {
             Ok(pair) => {
-                *self.pair.write() = pair;
+                *self.current.write() = pair;
                 true
             }
             Err(error) => {
@@ -97,7 +98,7 @@ impl ServerTls {
     }
 }
 
-fn read(certificate: &Path, key: &Path) -> anyhow::Result<Pair> {
+fn read_certificate(certificate: &Path, key: &Path) -> anyhow::Result<LoadedCertificate> {
     let unreadable = |file: &Path| format!("the file `{}` cannot be read", file.display());
     let chain = CertificateDer::pem_file_iter(certificate).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let chain = chain.with_context(|| unreadable(certificate))?;
@@ -110,7 +111,7 @@ fn read(certificate: &Path, key: &Path) -> anyhow::Result<Pair> {
     let config = builder.with_no_client_auth().with_single_cert(chain, key);
     let mut config = config.context("certificate and key cannot be used together")?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(Pair { config: Arc::new(config), fingerprint })
+    Ok(LoadedCertificate { config: Arc::new(config), fingerprint })
 }
 
 fn sha256(certificate: &[u8]) -> [u8; 32] {

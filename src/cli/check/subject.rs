@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::app::Known;
+use crate::app::KnownReferences;
 use crate::cli::fields;
 use crate::cli::output::{Faults, WrongUse};
 use crate::domain::MonitorType;
@@ -85,9 +85,9 @@ fn from_entries(
     }
     let body = Node { value: NodeValue::Map(entries), position: Position::default() };
     let read = |at: SecretSource<'_>| read_secret(Path::new(""), at);
-    let known = Known::of(settings);
+    let known = KnownReferences::from_settings(settings);
     // No plan: what is not stored is not billed.
-    let around = ValidationContext { plans: None, ..known.surroundings() };
+    let around = ValidationContext { plans: None, ..known.validation_context() };
     match create_with(kind, InputFormat::File, &body, &around, &read, &["type"]) {
         Ok(accepted) => Ok(Subject { document: accepted.document, warnings: accepted.warnings }),
         Err(faults) => Err(Faults(faults.into_iter().map(advised).collect()).into()),
@@ -113,9 +113,9 @@ pub(super) fn from_file(
     let text = read_text(file).map_err(|why| WrongUse::error(format!("`{shown}` {why}"), None))?;
     let folder = file.parent().unwrap_or(Path::new(""));
     let read = |at: SecretSource<'_>| read_secret(folder, at);
-    let known = Known::of(settings);
+    let known = KnownReferences::from_settings(settings);
     let named = [(shown.clone(), text)];
-    let found = monitor_file::load(&named, KeyPolicy::Optional, &known.surroundings(), &read);
+    let found = monitor_file::load(&named, KeyPolicy::Optional, &known.validation_context(), &read);
     if !found.errors.is_empty() {
         return Err(Faults(found.errors).into());
     }

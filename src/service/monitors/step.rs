@@ -11,7 +11,7 @@ pub(super) enum MonitorChange {
     Create {
         /// The word of the audit trail: `create`, `clone`, …
         action: &'static str,
-        /// [`OriginServer::Api`] or [`OriginServer::ApplyEntry`].
+        /// [`Origin::Api`] or [`Origin::ApplyEntry`].
         origin: Origin,
         /// Its fields, secrets revealed.
         document: Arc<MonitorDocument>,

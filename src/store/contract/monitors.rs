@@ -20,7 +20,7 @@ pub struct StoredMonitor {
 pub struct NewMonitor {
     /// Whose it is.
     pub customer: CustomerId,
-    /// [`OriginServer::Api`] or [`OriginServer::ApplyEntry`].
+    /// [`Origin::Api`] or [`Origin::ApplyEntry`].
     pub origin: Origin,
     /// When it was accepted.
     pub modified_at: Timestamp,
