@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::output::{self, Faults};
+use super::output::{self, InvalidInput};
 use super::remote::ServerArgs;
 use super::style::Style;
 use crate::app::read_for_apply;
@@ -46,7 +46,7 @@ pub(super) struct Args {
 
 /// The answer of the server.
 #[derive(Debug, Deserialize, Serialize)]
-struct Answer {
+struct ApplyResponse {
     changes: Vec<Change>,
 }
 
@@ -63,24 +63,24 @@ struct Change {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let monitors = read_for_apply(&args.folder).map_err(Faults)?;
-    let sent: Vec<Value> = monitors.iter().map(sent).collect();
+    let monitors = read_for_apply(&args.folder).map_err(InvalidInput)?;
+    let sent: Vec<Value> = monitors.iter().map(entry_to_send).collect();
     let body = json!({"monitors": sent, "dry_run": args.dry_run, "prune": args.prune});
-    let answer: Answer = super::process::runtime(false)?.block_on(async {
+    let answer: ApplyResponse = super::process::runtime(false)?.block_on(async {
         let mut server = args.server.open().await?;
         server.post("apply", &body).await
     })?;
     let text = if args.json {
         format!("{}\n", serde_json::to_string_pretty(&answer)?)
     } else {
-        told(&answer.changes, args.dry_run, Style::of_stdout())
+        render_changes(&answer.changes, args.dry_run, Style::for_stdout())
     };
-    output::say(&text)?;
+    output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// What the server is sent of a monitor: what differs from the defaults, secrets in clear.
-fn sent(monitor: &FileMonitor) -> Value {
+fn entry_to_send(monitor: &FileMonitor) -> Value {
     let mut entry = Map::new();
     entry.insert("key".to_owned(), Value::from(monitor.key.as_str()));
     entry.insert("type".to_owned(), Value::from(monitor.document.monitor_type().name()));
@@ -89,7 +89,7 @@ fn sent(monitor: &FileMonitor) -> Value {
 }
 
 /// The changes as people read them, one block a monitor, and a summary.
-fn told(changes: &[Change], dry_run: bool, style: Style) -> String {
+fn render_changes(changes: &[Change], dry_run: bool, style: Style) -> String {
     let mut out = String::new();
     for change in changes {
         let (mark, colour) = match change.action.as_str() {
@@ -103,7 +103,7 @@ fn told(changes: &[Change], dry_run: bool, style: Style) -> String {
             let head = format!("{mark} {}", replace_control_chars(&change.key));
             let _ = writeln!(out, "{}{}", style.outcome(colour, &head), style.dim(&id));
             if mark != '-' {
-                fields(&mut out, change, style);
+                render_fields(&mut out, change, style);
             }
         }
         for warning in &change.warnings {
@@ -121,7 +121,7 @@ fn told(changes: &[Change], dry_run: bool, style: Style) -> String {
 }
 
 /// One line a field: `+` new, `-` gone, `~` from and to.
-fn fields(out: &mut String, change: &Change, style: Style) {
+fn render_fields(out: &mut String, change: &Change, style: Style) {
     let names =
         change.after.keys().chain(change.before.keys().filter(|name| !change.after.contains_key(*name)));
     for name in names {
@@ -185,14 +185,14 @@ mod tests {
         changes[3].warnings.push("checks may overlap".to_owned());
         let expected = "+ new\n    + name: New\n    + interval: 5\n~ old (id 7)\n    ~ interval: 5 -> 10\n    + port: 80\n    - note: x\n\
             - gone (id 7)\n  warning: same: checks may overlap\n1 made, 1 changed, 1 removed; 1 were as they should be\n";
-        assert_eq!(told(&changes, false, Style::PLAIN), expected);
-        assert!(told(&changes, true, Style::PLAIN).ends_with("Dry run: nothing was changed\n"));
-        assert!(told(&changes, false, Style::painted()).contains("\x1b[1;32m+ new\x1b[0m"));
+        assert_eq!(render_changes(&changes, false, Style::PLAIN), expected);
+        assert!(render_changes(&changes, true, Style::PLAIN).ends_with("Dry run: nothing was changed\n"));
+        assert!(render_changes(&changes, false, Style::colored()).contains("\x1b[1;32m+ new\x1b[0m"));
     }
 
     #[test]
     fn what_a_server_says_cannot_steer_the_terminal() {
         let changes = [change("a\x1b[2J", "change", json!({"name": "\x1b]0;x"}), json!({"name": " b\n"}))];
-        assert!(!told(&changes, false, Style::PLAIN).contains('\x1b'));
+        assert!(!render_changes(&changes, false, Style::PLAIN).contains('\x1b'));
     }
 }

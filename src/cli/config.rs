@@ -49,22 +49,22 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let Command::Check(args) = args.command;
     let found = check(&args);
     let (text, code) = match &found {
-        Ok(monitors) => (praise(monitors), ExitCode::SUCCESS),
-        Err(faults) => (listed(faults), ExitCode::from(1)),
+        Ok(monitors) => (render_success(monitors), ExitCode::SUCCESS),
+        Err(faults) => (render_faults(faults), ExitCode::from(1)),
     };
-    output::say(&text)?;
+    output::print(&text)?;
     Ok(code)
 }
 
 fn check(args: &CheckArgs) -> Result<Vec<FileMonitor>, Vec<ValidationError>> {
     match &args.path {
-        None => read_monitors(&args.settings.read(None)?),
+        None => read_monitors(&args.settings.load_from(None)?),
         Some(path) if path.is_dir() || holds_monitors(path) => {
-            let mut settings = args.settings.read(None)?;
+            let mut settings = args.settings.load_from(None)?;
             (settings.monitor_paths, settings.monitor_paths_are_set) = (vec![path.clone()], true);
             read_monitors(&settings)
         }
-        Some(path) => read_monitors(&args.settings.read(Some(path))?),
+        Some(path) => read_monitors(&args.settings.load_from(Some(path))?),
     }
 }
 
@@ -74,13 +74,13 @@ fn holds_monitors(path: &Path) -> bool {
     node.is_some_and(|node| matches!(node.value, NodeValue::List(_)) || node.get("type").is_some())
 }
 
-fn listed(faults: &[ValidationError]) -> String {
+fn render_faults(faults: &[ValidationError]) -> String {
     let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
     let count = if faults.len() == 1 { "1 fault".to_owned() } else { format!("{} faults", faults.len()) };
     format!("{}\n{count}\n", lines.join("\n"))
 }
 
-fn praise(monitors: &[FileMonitor]) -> String {
+fn render_success(monitors: &[FileMonitor]) -> String {
     let warned = |monitor: &FileMonitor| {
         let at = format!("{}:{}:{}", monitor.file, monitor.position.line, monitor.position.column);
         monitor.warnings.iter().map(move |warning| format!("{at}: warning: {warning}\n")).collect::<Vec<_>>()

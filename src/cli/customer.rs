@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use comfy_table::Cell;
 
-use super::desk::{CustomerRow, DeskArgs};
-use super::render::plain;
+use super::desk::{AdminArgs, CustomerRow};
+use super::render::escape_controls;
 use super::style::Style;
 use super::{output, table};
 
@@ -31,7 +31,7 @@ enum Action {
         /// What people call it
         name: String,
         #[command(flatten)]
-        desk: DeskArgs,
+        admin: AdminArgs,
     },
     /// List the accounts
     List {
@@ -39,39 +39,40 @@ enum Action {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        desk: DeskArgs,
+        admin: AdminArgs,
     },
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let words = super::process::runtime(false)?.block_on(act(args.action))?;
-    output::say(&words)?;
+    let words = super::process::runtime(false)?.block_on(run_action(args.action))?;
+    output::print(&words)?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn act(action: Action) -> anyhow::Result<String> {
+async fn run_action(action: Action) -> anyhow::Result<String> {
     match action {
-        Action::Add { name, desk } => {
+        Action::Add { name, admin: desk } => {
             let mut desk = desk.open().await?;
             let made = desk.add_customer(&name).await;
             desk.close().await;
             let id = made?;
             let next =
                 format!("hint: `vigie user add LOGIN --customer {id} --role ADMIN` adds its first user");
-            output::note(&next);
-            Ok(format!("account {id} `{}` was added\n", plain(&name)))
+            output::print_note(&next);
+            Ok(format!("account {id} `{}` was added\n", escape_controls(&name)))
         }
-        Action::List { json, desk } => {
+        Action::List { json, admin: desk } => {
             let mut desk = desk.open().await?;
             let customers = desk.customers().await;
             desk.close().await;
             let customers = customers?;
-            Ok(if json { serde_json::to_string_pretty(&customers)? + "\n" } else { listed(&customers) })
+            Ok(if json { serde_json::to_string_pretty(&customers)? + "\n" } else { render_table(&customers) })
         }
     }
 }
 
-fn listed(customers: &[CustomerRow]) -> String {
-    let row = |customer: &CustomerRow| vec![Cell::new(customer.id), Cell::new(plain(&customer.name))];
-    table::table(&["id", "name"], customers.iter().map(row).collect(), Style::of_stdout())
+fn render_table(customers: &[CustomerRow]) -> String {
+    let row =
+        |customer: &CustomerRow| vec![Cell::new(customer.id), Cell::new(escape_controls(&customer.name))];
+    table::render_table(&["id", "name"], customers.iter().map(row).collect(), Style::for_stdout())
 }

@@ -11,11 +11,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use url::Url;
 
-use super::output::{self, Faults, WrongUse};
-use super::remote::{List, Refused, Server, ServerArgs};
-use super::source::DATABASE;
+use super::output::{self, InvalidInput, UsageError};
+use super::remote::{ApiClient, ErrorResponse, ListResponse, ServerArgs};
+use super::source::DATABASE_FILE;
 use super::token;
-use super::trust::Trust;
+use super::trust::ServerTrust;
 use crate::app::{HostToken, read_host_token};
 use crate::clock::SystemClock;
 use crate::domain::{CustomerId, Record, Role};
@@ -37,7 +37,7 @@ pub(super) struct DataArgs {
 
 /// Which data folder, or which server.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct DeskArgs {
+pub(super) struct AdminArgs {
     #[command(flatten)]
     data: DataArgs,
     #[command(flatten)]
@@ -45,17 +45,17 @@ pub(super) struct DeskArgs {
 }
 
 /// The way to users and accounts.
-pub(super) enum Desk {
+pub(super) enum AdminBackend {
     /// The database itself.
-    Data(Arc<SqliteStore>, Box<AccountService>),
+    Database(Arc<SqliteStore>, Box<AccountService>),
     /// A server, and the way to it for accounts other than that of the token.
-    Server(Box<Server>, Option<Host>),
+    Server(Box<ApiClient>, Option<HostServer>),
 }
 
 /// A server whose host token is known.
-pub(super) struct Host {
+pub(super) struct HostServer {
     url: Url,
-    known: HostToken,
+    host_token: HostToken,
 }
 
 /// A user as lists show it.
@@ -83,17 +83,17 @@ impl DataArgs {
         let flags = self.data.iter().map(|path| ("data", path.display().to_string())).collect();
         let file = super::settings::config_file(self.config.clone());
         let sources = SettingSources { file, flags, ..SettingSources::default() }.with_environment();
-        Settings::load(&sources).map_err(|faults| Faults(faults).into())
+        Settings::load(&sources).map_err(|faults| InvalidInput(faults).into())
     }
 }
 
 /// Opens the database of `data`; `None` when another process works on it.
 pub(super) fn open_store(data: &Path) -> anyhow::Result<Option<Arc<SqliteStore>>> {
-    let path = data.join(DATABASE);
+    let path = data.join(DATABASE_FILE);
     if !path.exists() {
         let hint = "name the data folder with `--data DIR`; `vigie serve` makes one";
         let words = format!("there is no database in `{}`", data.display());
-        return Err(WrongUse::error(words, Some(hint.to_owned())));
+        return Err(UsageError::with_hint(words, Some(hint.to_owned())));
     }
     match SqliteStore::open(&path, &SqliteSettings { readers: 1, ..SqliteSettings::default() }) {
         Ok(store) => Ok(Some(Arc::new(store))),
@@ -102,33 +102,33 @@ pub(super) fn open_store(data: &Path) -> anyhow::Result<Option<Arc<SqliteStore>>
     }
 }
 
-impl DeskArgs {
+impl AdminArgs {
     /// Opens what the options name.
-    pub(super) async fn open(&self) -> anyhow::Result<Desk> {
-        if self.server.named() {
-            return Ok(Desk::Server(Box::new(self.server.open().await?), None));
+    pub(super) async fn open(&self) -> anyhow::Result<AdminBackend> {
+        if self.server.is_named() {
+            return Ok(AdminBackend::Server(Box::new(self.server.open().await?), None));
         }
         let data = self.data.settings()?.data_dir;
         if self.data.data.is_none()
-            && !data.join(DATABASE).exists()
-            && let Some(host) = token::of_this_host(&self.server.url()?).and_then(Host::new)
+            && !data.join(DATABASE_FILE).exists()
+            && let Some(host) = token::host_token_for(&self.server.url()?).and_then(HostServer::new)
         {
             let words = format!("there is no database in `{}`; this is of {}", data.display(), host.url);
-            output::note(&words);
-            return Ok(Desk::Server(Box::new(host.connect(1).await?), Some(host)));
+            output::print_note(&words);
+            return Ok(AdminBackend::Server(Box::new(host.connect(1).await?), Some(host)));
         }
         if let Some(store) = open_store(&data)? {
             let accounts = AccountService::new(store.clone(), store.clone(), Arc::new(SystemClock));
-            return Ok(Desk::Data(store, Box::new(accounts)));
+            return Ok(AdminBackend::Database(store, Box::new(accounts)));
         }
-        let host = Host::of(&data)?;
+        let host = HostServer::from_data_folder(&data)?;
         let server = host.connect(1).await?;
-        Ok(Desk::Server(Box::new(server), Some(host)))
+        Ok(AdminBackend::Server(Box::new(server), Some(host)))
     }
 }
 
-impl Host {
-    fn of(data: &Path) -> anyhow::Result<Self> {
+impl HostServer {
+    fn from_data_folder(data: &Path) -> anyhow::Result<Self> {
         let found = read_host_token(data).and_then(Self::new);
         let Some(host) = found else {
             bail!(
@@ -142,24 +142,24 @@ impl Host {
 
     /// `None` when it is not told where the server listens.
     fn new(known: HostToken) -> Option<Self> {
-        let address = reachable(*known.addresses.first()?);
+        let address = connectable_address(*known.addresses.first()?);
         let url = Url::parse(&format!("{}://{address}/", known.scheme())).ok()?;
-        Some(Self { url, known })
+        Some(Self { url, host_token: known })
     }
 
     /// A connection that speaks for `customer`.
-    async fn connect(&self, customer: i64) -> anyhow::Result<Server> {
+    async fn connect(&self, customer: i64) -> anyhow::Result<ApiClient> {
         let token = match customer {
-            1 => self.known.token.clone(),
-            other => format!("{}~{other}", self.known.token),
+            1 => self.host_token.token.clone(),
+            other => format!("{}~{other}", self.host_token.token),
         };
-        let trust = Trust { certificate: self.known.certificate, ..Trust::default() };
-        Server::connect(self.url.clone(), Some(token), trust).await
+        let trust = ServerTrust { certificate: self.host_token.certificate, ..ServerTrust::default() };
+        ApiClient::connect(self.url.clone(), Some(token), trust).await
     }
 }
 
 /// The address to reach a server at that listens on `address`.
-fn reachable(address: SocketAddr) -> SocketAddr {
+fn connectable_address(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
         IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
@@ -168,7 +168,7 @@ fn reachable(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-impl Desk {
+impl AdminBackend {
     /// Makes a user; answers its number. Without a `customer` it belongs to the account of the token, else to
     /// account 1.
     pub(super) async fn add_user(
@@ -179,67 +179,68 @@ impl Desk {
         password: &str,
     ) -> anyhow::Result<i64> {
         match self {
-            Self::Data(_, accounts) => {
+            Self::Database(_, accounts) => {
                 let customer = CustomerId(customer.unwrap_or(1));
                 let caller = AccountService::host_caller(customer, EntryPoint::Cli);
                 let made = accounts.add_user(&caller, customer, login, role, password).await;
-                Ok(made.map_err(|refusal| told(refusal, &format!("account `{customer}`")))?.0)
+                Ok(made.map_err(|refusal| describe_error(refusal, &format!("account `{customer}`")))?.0)
             }
             Self::Server(server, host) => {
                 let body = json!({"login": login, "role": role.name(), "password": password});
-                saved(&speaking(server, host.as_ref(), customer, Method::POST, "users", Some(&body)).await?)
+                saved_id(&call_as(server, host.as_ref(), customer, Method::POST, "users", Some(&body)).await?)
             }
         }
     }
 
-    /// The users of an account; without a `customer`, as for [`Desk::add_user`].
+    /// The users of an account; without a `customer`, as for [`AdminBackend::add_user`].
     pub(super) async fn users(&mut self, customer: Option<i64>) -> anyhow::Result<Vec<UserRow>> {
         match self {
-            Self::Data(_, accounts) => {
+            Self::Database(_, accounts) => {
                 let customer = CustomerId(customer.unwrap_or(1));
                 let users =
                     accounts.users(&AccountService::host_caller(customer, EntryPoint::Cli), customer).await;
-                let users = users.map_err(|refusal| told(refusal, &format!("account `{customer}`")))?;
+                let users =
+                    users.map_err(|refusal| describe_error(refusal, &format!("account `{customer}`")))?;
                 users.iter().map(UserRow::from_record).collect()
             }
             Self::Server(server, host) => {
-                let answer = speaking(server, host.as_ref(), customer, Method::GET, "users", None).await?;
-                Ok(serde_json::from_value::<List<UserRow>>(answer)?.results)
+                let answer = call_as(server, host.as_ref(), customer, Method::GET, "users", None).await?;
+                Ok(serde_json::from_value::<ListResponse<UserRow>>(answer)?.results)
             }
         }
     }
 
     /// Gives a user a new password.
     pub(super) async fn set_password(&mut self, login: &str, password: &str) -> anyhow::Result<()> {
-        if let Self::Data(_, accounts) = self {
+        if let Self::Database(_, accounts) = self {
             let caller = AccountService::host_caller(CustomerId(1), EntryPoint::Cli);
             let done = accounts.set_password(&caller, login, password).await;
-            return done.map_err(|refusal| told(refusal, &format!("user `{login}`")));
+            return done.map_err(|refusal| describe_error(refusal, &format!("user `{login}`")));
         }
-        self.patch(login, json!({"password": password})).await
+        self.update_user(login, json!({"password": password})).await
     }
 
     /// Lets a user log in, or not.
     pub(super) async fn set_enabled(&mut self, login: &str, enabled: bool) -> anyhow::Result<()> {
-        if let Self::Data(_, accounts) = self {
+        if let Self::Database(_, accounts) = self {
             let caller = AccountService::host_caller(CustomerId(1), EntryPoint::Cli);
             let done = accounts.set_enabled(&caller, login, enabled).await;
-            return done.map_err(|refusal| told(refusal, &format!("user `{login}`")));
+            return done.map_err(|refusal| describe_error(refusal, &format!("user `{login}`")));
         }
-        self.patch(login, json!({"enabled": enabled})).await
+        self.update_user(login, json!({"enabled": enabled})).await
     }
 
     /// Makes an account; answers its number.
     pub(super) async fn add_customer(&mut self, name: &str) -> anyhow::Result<i64> {
         match self {
-            Self::Data(_, accounts) => {
+            Self::Database(_, accounts) => {
                 let made = accounts
                     .add_customer(&AccountService::host_caller(CustomerId(1), EntryPoint::Cli), name)
                     .await;
-                Ok(made.map_err(|refusal| told(refusal, "account"))?.0)
+                Ok(made.map_err(|refusal| describe_error(refusal, "account"))?.0)
             }
             Self::Server(server, _) => {
-                saved(&server.call(Method::POST, "customers", &[], Some(&json!({"name": name}))).await?)
+                saved_id(&server.call(Method::POST, "customers", &[], Some(&json!({"name": name}))).await?)
             }
         }
     }
@@ -247,28 +248,30 @@ impl Desk {
     /// All accounts.
     pub(super) async fn customers(&mut self) -> anyhow::Result<Vec<CustomerRow>> {
         match self {
-            Self::Data(_, accounts) => {
+            Self::Database(_, accounts) => {
                 let all =
                     accounts.customers(&AccountService::host_caller(CustomerId(1), EntryPoint::Cli)).await;
                 let row = |record: &Record| -> anyhow::Result<CustomerRow> {
                     let settings: CustomerSettings<'_> = read_record(record)?;
                     Ok(CustomerRow { id: record.id, name: settings.name.to_owned() })
                 };
-                all.map_err(|refusal| told(refusal, "account"))?.iter().map(row).collect()
+                all.map_err(|refusal| describe_error(refusal, "account"))?.iter().map(row).collect()
             }
-            Self::Server(server, _) => Ok(server.read::<List<CustomerRow>>("customers", &[]).await?.results),
+            Self::Server(server, _) => {
+                Ok(server.get::<ListResponse<CustomerRow>>("customers", &[]).await?.results)
+            }
         }
     }
 
     /// Writes what is left and lets the data folder go.
     pub(super) async fn close(self) {
-        if let Self::Data(store, _) = self {
+        if let Self::Database(store, _) = self {
             store.close().await;
         }
     }
 
     /// Changes the user `login`, in whichever account it is.
-    async fn patch(&mut self, login: &str, change: Value) -> anyhow::Result<()> {
+    async fn update_user(&mut self, login: &str, change: Value) -> anyhow::Result<()> {
         // A token of `vigie login` sees its own account only.
         let own = matches!(self, Self::Server(_, None));
         let accounts =
@@ -281,10 +284,10 @@ impl Desk {
             };
             let Self::Server(server, host) = self else { break };
             let path = format!("users/{}", user.id);
-            speaking(server, host.as_ref(), customer, Method::PATCH, &path, Some(&change)).await?;
+            call_as(server, host.as_ref(), customer, Method::PATCH, &path, Some(&change)).await?;
             return Ok(());
         }
-        Err(told(ServiceError::NotFound, &format!("user `{login}`")))
+        Err(describe_error(ServiceError::NotFound, &format!("user `{login}`")))
     }
 }
 
@@ -303,9 +306,9 @@ impl UserRow {
 }
 
 /// A call that speaks for `customer`: the host token does for all accounts, another for its own.
-async fn speaking(
-    server: &mut Server,
-    host: Option<&Host>,
+async fn call_as(
+    server: &mut ApiClient,
+    host: Option<&HostServer>,
     customer: Option<i64>,
     method: Method,
     path: &str,
@@ -314,17 +317,19 @@ async fn speaking(
     match (host, customer) {
         (Some(host), Some(customer)) if customer != 1 => {
             let answer = host.connect(customer).await?.call(method, path, &[], body).await;
-            answer.map_err(|error| match Refused::status_of(&error) {
-                Some(StatusCode::NOT_FOUND) => told(ServiceError::NotFound, &format!("account `{customer}`")),
+            answer.map_err(|error| match ErrorResponse::status_of(&error) {
+                Some(StatusCode::NOT_FOUND) => {
+                    describe_error(ServiceError::NotFound, &format!("account `{customer}`"))
+                }
                 _ => error,
             })
         }
         (None, Some(customer)) => {
-            let own: CustomerRow = server.read("account", &[]).await?;
+            let own: CustomerRow = server.get("account", &[]).await?;
             if own.id != customer {
                 let words = format!("the token is one of account `{}`, not of `{customer}`", own.id);
                 let hint = "leave `--customer` out, log in as a user of that account, or run this on the host of the server without `--server`";
-                return Err(WrongUse::error(words, Some(hint.to_owned())));
+                return Err(UsageError::with_hint(words, Some(hint.to_owned())));
             }
             server.call(method, path, &[], body).await
         }
@@ -333,18 +338,18 @@ async fn speaking(
 }
 
 /// The number in the answer to a create (behaviour.md 1).
-fn saved(answer: &Value) -> anyhow::Result<i64> {
+fn saved_id(answer: &Value) -> anyhow::Result<i64> {
     let id = answer.get("id").and_then(Value::as_str).and_then(|id| id.parse().ok());
     id.context("the server answered without the number of what it made")
 }
 
 /// `refusal` in words; `what` is what was not found.
-fn told(refusal: ServiceError, what: &str) -> anyhow::Error {
+fn describe_error(refusal: ServiceError, what: &str) -> anyhow::Error {
     match refusal {
-        ServiceError::Invalid(faults) => Faults(faults).into(),
+        ServiceError::Invalid(faults) => InvalidInput(faults).into(),
         ServiceError::NotFound => {
             let hint = what.starts_with("account").then(|| "`vigie customer list` shows them".to_owned());
-            WrongUse::error(format!("there is no such {what}"), hint)
+            UsageError::with_hint(format!("there is no such {what}"), hint)
         }
         ServiceError::Conflict(words) | ServiceError::Forbidden(words) | ServiceError::Unavailable(words) => {
             anyhow::anyhow!(words)
@@ -363,7 +368,7 @@ mod tests {
         for (listens, reached) in
             [("0.0.0.0:7979", "127.0.0.1:7979"), ("[::]:80", "[::1]:80"), ("192.0.2.1:1", "192.0.2.1:1")]
         {
-            assert_eq!(reachable(listens.parse().unwrap()), reached.parse().unwrap());
+            assert_eq!(connectable_address(listens.parse().unwrap()), reached.parse().unwrap());
         }
     }
 
@@ -371,7 +376,7 @@ mod tests {
     fn a_folder_without_a_database_is_refused_and_stays_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let error = open_store(folder.path()).err().unwrap();
-        assert!(error.is::<WrongUse>() && error.to_string().contains("hint: "), "{error}");
+        assert!(error.is::<UsageError>() && error.to_string().contains("hint: "), "{error}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

@@ -7,10 +7,10 @@ use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 /// Wrong use of any command but `check`.
-const WRONG_USE: u8 = 2;
+const USAGE_EXIT_CODE: u8 = 2;
 
 /// Wrong use of `check`, whose 2 means that the target failed.
-const WRONG_CHECK: u8 = 3;
+const CHECK_USAGE_EXIT_CODE: u8 = 3;
 
 /// Self-hosted synthetic monitoring: scheduled checks, verified failures, kept evidence
 #[derive(Debug, Parser)]
@@ -55,7 +55,8 @@ enum Command {
 #[must_use]
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
-    let wrong_use = if args.get(1).is_some_and(|word| word == "check") { WRONG_CHECK } else { WRONG_USE };
+    let wrong_use =
+        if args.get(1).is_some_and(|word| word == "check") { CHECK_USAGE_EXIT_CODE } else { USAGE_EXIT_CODE };
     let outcome = match Cli::try_parse_from(&args) {
         Ok(cli) => dispatch(cli.command),
         Err(refusal) => {
@@ -66,10 +67,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     outcome.unwrap_or_else(|error| {
-        super::output::complain(&error);
-        let wrong = error.is::<super::output::WrongUse>()
-            || error.is::<super::output::Faults>()
-            || wrong_use == WRONG_CHECK;
+        super::output::print_error(&error);
+        let wrong = error.is::<super::output::UsageError>()
+            || error.is::<super::output::InvalidInput>()
+            || wrong_use == CHECK_USAGE_EXIT_CODE;
         ExitCode::from(if wrong { wrong_use } else { 1 })
     })
 }

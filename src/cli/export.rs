@@ -9,7 +9,7 @@ use anyhow::Context;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::output::{self, WrongUse};
+use super::output::{self, UsageError};
 use super::remote::ServerArgs;
 use crate::domain::MonitorType;
 use crate::syntax::{MASK, yaml};
@@ -30,7 +30,7 @@ pub(super) struct Args {
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
     /// Only of this type
-    #[arg(long = "type", value_name = "TYPE", value_parser = super::kinds::parse)]
+    #[arg(long = "type", value_name = "TYPE", value_parser = super::kinds::parse_monitor_type)]
     kind: Option<MonitorType>,
     /// Write over files that differ
     #[arg(long, requires = "folder")]
@@ -40,12 +40,12 @@ pub(super) struct Args {
 }
 
 #[derive(Debug, Deserialize)]
-struct Answer {
-    monitors: Vec<Exported>,
+struct ExportResponse {
+    monitors: Vec<ExportedMonitor>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Exported {
+struct ExportedMonitor {
     id: i64,
     origin: String,
     entry: Map<String, Value>,
@@ -53,29 +53,29 @@ struct Exported {
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let query: Vec<_> = args.kind.iter().map(|kind| ("type", kind.name().to_owned())).collect();
-    let answer: Answer = super::process::runtime(false)?
-        .block_on(async { args.server.open().await?.read("export", &query).await })?;
+    let answer: ExportResponse = super::process::runtime(false)?
+        .block_on(async { args.server.open().await?.get("export", &query).await })?;
     let count = answer.monitors.len();
     let of_files = answer.monitors.iter().filter(|monitor| monitor.origin == "file").count();
     if of_files > 0 {
-        output::note(&format!(
+        output::print_note(&format!(
             "{of_files} of them are managed by files on the server: applied to this server, they would be made a second time"
         ));
     }
     let types = by_type(answer.monitors);
     let Some(folder) = &args.folder else {
         let all: Vec<_> = types.into_values().flatten().collect();
-        output::say(&yaml::format_monitors(&all))?;
+        output::print(&yaml::format_monitors(&all))?;
         return Ok(ExitCode::SUCCESS);
     };
-    let files: Vec<_> = types.iter().map(|(kind, entries)| file(folder, kind, entries)).collect();
-    let written = write(folder, &files, args.force)?;
+    let files: Vec<_> = types.iter().map(|(kind, entries)| type_file(folder, kind, entries)).collect();
+    let written = write_files(folder, &files, args.force)?;
     let masked = files.iter().filter(|(_, text)| text.contains(MASK)).count();
     let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let (monitors, all) = (counted(count, "monitor"), counted(files.len(), "file"));
-    output::say(&format!("{monitors} in {all}, {written} of them written\n"))?;
+    output::print(&format!("{monitors} in {all}, {written} of them written\n"))?;
     if masked > 0 {
-        output::note(&format!(
+        output::print_note(&format!(
             "{masked} {} secrets as `{MASK}`: put their values in before applying them",
             if masked == 1 { "file holds" } else { "files hold" }
         ));
@@ -84,35 +84,35 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 /// The entries of each type by key. A key that several ways of making gave out is told apart by the number.
-fn by_type(monitors: Vec<Exported>) -> BTreeMap<String, Vec<Map<String, Value>>> {
+fn by_type(monitors: Vec<ExportedMonitor>) -> BTreeMap<String, Vec<Map<String, Value>>> {
     let mut seen = HashSet::new();
     let mut types: BTreeMap<String, Vec<Map<String, Value>>> = BTreeMap::new();
-    for Exported { id, mut entry, .. } in monitors {
-        let key = text(&entry, "key").to_owned();
+    for ExportedMonitor { id, mut entry, .. } in monitors {
+        let key = text_field(&entry, "key").to_owned();
         if !seen.insert(key.clone()) {
             entry.insert("key".to_owned(), Value::from(format!("{key}-{id}")));
         }
-        types.entry(text(&entry, "type").to_owned()).or_default().push(entry);
+        types.entry(text_field(&entry, "type").to_owned()).or_default().push(entry);
     }
     for entries in types.values_mut() {
-        entries.sort_by(|a, b| text(a, "key").cmp(text(b, "key")));
+        entries.sort_by(|a, b| text_field(a, "key").cmp(text_field(b, "key")));
     }
     types
 }
 
-fn text<'a>(entry: &'a Map<String, Value>, name: &str) -> &'a str {
+fn text_field<'a>(entry: &'a Map<String, Value>, name: &str) -> &'a str {
     entry.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Name and text of the file of a type. The name is that of a type we know: no server chooses it.
-fn file(folder: &Path, kind: &str, entries: &[Map<String, Value>]) -> (PathBuf, String) {
+fn type_file(folder: &Path, kind: &str, entries: &[Map<String, Value>]) -> (PathBuf, String) {
     let name = MonitorType::from_name(kind).map_or("others", |kind| kind.name());
     let head = format!("# Monitors of type {name}, written by `vigie export`, read by `vigie apply`.\n");
     (folder.join(format!("{name}.yaml")), head + &yaml::format_monitors(entries))
 }
 
 /// Writes what differs; answers how many. Nothing is written when there is a file that must not be replaced.
-fn write(folder: &Path, files: &[(PathBuf, String)], force: bool) -> anyhow::Result<usize> {
+fn write_files(folder: &Path, files: &[(PathBuf, String)], force: bool) -> anyhow::Result<usize> {
     fs::create_dir_all(folder)
         .with_context(|| format!("the folder `{}` cannot be made", folder.display()))?;
     let mut changed = Vec::new();
@@ -129,7 +129,10 @@ fn write(folder: &Path, files: &[(PathBuf, String)], force: bool) -> anyhow::Res
     }
     if !kept.is_empty() {
         let hint = Some("write over them with `--force`, or choose another folder".to_owned());
-        return Err(WrongUse::error(format!("these files are there and differ: {}", kept.join(", ")), hint));
+        return Err(UsageError::with_hint(
+            format!("these files are there and differ: {}", kept.join(", ")),
+            hint,
+        ));
     }
     for (path, text) in &changed {
         let beside = path.with_extension("yaml.new");
@@ -146,8 +149,8 @@ mod tests {
 
     use super::*;
 
-    fn exported(id: i64, key: &str, kind: &str) -> Exported {
-        Exported {
+    fn exported(id: i64, key: &str, kind: &str) -> ExportedMonitor {
+        ExportedMonitor {
             id,
             origin: "api".to_owned(),
             entry: json!({"key": key, "type": kind}).as_object().unwrap().clone(),
@@ -157,9 +160,12 @@ mod tests {
     #[test]
     fn files_are_by_type_and_key_and_a_key_twice_is_told_apart() {
         let types = by_type(vec![exported(1, "b", "tcp"), exported(2, "a", "tcp"), exported(3, "b", "ping")]);
-        let keys: Vec<_> = types["tcp"].iter().map(|entry| text(entry, "key").to_owned()).collect();
-        assert_eq!((keys, text(&types["ping"][0], "key")), (vec!["a".to_owned(), "b".to_owned()], "b-3"));
-        assert_eq!(file(Path::new("d"), "../x", &[]).0, Path::new("d/others.yaml"));
+        let keys: Vec<_> = types["tcp"].iter().map(|entry| text_field(entry, "key").to_owned()).collect();
+        assert_eq!(
+            (keys, text_field(&types["ping"][0], "key")),
+            (vec!["a".to_owned(), "b".to_owned()], "b-3")
+        );
+        assert_eq!(type_file(Path::new("d"), "../x", &[]).0, Path::new("d/others.yaml"));
     }
 
     #[test]
@@ -171,14 +177,14 @@ mod tests {
                 (folder.path().join("b.yaml"), text.to_owned()),
             ]
         };
-        assert_eq!(write(folder.path(), &files("one"), false).unwrap(), 2);
-        assert_eq!(write(folder.path(), &files("one"), false).unwrap(), 0);
-        let error = write(folder.path(), &files("two"), false).unwrap_err().to_string();
+        assert_eq!(write_files(folder.path(), &files("one"), false).unwrap(), 2);
+        assert_eq!(write_files(folder.path(), &files("one"), false).unwrap(), 0);
+        let error = write_files(folder.path(), &files("two"), false).unwrap_err().to_string();
         assert!(
             error.contains("b.yaml`") && !error.contains("a.yaml") && error.contains("--force"),
             "{error}"
         );
         assert_eq!(fs::read_to_string(folder.path().join("b.yaml")).unwrap(), "one");
-        assert_eq!(write(folder.path(), &files("two"), true).unwrap(), 1);
+        assert_eq!(write_files(folder.path(), &files("two"), true).unwrap(), 1);
     }
 }

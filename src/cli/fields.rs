@@ -23,7 +23,7 @@ Examples:
   vigie fields website keyword_string one field in full")]
 pub(super) struct Args {
     /// The monitor type; without it, all types are listed
-    #[arg(value_parser = super::kinds::parse)]
+    #[arg(value_parser = super::kinds::parse_monitor_type)]
     kind: Option<MonitorType>,
     /// One field of it
     #[arg(requires = "kind")]
@@ -31,46 +31,46 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let style = Style::of_stdout();
+    let style = Style::for_stdout();
     let text = match (args.kind, &args.field) {
-        (None, _) => kinds(style),
-        (Some(kind), None) => fields(tables::for_type(kind), style),
-        (Some(kind), Some(name)) => one(kind, name, style)?,
+        (None, _) => render_types(style),
+        (Some(kind), None) => render_fields(tables::for_type(kind), style),
+        (Some(kind), Some(name)) => render_field(kind, name, style)?,
     };
-    output::say(&text)?;
+    output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Every type, and whether this build can check it.
-fn kinds(style: Style) -> String {
+fn render_types(style: Style) -> String {
     let rows = MonitorType::ALL.iter().map(|&kind| {
         let checked = if probe::descriptor(kind).is_some() { "checked" } else { "stored only" };
         vec![Cell::new(kind), Cell::new(checked), Cell::new(tables::for_type(kind).description)]
     });
-    table::table(&["type", "this build", "what"], rows.collect(), style)
+    table::render_table(&["type", "this build", "what"], rows.collect(), style)
 }
 
 /// Every field of `of` that people may set, those that must be set first.
-fn fields(of: &FieldTable, style: Style) -> String {
+fn render_fields(of: &FieldTable, style: Style) -> String {
     let mut settable: Vec<&Field> = of.fields().iter().copied().filter(|field| field.is_settable()).collect();
     settable.sort_by_key(|field| !field.required);
     let rows = settable.iter().map(|field| {
         vec![
             Cell::new(field.name),
-            Cell::new(rule(&field.field_type)),
-            Cell::new(default(field)),
+            Cell::new(field_rule(&field.field_type)),
+            Cell::new(default_text(field)),
             Cell::new(field.description),
         ]
     });
     format!(
         "{}\n\n{}",
         of.description,
-        table::table(&["field", "rule", "default", "meaning"], rows.collect(), style)
+        table::render_table(&["field", "rule", "default", "meaning"], rows.collect(), style)
     )
 }
 
 /// What a field takes, with its bounds.
-fn rule(kind: &FieldType) -> String {
+fn field_rule(kind: &FieldType) -> String {
     let wanted = kind.expected();
     match kind {
         FieldType::Text { max, .. } => format!("{wanted}, at most {max} characters"),
@@ -80,7 +80,7 @@ fn rule(kind: &FieldType) -> String {
     }
 }
 
-fn default(field: &Field) -> String {
+fn default_text(field: &Field) -> String {
     match (field.default_value(), field.default) {
         _ if field.required => "required".to_owned(),
         (_, DefaultValue::Object | DefaultValue::EmptyList | DefaultValue::Text("")) | (None, _) => {
@@ -92,14 +92,14 @@ fn default(field: &Field) -> String {
 }
 
 /// One field with all that is known of it.
-fn one(kind: MonitorType, name: &str, style: Style) -> anyhow::Result<String> {
+fn render_field(kind: MonitorType, name: &str, style: Style) -> anyhow::Result<String> {
     let of = tables::for_type(kind);
-    let field = of.field(name).ok_or_else(|| unknown(kind, name))?;
+    let field = of.field(name).ok_or_else(|| unknown_field(kind, name))?;
     let mut lines = vec![
         format!("{}: {}", style.bold(field.name), field.description),
-        format!("  rule     {}", rule(&field.field_type)),
+        format!("  rule     {}", field_rule(&field.field_type)),
     ];
-    match default(field).as_str() {
+    match default_text(field).as_str() {
         "" => {}
         default => lines.push(format!("  default  {default}")),
     }
@@ -115,28 +115,28 @@ fn one(kind: MonitorType, name: &str, style: Style) -> anyhow::Result<String> {
         lines.push("  note     an extension beyond the interface of the hosted service".to_owned());
     }
     let mut text = lines.join("\n") + "\n";
-    if let Some(inner) = entries(&field.field_type) {
+    if let Some(inner) = nested_table(&field.field_type) {
         text.push('\n');
-        text.push_str(&fields(inner, style));
+        text.push_str(&render_fields(inner, style));
     }
     Ok(text)
 }
 
 /// The fields of the map, or of each map in the list, that a field holds.
-fn entries(kind: &FieldType) -> Option<&'static FieldTable> {
+fn nested_table(kind: &FieldType) -> Option<&'static FieldTable> {
     match kind {
         FieldType::Object(table) => Some(table),
-        FieldType::List { items: of, .. } => entries(of),
+        FieldType::List { items: of, .. } => nested_table(of),
         _ => None,
     }
 }
 
 /// The words for a field that `kind` does not have.
-pub(super) fn unknown(kind: MonitorType, name: &str) -> anyhow::Error {
+pub(super) fn unknown_field(kind: MonitorType, name: &str) -> anyhow::Error {
     let known = tables::for_type(kind).fields().iter().map(|field| field.name);
     let hint = closest_match(name, known).map_or_else(
         || format!("`vigie fields {kind}` lists them"),
         |near| format!("did you mean `{near}`?"),
     );
-    output::WrongUse::error(format!("`{name}` is no field of type `{kind}`"), Some(hint))
+    output::UsageError::with_hint(format!("`{name}` is no field of type `{kind}`"), Some(hint))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use comfy_table::Cell;
 
 use super::desk::{DataArgs, open_store};
-use super::output::{self, WrongUse};
+use super::output::{self, UsageError};
 use super::style::Style;
 use super::table;
 use crate::app::key_file_location;
@@ -63,7 +63,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
         if let Some(store) = store {
             store.close().await;
         }
-        output::say(&done?)?;
+        output::print(&done?)?;
         Ok(ExitCode::SUCCESS)
     })
 }
@@ -84,10 +84,12 @@ async fn list(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::
         ]
     };
     if sealed.is_none() {
-        output::note("a server works on the data folder: how many secrets each key seals is not known here");
+        output::print_note(
+            "a server works on the data folder: how many secrets each key seals is not known here",
+        );
     }
     let rows = ring.ids().iter().map(row).collect();
-    Ok(table::table(&["key", "secrets", ""], rows, Style::of_stdout()))
+    Ok(table::render_table(&["key", "secrets", ""], rows, Style::for_stdout()))
 }
 
 async fn rotate(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::Result<String> {
@@ -109,21 +111,21 @@ async fn prune(
     // Only while nobody else can seal is it sure that a key seals nothing.
     let Some(store) = store else {
         let hint = "stop the server, or leave the old keys where they are: they do no harm";
-        return Err(WrongUse::error("a server works on the data folder", Some(hint.to_owned())));
+        return Err(UsageError::with_hint("a server works on the data folder", Some(hint.to_owned())));
     };
     let ring = open_keyring(&**store, key_file_location(settings)).await?;
     let (have, newest) = (ring.ids(), ring.newest_id());
     let sealed = count_sealed(&**store).await?;
     if let Some(unknown) = asked.iter().find(|id| !have.contains(id)) {
-        return Err(WrongUse::error(format!("there is no key {unknown}"), None));
+        return Err(UsageError::with_hint(format!("there is no key {unknown}"), None));
     }
     for id in asked {
         if *id == newest {
-            return Err(WrongUse::error(format!("key {id} is the one that seals"), None));
+            return Err(UsageError::with_hint(format!("key {id} is the one that seals"), None));
         }
         if let Some(secrets) = sealed.by_key.get(id) {
             let hint = Some("`vigie key rotate` seals them anew".to_owned());
-            return Err(WrongUse::error(format!("key {id} seals {secrets} secrets"), hint));
+            return Err(UsageError::with_hint(format!("key {id} seals {secrets} secrets"), hint));
         }
     }
     let idle = |id: &KeyId| *id != newest && !sealed.by_key.contains_key(id);

@@ -7,11 +7,11 @@ use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::output::{self, WrongUse};
-use super::password::{PasswordArgs, ask};
-use super::remote::{Refused, ServerArgs};
-use super::render::plain;
-use super::token::{self, Login};
+use super::output::{self, UsageError};
+use super::password::{PasswordArgs, prompt};
+use super::remote::{ErrorResponse, ServerArgs};
+use super::render::escape_controls;
+use super::token::{self, StoredLogin};
 use crate::clock::{Clock, SystemClock};
 
 /// Log in to a server; later commands use the token for an hour
@@ -40,7 +40,7 @@ pub(super) struct LogoutArgs {
 }
 
 #[derive(Deserialize)]
-struct Issued {
+struct AccessTokenResponse {
     access_token: String,
     expires_in: u64,
 }
@@ -48,27 +48,27 @@ struct Issued {
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     super::process::runtime(false)?.block_on(async {
         let url = args.server.url()?;
-        let mut server = args.server.open_bare().await?;
+        let mut server = args.server.open_without_token().await?;
         let user = match args.user {
             Some(user) => user,
-            None => ask("Login: ")?,
+            None => prompt("Login: ")?,
         };
-        let password = args.password.present()?;
+        let password = args.password.read_current()?;
         let body = json!({"username": user, "password": *password});
-        let issued = server.post::<Issued>("access-tokens", &body).await;
-        let issued = issued.map_err(|error| match Refused::status_of(&error) {
+        let issued = server.post::<AccessTokenResponse>("access-tokens", &body).await;
+        let issued = issued.map_err(|error| match ErrorResponse::status_of(&error) {
             Some(StatusCode::BAD_REQUEST) => {
                 anyhow::anyhow!(
                     "`{}` cannot log in to {url}: the login or the password is wrong",
-                    plain(&user)
+                    escape_controls(&user)
                 )
             }
             _ => error,
         })?;
         let expires_at = SystemClock.now() + Duration::from_secs(issued.expires_in);
-        let file = token::keep(&url, Login { token: issued.access_token, expires_at })?;
+        let file = token::store_login(&url, StoredLogin { token: issued.access_token, expires_at })?;
         let minutes = issued.expires_in / 60;
-        output::say(&format!("logged in to {url} for {minutes} minutes; kept in `{}`\n", file.display()))?;
+        output::print(&format!("logged in to {url} for {minutes} minutes; kept in `{}`\n", file.display()))?;
         Ok(ExitCode::SUCCESS)
     })
 }
@@ -77,14 +77,14 @@ pub(super) fn run_logout(args: LogoutArgs) -> anyhow::Result<ExitCode> {
     super::process::runtime(false)?.block_on(async {
         let url = args.server.url()?;
         let Some(mut server) = args.server.open_logged_in().await? else {
-            token::forget(&url)?;
-            return Err(WrongUse::error(format!("there is no login to {url}"), None));
+            token::remove_login(&url)?;
+            return Err(UsageError::with_hint(format!("there is no login to {url}"), None));
         };
         let ended = server.call::<Value>(Method::DELETE, "access-tokens", &[], None).await;
         // Forgotten even when the server does not know it any more.
-        token::forget(&url)?;
+        token::remove_login(&url)?;
         ended?;
-        output::say(&format!("logged out of {url}\n"))?;
+        output::print(&format!("logged out of {url}\n"))?;
         Ok(ExitCode::SUCCESS)
     })
 }

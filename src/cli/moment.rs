@@ -9,20 +9,20 @@ const UNITS: [(&str, u64); 4] = [("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400
 
 /// A moment, said absolutely or as an age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Moment {
-    At(Timestamp),
+pub(super) enum TimeArgument {
+    Absolute(Timestamp),
     Ago(Duration),
 }
 
-impl Moment {
+impl TimeArgument {
     /// Reads `2026-11-20T08:00:00Z`, `2026-11-20` (00:00 UTC) or `90m`, `2h`, `3d` (ago).
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        if let Some(age) = age(text) {
+        if let Some(age) = parse_age(text) {
             return Ok(Self::Ago(age));
         }
         Timestamp::parse(text)
             .or_else(|| Timestamp::parse(&format!("{text}T00:00:00Z")))
-            .map(Self::At)
+            .map(Self::Absolute)
             .ok_or_else(|| {
                 "write a time like `2026-11-20T08:00:00Z`, a day like `2026-11-20`, or an age like `2h`"
                     .to_owned()
@@ -30,15 +30,15 @@ impl Moment {
     }
 
     /// The moment itself, seen from `now`.
-    pub(super) fn seen_from(self, now: Timestamp) -> Timestamp {
+    pub(super) fn resolve(self, now: Timestamp) -> Timestamp {
         match self {
-            Self::At(time) => time,
+            Self::Absolute(time) => time,
             Self::Ago(age) => now - age,
         }
     }
 }
 
-fn age(text: &str) -> Option<Duration> {
+fn parse_age(text: &str) -> Option<Duration> {
     let (unit, seconds) = UNITS.iter().find(|(unit, _)| text.ends_with(unit))?;
     let count: u64 = text.strip_suffix(unit)?.parse().ok()?;
     count.checked_mul(*seconds).map(Duration::from_secs)
@@ -57,10 +57,10 @@ mod tests {
             ("90m", "2026-11-20T06:30:00Z"),
             ("2d", "2026-11-18T08:00:00Z"),
         ] {
-            assert_eq!(Moment::parse(text).unwrap().seen_from(now).to_string(), moment, "{text}");
+            assert_eq!(TimeArgument::parse(text).unwrap().resolve(now).to_string(), moment, "{text}");
         }
         for bad in ["", "yesterday", "h", "-2h", "99999999999999999999d", "18446744073709551615d"] {
-            assert!(Moment::parse(bad).is_err(), "{bad}");
+            assert!(TimeArgument::parse(bad).is_err(), "{bad}");
         }
     }
 }

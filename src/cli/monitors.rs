@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use comfy_table::Cell;
 use serde::Serialize;
 
-use super::render::plain;
-use super::source::{MonitorRow, Source, SourceArgs};
+use super::render::escape_controls;
+use super::source::{MonitorListRow, ReadSource, SourceArgs};
 use super::style::Style;
 use super::{output, table};
 use crate::domain::{CheckResult, MonitorType, Outcome, Status, Timestamp};
@@ -23,7 +23,7 @@ Examples:
   vigie monitors --data /var/lib/vigie   without a server")]
 pub(super) struct Args {
     /// Only of this type
-    #[arg(long = "type", value_name = "TYPE", value_parser = super::kinds::parse)]
+    #[arg(long = "type", value_name = "TYPE", value_parser = super::kinds::parse_monitor_type)]
     kind: Option<MonitorType>,
     /// Show at most so many
     #[arg(long, default_value_t = 50)]
@@ -40,22 +40,22 @@ pub(super) struct Args {
 
 /// A monitor and its last result.
 #[derive(Debug, Serialize)]
-struct Standing {
+struct MonitorWithLastResult {
     #[serde(flatten)]
-    monitor: MonitorRow,
+    monitor: MonitorListRow,
     #[serde(skip_serializing_if = "Option::is_none")]
-    last: Option<Last>,
+    last: Option<LastResult>,
 }
 
 #[derive(Debug, Serialize)]
-struct Last {
+struct LastResult {
     planned_at: Timestamp,
     outcome: Outcome,
     status: Status,
     status_text: String,
 }
 
-impl From<CheckResult> for Last {
+impl From<CheckResult> for LastResult {
     fn from(result: CheckResult) -> Self {
         let CheckResult { planned_at, outcome, status, status_text, .. } = result;
         Self { planned_at, outcome, status, status_text }
@@ -70,49 +70,60 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
         let count = monitors.len();
         let mut shown = Vec::new();
         for monitor in monitors.into_iter().skip(args.offset).take(args.limit) {
-            let last = last(&mut source, &monitor).await?;
-            shown.push(Standing { monitor, last });
+            let last = last_result(&mut source, &monitor).await?;
+            shown.push(MonitorWithLastResult { monitor, last });
         }
         let text = if args.json {
             serde_json::to_string_pretty(&shown)?
         } else {
-            let style = Style::of_stdout();
-            format!("{}{}", listed(&shown, style), style.dim(&format!("{} of {count} monitors", shown.len())))
+            let style = Style::for_stdout();
+            format!(
+                "{}{}",
+                render_table(&shown, style),
+                style.dim(&format!("{} of {count} monitors", shown.len()))
+            )
         };
-        output::say(&format!("{text}\n"))?;
+        output::print(&format!("{text}\n"))?;
         Ok(ExitCode::SUCCESS)
     })
 }
 
-async fn last(source: &mut Source, monitor: &MonitorRow) -> anyhow::Result<Option<Last>> {
+async fn last_result(
+    source: &mut ReadSource,
+    monitor: &MonitorListRow,
+) -> anyhow::Result<Option<LastResult>> {
     let filter = ResultFilter { monitors: vec![monitor.id], ..ResultFilter::default() };
     let page = source.results(filter, Pagination { limit: 1, offset: 0 }).await?;
-    Ok(page.results.into_iter().next().map(Last::from))
+    Ok(page.results.into_iter().next().map(LastResult::from))
 }
 
 /// `shown` as a table; empty for none.
-fn listed(shown: &[Standing], style: Style) -> String {
+fn render_table(shown: &[MonitorWithLastResult], style: Style) -> String {
     if shown.is_empty() {
         return String::new();
     }
-    let rows = shown.iter().map(|Standing { monitor, last }| {
+    let rows = shown.iter().map(|MonitorWithLastResult { monitor, last }| {
         let outcome = match last {
             _ if !monitor.enabled => Cell::new("disabled"),
             _ if monitor.paused_until.is_some() => {
-                let until = monitor.paused_until.map(table::moment).unwrap_or_default();
+                let until = monitor.paused_until.map(table::time_text).unwrap_or_default();
                 Cell::new(format!("paused until {until}"))
             }
             None => Cell::new("no run yet"),
-            Some(last) => table::outcome(last.outcome, style),
+            Some(last) => table::outcome_cell(last.outcome, style),
         };
         vec![
             Cell::new(monitor.id),
-            Cell::new(plain(&monitor.name)),
+            Cell::new(escape_controls(&monitor.name)),
             Cell::new(monitor.kind),
             Cell::new(format!("{} min", monitor.interval)),
             outcome,
-            last.as_ref().map_or_else(|| Cell::new(""), |last| table::time(last.planned_at)),
+            last.as_ref().map_or_else(|| Cell::new(""), |last| table::time_cell(last.planned_at)),
         ]
     });
-    table::table(&["id", "name", "type", "interval", "outcome", "last run (UTC)"], rows.collect(), style)
+    table::render_table(
+        &["id", "name", "type", "interval", "outcome", "last run (UTC)"],
+        rows.collect(),
+        style,
+    )
 }

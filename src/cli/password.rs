@@ -8,13 +8,13 @@ use anyhow::Context;
 use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 
-use super::output::{Faults, WrongUse};
+use super::output::{InvalidInput, UsageError};
 use crate::schema::intake::SecretSource;
 use crate::service::validate_password;
 use crate::settings::read_secret;
 
 /// Bytes of a line that is typed or piped in at most.
-const MOST: u64 = 16 * 1024;
+const MAX_LINE_BYTES: u64 = 16 * 1024;
 
 /// Where a password comes from.
 #[derive(Clone, Debug, clap::Args)]
@@ -26,35 +26,35 @@ pub(super) struct PasswordArgs {
 
 impl PasswordArgs {
     /// The password of somebody who has one already.
-    pub(super) fn present(&self) -> anyhow::Result<Zeroizing<String>> {
+    pub(super) fn read_current(&self) -> anyhow::Result<Zeroizing<String>> {
         match &self.password_file {
             Some(file) => from_file(file),
-            None => Terminal::open()?.secret("Password: "),
+            None => Terminal::open()?.prompt_hidden("Password: "),
         }
     }
 
     /// A new password, asked for twice; held to the rules.
-    pub(super) fn new_one(&self) -> anyhow::Result<Zeroizing<String>> {
+    pub(super) fn read_new(&self) -> anyhow::Result<Zeroizing<String>> {
         let password = if let Some(file) = &self.password_file {
             from_file(file)?
         } else {
             let mut terminal = Terminal::open()?;
-            let password = terminal.secret("New password: ")?;
-            if *password != *terminal.secret("The same again: ")? {
-                return Err(WrongUse::error("the two passwords are not the same", None));
+            let password = terminal.prompt_hidden("New password: ")?;
+            if *password != *terminal.prompt_hidden("The same again: ")? {
+                return Err(UsageError::with_hint("the two passwords are not the same", None));
             }
             password
         };
         match validate_password(&password) {
-            Some(fault) => Err(Faults(vec![fault]).into()),
+            Some(fault) => Err(InvalidInput(vec![fault]).into()),
             None => Ok(password),
         }
     }
 }
 
 /// A line typed at the terminal, such as a login.
-pub(super) fn ask(question: &str) -> anyhow::Result<String> {
-    Ok(Terminal::open()?.line(question)?.to_string())
+pub(super) fn prompt(question: &str) -> anyhow::Result<String> {
+    Ok(Terminal::open()?.prompt_line(question)?.to_string())
 }
 
 fn from_file(file: &Path) -> anyhow::Result<Zeroizing<String>> {
@@ -68,7 +68,7 @@ fn from_file(file: &Path) -> anyhow::Result<Zeroizing<String>> {
 
 fn first_line(from: impl Read) -> anyhow::Result<Zeroizing<String>> {
     let mut line = Zeroizing::new(String::new());
-    BufReader::new(from.take(MOST)).read_line(&mut line).context("the password cannot be read")?;
+    BufReader::new(from.take(MAX_LINE_BYTES)).read_line(&mut line).context("the password cannot be read")?;
     let length = line.trim_end_matches(['\r', '\n']).len();
     line.truncate(length);
     Ok(line)
@@ -83,20 +83,20 @@ impl Terminal {
     fn open() -> anyhow::Result<Self> {
         let tty = OpenOptions::new().read(true).write(true).open("/dev/tty").map_err(|_| {
             let hint = "name a file with `--password-file FILE`, or `-` for standard input";
-            WrongUse::error("there is no terminal to ask at", Some(hint.to_owned()))
+            UsageError::with_hint("there is no terminal to ask at", Some(hint.to_owned()))
         })?;
         Ok(Self { tty })
     }
 
-    fn secret(&mut self, question: &str) -> anyhow::Result<Zeroizing<String>> {
-        let silence = Silence::of(&self.tty)?;
-        let line = self.line(question);
+    fn prompt_hidden(&mut self, question: &str) -> anyhow::Result<Zeroizing<String>> {
+        let silence = EchoOff::new(&self.tty)?;
+        let line = self.prompt_line(question);
         drop(silence);
         writeln!(self.tty)?;
         line
     }
 
-    fn line(&mut self, question: &str) -> anyhow::Result<Zeroizing<String>> {
+    fn prompt_line(&mut self, question: &str) -> anyhow::Result<Zeroizing<String>> {
         write!(self.tty, "{question}")?;
         self.tty.flush()?;
         let line = first_line(&self.tty)?;
@@ -106,25 +106,25 @@ impl Terminal {
 }
 
 /// Echo is off as long as this lives.
-struct Silence {
+struct EchoOff {
     tty: File,
-    before: Termios,
+    saved_settings: Termios,
 }
 
-impl Silence {
-    fn of(tty: &File) -> anyhow::Result<Self> {
+impl EchoOff {
+    fn new(tty: &File) -> anyhow::Result<Self> {
         let before = tcgetattr(tty)?;
         let mut silent = before.clone();
         silent.local_flags.remove(LocalFlags::ECHO);
         tcsetattr(tty, SetArg::TCSAFLUSH, &silent)?;
-        Ok(Self { tty: tty.try_clone()?, before })
+        Ok(Self { tty: tty.try_clone()?, saved_settings: before })
     }
 }
 
-impl Drop for Silence {
+impl Drop for EchoOff {
     fn drop(&mut self) {
         // The terminal has gone away: nobody types there any more.
-        let _ = tcsetattr(&self.tty, SetArg::TCSAFLUSH, &self.before);
+        let _ = tcsetattr(&self.tty, SetArg::TCSAFLUSH, &self.saved_settings);
     }
 }
 
@@ -147,10 +147,10 @@ mod tests {
         let file = folder.path().join("password");
         let args = PasswordArgs { password_file: Some(file.clone()) };
         std::fs::write(&file, "correct horse\n").unwrap();
-        assert_eq!(*args.new_one().unwrap(), "correct horse");
+        assert_eq!(*args.read_new().unwrap(), "correct horse");
         std::fs::write(&file, "short\n").unwrap();
-        let error = args.new_one().unwrap_err().to_string();
+        let error = args.read_new().unwrap_err().to_string();
         assert!(error.contains("8 to 1024 characters") && !error.contains("short"), "{error}");
-        assert_eq!(*args.present().unwrap(), "short");
+        assert_eq!(*args.read_current().unwrap(), "short");
     }
 }

@@ -1,7 +1,7 @@
 //! What commands need of their process: descriptors, a runtime, variables.
 
 /// An environment variable that says something: an empty one is as good as none, which `clap` denies.
-pub(super) fn variable(name: &str) -> Option<String> {
+pub(super) fn env_variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 

@@ -16,36 +16,36 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use url::Url;
 
-use super::output::WrongUse;
+use super::output::UsageError;
 use super::token;
-use super::trust::{Trust, remedy};
+use super::trust::{ServerTrust, handshake_hint};
 
 /// An answer that is longer is refused.
-const ANSWER_BYTES: usize = 256 * 1024 * 1024;
+const MAX_RESPONSE_BYTES: usize = 256 * 1024 * 1024;
 /// A server that does not take the connection for so long is given up.
-const PATIENCE: Duration = Duration::from_secs(30);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time for a whole answer: applying 100,000 monitors takes a while.
-const ANSWER: Duration = Duration::from_mins(5);
+const RESPONSE_TIMEOUT: Duration = Duration::from_mins(5);
 /// Where a server listens when nothing else is said.
 const LOCAL_SERVER: &str = "http://127.0.0.1:7979";
 
 /// A connection to a server.
-pub(super) struct Server {
+pub(super) struct ApiClient {
     base: Url,
     token: Option<String>,
-    requests: SendRequest<Full<Bytes>>,
+    sender: SendRequest<Full<Bytes>>,
 }
 
 /// A list as the API answers it (behaviour.md 1 "Lists").
 #[derive(Debug, Deserialize)]
-pub(super) struct List<T> {
-    metadata: Metadata,
+pub(super) struct ListResponse<T> {
+    metadata: ListMetadata,
     /// Those in the window.
     pub(super) results: Vec<T>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Metadata {
+struct ListMetadata {
     resultset: Resultset,
 }
 
@@ -55,16 +55,16 @@ struct Resultset {
 }
 
 #[derive(Debug, Deserialize)]
-struct Refusal {
-    errors: Vec<RefusalLine>,
+struct ErrorBody {
+    errors: Vec<ErrorLine>,
 }
 
 #[derive(Debug, Deserialize)]
-struct RefusalLine {
+struct ErrorLine {
     message: String,
 }
 
-impl<T> List<T> {
+impl<T> ListResponse<T> {
     /// How many match in all.
     pub(super) fn count(&self) -> u64 {
         self.metadata.resultset.count
@@ -90,11 +90,11 @@ pub(super) struct ServerArgs {
 impl ServerArgs {
     /// Where the server is.
     pub(super) fn url(&self) -> anyhow::Result<Url> {
-        if let Some(named) = self.server.clone().or_else(|| super::process::variable("VIGIE_SERVER")) {
+        if let Some(named) = self.server.clone().or_else(|| super::process::env_variable("VIGIE_SERVER")) {
             return parse_url(&named);
         }
         let mut url = parse_url(LOCAL_SERVER)?;
-        if token::of_this_host(&url).is_some_and(|host| host.certificate.is_some()) {
+        if token::host_token_for(&url).is_some_and(|host| host.certificate.is_some()) {
             // Never refused: both are special schemes, and the port is written out.
             let _ = url.set_scheme("https");
         }
@@ -102,71 +102,77 @@ impl ServerArgs {
     }
 
     /// Whether somebody named a server.
-    pub(super) fn named(&self) -> bool {
-        self.server.is_some() || super::process::variable("VIGIE_SERVER").is_some()
+    pub(super) fn is_named(&self) -> bool {
+        self.server.is_some() || super::process::env_variable("VIGIE_SERVER").is_some()
     }
 
     /// Connects with the token that `vigie login` keeps for this server, and no other.
-    pub(super) async fn open_logged_in(&self) -> anyhow::Result<Option<Server>> {
+    pub(super) async fn open_logged_in(&self) -> anyhow::Result<Option<ApiClient>> {
         let url = self.url()?;
-        match token::kept(&url)? {
-            Some(login) => Server::connect(url.clone(), Some(login.token), self.trust(&url)).await.map(Some),
+        match token::stored_login(&url)? {
+            Some(login) => {
+                ApiClient::connect(url.clone(), Some(login.token), self.trust(&url)).await.map(Some)
+            }
             None => Ok(None),
         }
     }
 
     /// Connects, with the token that there is for this server.
-    pub(super) async fn open(&self) -> anyhow::Result<Server> {
+    pub(super) async fn open(&self) -> anyhow::Result<ApiClient> {
         let url = self.url()?;
-        let token = token::find(&url, self.token_file.as_deref())?;
-        Server::connect(url.clone(), token, self.trust(&url)).await
+        let token = token::find_token(&url, self.token_file.as_deref())?;
+        ApiClient::connect(url.clone(), token, self.trust(&url)).await
     }
 
     /// Connects without a token, as for logging in.
-    pub(super) async fn open_bare(&self) -> anyhow::Result<Server> {
+    pub(super) async fn open_without_token(&self) -> anyhow::Result<ApiClient> {
         let url = self.url()?;
-        Server::connect(url.clone(), None, self.trust(&url)).await
+        ApiClient::connect(url.clone(), None, self.trust(&url)).await
     }
 
     /// Whom to trust at `url`: without `--ca-file`, a server on this host is known by the certificate that its
     /// host token names.
-    fn trust(&self, url: &Url) -> Trust<'_> {
+    fn trust(&self, url: &Url) -> ServerTrust<'_> {
         match self.ca_file.as_deref() {
-            Some(file) => Trust { ca_file: Some(file), certificate: None },
-            None => Trust {
+            Some(file) => ServerTrust { ca_file: Some(file), certificate: None },
+            None => ServerTrust {
                 ca_file: None,
-                certificate: token::of_this_host(url).and_then(|host| host.certificate),
+                certificate: token::host_token_for(url).and_then(|host| host.certificate),
             },
         }
     }
 }
 
-impl Server {
+impl ApiClient {
     /// Connects to the server at `base`; `token` authenticates every call.
-    pub(super) async fn connect(base: Url, token: Option<String>, trust: Trust<'_>) -> anyhow::Result<Self> {
+    pub(super) async fn connect(
+        base: Url,
+        token: Option<String>,
+        trust: ServerTrust<'_>,
+    ) -> anyhow::Result<Self> {
         let host = base.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
         let port = base.port_or_known_default().unwrap_or(80);
-        let dialled = tokio::time::timeout(PATIENCE, TcpStream::connect((host.as_str(), port))).await;
+        let dialled = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect((host.as_str(), port))).await;
         let stream = dialled
-            .map_err(|_| anyhow::anyhow!("it does not answer within {} s", PATIENCE.as_secs()))
+            .map_err(|_| anyhow::anyhow!("it does not answer within {} s", CONNECT_TIMEOUT.as_secs()))
             .and_then(|dialled| Ok(dialled?))
             .with_context(|| format!("no server can be reached at `{base}`\nhint: is `vigie serve` running there? Name another one with `--server URL`"))?;
         let requests = if base.scheme() == "https" {
             let name = ServerName::try_from(host).context("the host of the server is no valid name")?;
-            let shaken = trust.connector()?.connect(name, stream).await;
+            let shaken = trust.tls_connector()?.connect(name, stream).await;
             let stream = shaken.map_err(|error| {
-                let words = format!("the TLS handshake failed at `{base}`\nhint: {}", remedy(&error));
+                let words = format!("the TLS handshake failed at `{base}`\nhint: {}", handshake_hint(&error));
                 anyhow::Error::new(error).context(words)
             })?;
-            start(stream).await?
+            start_connection(stream).await?
         } else {
-            start(stream).await?
+            start_connection(stream).await?
         };
-        Ok(Self { base, token, requests })
+        Ok(Self { base, token, sender: requests })
     }
 
     /// The answer to GET `path` below `/api/v3`, with `query`.
-    pub(super) async fn read<T: DeserializeOwned>(
+    pub(super) async fn get<T: DeserializeOwned>(
         &mut self,
         path: &str,
         query: &[(&str, String)],
@@ -209,13 +215,15 @@ impl Server {
         }
         let request =
             request.body(Full::from(bytes)).context("the token has characters that no token has")?;
-        let exchange = exchange(&mut self.requests, request);
-        let (status, body) = tokio::time::timeout(ANSWER, exchange)
+        let exchange = exchange(&mut self.sender, request);
+        let (status, body) = tokio::time::timeout(RESPONSE_TIMEOUT, exchange)
             .await
-            .with_context(|| format!("the server did not answer `{url}` within {} s", ANSWER.as_secs()))?
-            .map_err(|error| unread(error, &self.base))?;
+            .with_context(|| {
+                format!("the server did not answer `{url}` within {} s", RESPONSE_TIMEOUT.as_secs())
+            })?
+            .map_err(|error| explain_transport_error(error, &self.base))?;
         if !status.is_success() {
-            return Err(Refused::new(&url, status, &body).into());
+            return Err(ErrorResponse::new(&url, status, &body).into());
         }
         // What answers with nothing (204) is read as null.
         let body = if body.is_empty() { Bytes::from_static(b"null") } else { body };
@@ -232,7 +240,7 @@ fn parse_url(text: &str) -> anyhow::Result<Url> {
             }
             Ok(url)
         }
-        _ => Err(WrongUse::error(format!("`{text}` is no URL of a server"), hint)),
+        _ => Err(UsageError::with_hint(format!("`{text}` is no URL of a server"), hint)),
     }
 }
 
@@ -241,7 +249,7 @@ fn host_header(url: &Url) -> String {
     url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
-async fn start<S>(stream: S) -> anyhow::Result<SendRequest<Full<Bytes>>>
+async fn start_connection<S>(stream: S) -> anyhow::Result<SendRequest<Full<Bytes>>>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -258,14 +266,14 @@ async fn exchange(
     requests.ready().await.context("the server closed the connection")?;
     let response = requests.send_request(request).await?;
     let status = response.status();
-    let body = Limited::new(response.into_body(), ANSWER_BYTES).collect().await;
+    let body = Limited::new(response.into_body(), MAX_RESPONSE_BYTES).collect().await;
     let body =
         body.map_err(|error| anyhow::anyhow!(error)).context("the answer cannot be read to its end")?;
     Ok((status, body.to_bytes()))
 }
 
 /// What is told when no HTTP came back; mostly a server that speaks TLS.
-fn unread(error: anyhow::Error, base: &Url) -> anyhow::Error {
+fn explain_transport_error(error: anyhow::Error, base: &Url) -> anyhow::Error {
     let parse = error.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse);
     if !parse {
         return error;
@@ -280,17 +288,17 @@ fn unread(error: anyhow::Error, base: &Url) -> anyhow::Error {
 
 /// The server refused a call.
 #[derive(Debug, thiserror::Error)]
-#[error("{words}")]
-pub(super) struct Refused {
+#[error("{message}")]
+pub(super) struct ErrorResponse {
     /// Its answer.
     pub(super) status: StatusCode,
-    words: String,
+    message: String,
 }
 
-impl Refused {
+impl ErrorResponse {
     fn new(url: &Url, status: StatusCode, body: &[u8]) -> Self {
         let answer = format!("the server answered `{url}` with {status}");
-        let lines = serde_json::from_slice::<Refusal>(body).map(|refusal| refusal.errors);
+        let lines = serde_json::from_slice::<ErrorBody>(body).map(|refusal| refusal.errors);
         let lines = lines.unwrap_or_default();
         let hint = match status {
             StatusCode::UNAUTHORIZED => {
@@ -304,7 +312,7 @@ impl Refused {
             [only] => format!("{answer}: {}", only.message),
             several => several.iter().fold(answer, |words, line| words + "\nerror: " + &line.message),
         };
-        Self { status, words: words.replace("\n  hint:", "\nhint:") + hint }
+        Self { status, message: words.replace("\n  hint:", "\nhint:") + hint }
     }
 
     /// The status of the answer that `error` is about.
@@ -324,7 +332,7 @@ mod tests {
         }
         for bad in ["127.0.0.1:7979", "ftp://host/", "", "http://"] {
             let error = parse_url(bad).unwrap_err();
-            assert!(error.is::<WrongUse>() && error.to_string().contains("hint: "), "{bad}: {error}");
+            assert!(error.is::<UsageError>() && error.to_string().contains("hint: "), "{bad}: {error}");
         }
     }
 
@@ -332,7 +340,7 @@ mod tests {
     fn the_words_of_a_refusal_are_handed_on() {
         let url = Url::parse("http://a/b").unwrap();
         let told = |status: u16, body: &str| {
-            Refused::new(&url, StatusCode::from_u16(status).unwrap(), body.as_bytes()).to_string()
+            ErrorResponse::new(&url, StatusCode::from_u16(status).unwrap(), body.as_bytes()).to_string()
         };
         let one = r#"{"errors":[{"code":409,"message":"`a` is there"}]}"#;
         assert_eq!(told(409, one), "the server answered `http://a/b` with 409 Conflict: `a` is there");

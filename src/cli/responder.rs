@@ -20,7 +20,7 @@ pub(super) struct Args {
 
 /// The line that is printed.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Greeting {
+pub(super) struct ListeningLine {
     /// Where the targets listen.
     pub(super) addresses: ResponderAddresses,
     /// Certificate of the CA behind HTTPS.
@@ -32,8 +32,9 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     super::process::runtime(true)?.block_on(async {
         let config = ResponderConfig { address_count: args.spread, ..ResponderConfig::default() };
         let responder = Responder::start(config).await.context("the built-in targets cannot start")?;
-        let greeting = Greeting { addresses: responder.addresses(), ca_pem: responder.ca_pem().to_owned() };
-        output::say(&format!("{}\n", serde_json::to_string(&greeting)?))?;
+        let greeting =
+            ListeningLine { addresses: responder.addresses(), ca_pem: responder.ca_pem().to_owned() };
+        output::print(&format!("{}\n", serde_json::to_string(&greeting)?))?;
         // Whoever started this holds the other end: when it ends, for whatever reason, so does this.
         let _ = tokio::task::spawn_blocking(|| std::io::stdin().read(&mut [0; 1])).await;
         Ok(ExitCode::SUCCESS)

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use comfy_table::{Cell, CellAlignment};
 
-use super::moment::Moment;
-use super::render::plain;
+use super::moment::TimeArgument;
+use super::render::escape_controls;
 use super::source::SourceArgs;
 use super::style::Style;
 use super::{output, table};
@@ -29,14 +29,14 @@ pub(super) struct Args {
     /// Only of this monitor: its id or its name
     monitor: Option<String>,
     /// Only with this outcome; several with commas
-    #[arg(long, value_name = "OUTCOME", value_delimiter = ',', value_parser = outcome)]
+    #[arg(long, value_name = "OUTCOME", value_delimiter = ',', value_parser = parse_outcome)]
     outcome: Vec<Outcome>,
     /// Only planned at or after: a time, a day, or an age such as `2h`
-    #[arg(long, value_name = "WHEN", value_parser = Moment::parse)]
-    from: Option<Moment>,
+    #[arg(long, value_name = "WHEN", value_parser = TimeArgument::parse)]
+    from: Option<TimeArgument>,
     /// Only planned before: a time, a day, or an age such as `2h`
-    #[arg(long, value_name = "WHEN", value_parser = Moment::parse)]
-    thru: Option<Moment>,
+    #[arg(long, value_name = "WHEN", value_parser = TimeArgument::parse)]
+    thru: Option<TimeArgument>,
     /// Show at most so many
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     limit: u32,
@@ -61,48 +61,48 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
         let filter = ResultFilter {
             monitors,
             location: None,
-            from: args.from.map(|moment| moment.seen_from(now)),
-            until: args.thru.map(|moment| moment.seen_from(now)),
+            from: args.from.map(|moment| moment.resolve(now)),
+            until: args.thru.map(|moment| moment.resolve(now)),
             outcomes: args.outcome,
             customer: None,
         };
         let page = source.results(filter, Pagination { limit: args.limit, offset: args.offset }).await?;
         if args.json {
-            output::say(&format!("{}\n", serde_json::to_string_pretty(&page.results)?))?;
+            output::print(&format!("{}\n", serde_json::to_string_pretty(&page.results)?))?;
         } else {
             let locations = source.locations().await?;
-            let mut text = listed(&page.results, &locations, Style::of_stdout());
+            let mut text = render_table(&page.results, &locations, Style::for_stdout());
             let shown = page.results.len();
-            text.push_str(&Style::of_stdout().dim(&format!("{shown} of {} results", page.total)));
-            output::say(&format!("{text}\n"))?;
+            text.push_str(&Style::for_stdout().dim(&format!("{shown} of {} results", page.total)));
+            output::print(&format!("{text}\n"))?;
         }
         Ok(ExitCode::SUCCESS)
     })
 }
 
-fn outcome(word: &str) -> Result<Outcome, String> {
+fn parse_outcome(word: &str) -> Result<Outcome, String> {
     let words = Outcome::ALL.map(Outcome::name).join("`, `");
     Outcome::from_name(word).ok_or_else(|| format!("an outcome is one of `{words}`"))
 }
 
 /// `results` as a table; empty for none.
-fn listed(results: &[CheckResult], locations: &[Location], style: Style) -> String {
+fn render_table(results: &[CheckResult], locations: &[Location], style: Style) -> String {
     if results.is_empty() {
         return String::new();
     }
     let rows = results.iter().map(|result| {
         let took = if result.attempts.is_empty() { String::new() } else { format_duration(result.total_us) };
         vec![
-            table::time(result.planned_at),
-            Cell::new(plain(&result.monitor_name)),
+            table::time_cell(result.planned_at),
+            Cell::new(escape_controls(&result.monitor_name)),
             Cell::new(result.monitor_type),
-            Cell::new(place(result.location_id, locations)),
-            table::outcome(result.outcome, style),
+            Cell::new(location_name(result.location_id, locations)),
+            table::outcome_cell(result.outcome, style),
             Cell::new(took).set_alignment(CellAlignment::Right),
-            Cell::new(plain(&why(result))),
+            Cell::new(escape_controls(&reason_text(result))),
         ]
     });
-    table::table(
+    table::render_table(
         &["planned (UTC)", "monitor", "type", "location", "outcome", "took", "why"],
         rows.collect(),
         style,
@@ -110,13 +110,13 @@ fn listed(results: &[CheckResult], locations: &[Location], style: Style) -> Stri
 }
 
 /// The name of a location; its number where the name is not known.
-fn place(id: LocationId, locations: &[Location]) -> String {
+fn location_name(id: LocationId, locations: &[Location]) -> String {
     let known = locations.iter().find(|location| location.id == id);
     known.map_or_else(|| id.to_string(), |location| location.name.clone())
 }
 
 /// The deciding reason; of missed runs also how many.
-fn why(result: &CheckResult) -> String {
+fn reason_text(result: &CheckResult) -> String {
     match result.missed {
         Some(missed) => format!("{} missed: {}", missed.slots, missed.reason.describe()),
         None => result.reasons.first().cloned().unwrap_or_default(),

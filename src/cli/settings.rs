@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::output::{Faults, WrongUse};
+use super::output::{InvalidInput, UsageError};
 use crate::settings::{HostedLocation, SettingSources, Settings};
 use crate::syntax::ValidationError;
 
@@ -17,7 +17,7 @@ pub(super) struct SettingsArgs {
 
 /// From where something is done: a location of the settings.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct PlaceArgs {
+pub(super) struct LocationArgs {
     /// Number of the location of the settings whose network is used; the first one when absent
     #[arg(long, value_name = "ID")]
     location: Option<i64>,
@@ -27,10 +27,10 @@ pub(super) struct PlaceArgs {
 
 /// The settings file that `flag` names, or else the environment.
 pub(super) fn config_file(flag: Option<PathBuf>) -> Option<PathBuf> {
-    flag.or_else(|| super::process::variable("VIGIE_CONFIG").map(PathBuf::from))
+    flag.or_else(|| super::process::env_variable("VIGIE_CONFIG").map(PathBuf::from))
 }
 
-impl PlaceArgs {
+impl LocationArgs {
     /// The settings, and the location of them that is named, or the first one.
     pub(super) fn load(&self) -> anyhow::Result<(Settings, HostedLocation)> {
         let settings = self.settings.load()?;
@@ -39,7 +39,7 @@ impl PlaceArgs {
         let location = named.ok_or_else(|| {
             let known: Vec<_> = settings.location_ids().iter().map(ToString::to_string).collect();
             let hint = format!("those of the settings are {}", known.join(", "));
-            WrongUse::error(format!("there is no location `{id}`"), Some(hint))
+            UsageError::with_hint(format!("there is no location `{id}`"), Some(hint))
         })?;
         Ok((settings, location))
     }
@@ -48,11 +48,11 @@ impl PlaceArgs {
 impl SettingsArgs {
     /// The settings of the file, of the variables and their defaults.
     pub(super) fn load(&self) -> anyhow::Result<Settings> {
-        self.read(None).map_err(|faults| Faults(faults).into())
+        self.load_from(None).map_err(|faults| InvalidInput(faults).into())
     }
 
     /// As [`SettingsArgs::load`], from `file` when there is one; answers with the faults themselves.
-    pub(super) fn read(&self, file: Option<&Path>) -> Result<Settings, Vec<ValidationError>> {
+    pub(super) fn load_from(&self, file: Option<&Path>) -> Result<Settings, Vec<ValidationError>> {
         let file = file.map(Path::to_owned).or_else(|| config_file(self.config.clone()));
         Settings::load(&SettingSources { file, ..SettingSources::default() }.with_environment())
     }

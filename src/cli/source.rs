@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use super::output::WrongUse;
-use super::remote::{List, Server, ServerArgs};
+use super::output::UsageError;
+use super::remote::{ApiClient, ListResponse, ServerArgs};
 use crate::clock::{Clock, SystemClock};
 use crate::domain::{CheckResult, Location, MonitorId, MonitorType, Timestamp};
 use crate::schema::Monitor;
@@ -13,7 +13,7 @@ use crate::store::{PaginatedResults, Pagination, ReadOnlyStore, ResultFilter, Sq
 use crate::syntax::closest_match;
 
 /// Name of the database in a data folder.
-pub(super) const DATABASE: &str = "vigie.db";
+pub(super) const DATABASE_FILE: &str = "vigie.db";
 
 /// Options of the commands that read.
 #[derive(Clone, Debug, clap::Args)]
@@ -26,14 +26,14 @@ pub(super) struct SourceArgs {
 }
 
 /// An open source.
-pub(super) enum Source {
-    Server(Box<Server>),
+pub(super) enum ReadSource {
+    Server(Box<ApiClient>),
     File(ReadOnlyStore),
 }
 
 /// What a list of monitors shows of one.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, serde::Serialize)]
-pub(super) struct MonitorRow {
+pub(super) struct MonitorListRow {
     pub(super) id: MonitorId,
     pub(super) name: String,
     #[serde(rename = "type")]
@@ -46,7 +46,7 @@ pub(super) struct MonitorRow {
     pub(super) paused_until: Option<Timestamp>,
 }
 
-impl From<&Monitor> for MonitorRow {
+impl From<&Monitor> for MonitorListRow {
     fn from(monitor: &Monitor) -> Self {
         Self {
             id: monitor.id,
@@ -61,16 +61,16 @@ impl From<&Monitor> for MonitorRow {
 
 impl SourceArgs {
     /// Opens what the options name.
-    pub(super) async fn open(&self) -> anyhow::Result<Source> {
+    pub(super) async fn open(&self) -> anyhow::Result<ReadSource> {
         if let Some(folder) = &self.data {
             let settings = SqliteSettings { readers: 1, ..SqliteSettings::default() };
-            return Ok(Source::File(ReadOnlyStore::open(&folder.join(DATABASE), &settings)?));
+            return Ok(ReadSource::File(ReadOnlyStore::open(&folder.join(DATABASE_FILE), &settings)?));
         }
-        Ok(Source::Server(Box::new(self.server.open().await?)))
+        Ok(ReadSource::Server(Box::new(self.server.open().await?)))
     }
 }
 
-impl Source {
+impl ReadSource {
     /// Results, newest first.
     pub(super) async fn results(
         &mut self,
@@ -80,17 +80,20 @@ impl Source {
         match self {
             Self::File(reader) => Ok(reader.results(filter, page).await?),
             Self::Server(server) => {
-                let list: List<CheckResult> = server.read("results", &query_of(&filter, page)).await?;
+                let list: ListResponse<CheckResult> =
+                    server.get("results", &results_query(&filter, page)).await?;
                 Ok(PaginatedResults { total: list.count(), results: list.results })
             }
         }
     }
 
     /// All monitors, by id.
-    pub(super) async fn monitors(&mut self) -> anyhow::Result<Vec<MonitorRow>> {
-        let mut rows: Vec<MonitorRow> = match self {
-            Self::File(reader) => reader.monitors().await?.iter().map(MonitorRow::from).collect(),
-            Self::Server(server) => server.read::<List<MonitorRow>>("monitors", &[]).await?.results,
+    pub(super) async fn monitors(&mut self) -> anyhow::Result<Vec<MonitorListRow>> {
+        let mut rows: Vec<MonitorListRow> = match self {
+            Self::File(reader) => reader.monitors().await?.iter().map(MonitorListRow::from).collect(),
+            Self::Server(server) => {
+                server.get::<ListResponse<MonitorListRow>>("monitors", &[]).await?.results
+            }
         };
         rows.sort_by_key(|row| row.id);
         Ok(rows)
@@ -100,12 +103,12 @@ impl Source {
     pub(super) async fn locations(&mut self) -> anyhow::Result<Vec<Location>> {
         match self {
             Self::File(_) => Ok(Vec::new()),
-            Self::Server(server) => Ok(server.read::<List<Location>>("locations", &[]).await?.results),
+            Self::Server(server) => Ok(server.get::<ListResponse<Location>>("locations", &[]).await?.results),
         }
     }
 
     /// The monitor that `word` names: its id or its name.
-    pub(super) async fn monitor(&mut self, word: &str) -> anyhow::Result<MonitorRow> {
+    pub(super) async fn monitor(&mut self, word: &str) -> anyhow::Result<MonitorListRow> {
         let rows = self.monitors().await?;
         let id = word.parse().map(MonitorId).ok();
         if let Some(row) = rows.iter().find(|row| Some(row.id) == id || row.name == word) {
@@ -115,22 +118,22 @@ impl Source {
             || "`vigie monitors` lists them".to_owned(),
             |near| format!("did you mean `{near}`?"),
         );
-        Err(WrongUse::error(format!("there is no monitor with the id or name `{word}`"), Some(hint)))
+        Err(UsageError::with_hint(format!("there is no monitor with the id or name `{word}`"), Some(hint)))
     }
 }
 
 /// The query of `filter` and `page` for `GET /results` (behaviour.md 1).
-fn query_of(filter: &ResultFilter, page: Pagination) -> Vec<(&'static str, String)> {
+fn results_query(filter: &ResultFilter, page: Pagination) -> Vec<(&'static str, String)> {
     let mut query = vec![("limit", page.limit.to_string()), ("offset", page.offset.to_string())];
     let mut add = |name, value: Option<String>| query.extend(value.map(|value| (name, value)));
-    add("monitor_id", joined(&filter.monitors));
+    add("monitor_id", comma_list(&filter.monitors));
     add("location_id", filter.location.map(|id| id.to_string()));
     add("from", filter.from.map(|time| time.to_string()));
     add("thru", filter.until.map(|time| time.to_string()));
-    add("outcome", joined(&filter.outcomes));
+    add("outcome", comma_list(&filter.outcomes));
     query
 }
 
-fn joined<T: ToString>(values: &[T]) -> Option<String> {
+fn comma_list<T: ToString>(values: &[T]) -> Option<String> {
     (!values.is_empty()).then(|| values.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))
 }

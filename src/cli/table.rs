@@ -6,7 +6,7 @@ use super::style::Style;
 use crate::domain::Outcome;
 
 /// A table of `rows` under `heads`, each line without trailing spaces; a terminal's width is kept to.
-pub(super) fn table(heads: &[&str], rows: Vec<Vec<Cell>>, style: Style) -> String {
+pub(super) fn render_table(heads: &[&str], rows: Vec<Vec<Cell>>, style: Style) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
     table.set_header(heads.iter().map(|head| head.to_uppercase()));
@@ -14,7 +14,7 @@ pub(super) fn table(heads: &[&str], rows: Vec<Vec<Cell>>, style: Style) -> Strin
     for column in table.column_iter_mut() {
         column.set_padding((0, 2));
     }
-    if style.is_painted() {
+    if style.is_colored() {
         table.enforce_styling();
     }
     let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
@@ -22,9 +22,9 @@ pub(super) fn table(heads: &[&str], rows: Vec<Vec<Cell>>, style: Style) -> Strin
 }
 
 /// A cell with the word of `outcome`, in its colour when `style` paints.
-pub(super) fn outcome(outcome: Outcome, style: Style) -> Cell {
+pub(super) fn outcome_cell(outcome: Outcome, style: Style) -> Cell {
     let cell = Cell::new(outcome.name());
-    if !style.is_painted() {
+    if !style.is_colored() {
         return cell;
     }
     cell.add_attribute(Attribute::Bold).fg(match outcome {
@@ -37,12 +37,12 @@ pub(super) fn outcome(outcome: Outcome, style: Style) -> Cell {
 }
 
 /// A time without its fraction, as tables show it.
-pub(super) fn time(at: crate::domain::Timestamp) -> Cell {
-    Cell::new(moment(at))
+pub(super) fn time_cell(at: crate::domain::Timestamp) -> Cell {
+    Cell::new(time_text(at))
 }
 
 /// The same as text.
-pub(super) fn moment(at: crate::domain::Timestamp) -> String {
+pub(super) fn time_text(at: crate::domain::Timestamp) -> String {
     at.to_string().chars().take(19).collect::<String>().replace('T', " ")
 }
 
@@ -53,17 +53,17 @@ mod tests {
     #[test]
     fn columns_are_aligned_and_lines_have_no_tail() {
         let rows = vec![
-            vec![Cell::new("1"), outcome(Outcome::Ok, Style::PLAIN)],
+            vec![Cell::new("1"), outcome_cell(Outcome::Ok, Style::PLAIN)],
             vec![Cell::new("1000"), Cell::new("")],
         ];
-        assert_eq!(table(&["id", "outcome"], rows, Style::PLAIN), "ID    OUTCOME\n1     ok\n1000\n");
+        assert_eq!(render_table(&["id", "outcome"], rows, Style::PLAIN), "ID    OUTCOME\n1     ok\n1000\n");
     }
 
     #[test]
     fn outcomes_are_painted_only_by_a_style_that_paints() {
-        let rows = || vec![vec![outcome(Outcome::Error, Style::painted())]];
-        assert!(table(&["outcome"], rows(), Style::painted()).contains("\x1b["));
-        let plain = vec![vec![outcome(Outcome::Error, Style::PLAIN)]];
-        assert!(!table(&["outcome"], plain, Style::PLAIN).contains('\x1b'));
+        let rows = || vec![vec![outcome_cell(Outcome::Error, Style::colored())]];
+        assert!(render_table(&["outcome"], rows(), Style::colored()).contains("\x1b["));
+        let plain = vec![vec![outcome_cell(Outcome::Error, Style::PLAIN)]];
+        assert!(!render_table(&["outcome"], plain, Style::PLAIN).contains('\x1b'));
     }
 }

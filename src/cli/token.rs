@@ -18,7 +18,7 @@ use crate::settings::{SettingSources, Settings};
 
 /// What `vigie login` keeps of one server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Login {
+pub(super) struct StoredLogin {
     /// The access token.
     pub(super) token: String,
     /// When it ends.
@@ -26,22 +26,22 @@ pub(super) struct Login {
 }
 
 /// All logins, by the URL of the server.
-type Logins = BTreeMap<String, Login>;
+type StoredLogins = BTreeMap<String, StoredLogin>;
 
 /// The token for `server`: that of `file`, of `VIGIE_TOKEN`, of `vigie login`, else the host token of a server
 /// on this host; the first that there is.
-pub(super) fn find(server: &Url, file: Option<&Path>) -> anyhow::Result<Option<String>> {
+pub(super) fn find_token(server: &Url, file: Option<&Path>) -> anyhow::Result<Option<String>> {
     if let Some(file) = file {
-        return token_from(file).map(Some);
+        return read_token_file(file).map(Some);
     }
-    if let Some(token) = super::process::variable("VIGIE_TOKEN") {
+    if let Some(token) = super::process::env_variable("VIGIE_TOKEN") {
         return Ok(Some(token));
     }
-    Ok(kept(server)?.map(|login| login.token).or_else(|| Some(of_this_host(server)?.token)))
+    Ok(stored_login(server)?.map(|login| login.token).or_else(|| Some(host_token_for(server)?.token)))
 }
 
 /// The token in `file`, without the line break at its end.
-fn token_from(file: &Path) -> anyhow::Result<String> {
+fn read_token_file(file: &Path) -> anyhow::Result<String> {
     let text = fs::read_to_string(file)
         .with_context(|| format!("the token file `{}` cannot be read", file.display()))?;
     // The file of the host token goes on with addresses.
@@ -49,38 +49,39 @@ fn token_from(file: &Path) -> anyhow::Result<String> {
 }
 
 /// The login that is kept for `server`, unless it is over.
-pub(super) fn kept(server: &Url) -> anyhow::Result<Option<Login>> {
-    let mut logins = login_file().map(|file| logins(&file)).transpose()?.unwrap_or_default();
-    Ok(logins.remove(&key(server)).filter(|login| login.expires_at > SystemClock.now()))
+pub(super) fn stored_login(server: &Url) -> anyhow::Result<Option<StoredLogin>> {
+    let mut logins = login_file().map(|file| read_logins(&file)).transpose()?.unwrap_or_default();
+    Ok(logins.remove(&server_key(server)).filter(|login| login.expires_at > SystemClock.now()))
 }
 
 /// Keeps `login` for `server`; answers the file.
-pub(super) fn keep(server: &Url, login: Login) -> anyhow::Result<PathBuf> {
-    change(|logins| {
-        logins.insert(key(server), login);
+pub(super) fn store_login(server: &Url, login: StoredLogin) -> anyhow::Result<PathBuf> {
+    update_logins(|logins| {
+        logins.insert(server_key(server), login);
     })
 }
 
 /// Forgets the login of `server`.
-pub(super) fn forget(server: &Url) -> anyhow::Result<PathBuf> {
-    change(|logins| {
-        logins.remove(&key(server));
+pub(super) fn remove_login(server: &Url) -> anyhow::Result<PathBuf> {
+    update_logins(|logins| {
+        logins.remove(&server_key(server));
     })
 }
 
-fn key(server: &Url) -> String {
+fn server_key(server: &Url) -> String {
     server.as_str().trim_end_matches('/').to_owned()
 }
 
 /// `logins.json` in `$XDG_CONFIG_HOME/vigie` or `~/.config/vigie`; `None` without a home.
 fn login_file() -> Option<PathBuf> {
     let config =
-        super::process::variable("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let config = config.or_else(|| Some(Path::new(&super::process::variable("HOME")?).join(".config")))?;
+        super::process::env_variable("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let config =
+        config.or_else(|| Some(Path::new(&super::process::env_variable("HOME")?).join(".config")))?;
     Some(config.join("vigie/logins.json"))
 }
 
-fn logins(file: &Path) -> anyhow::Result<Logins> {
+fn read_logins(file: &Path) -> anyhow::Result<StoredLogins> {
     match fs::read(file) {
         Ok(bytes) => serde_json::from_slice(&bytes).with_context(|| {
             format!(
@@ -88,21 +89,21 @@ fn logins(file: &Path) -> anyhow::Result<Logins> {
                 file.display()
             )
         }),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Logins::default()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(StoredLogins::default()),
         Err(error) => Err(error).with_context(|| format!("`{}` cannot be read", file.display())),
     }
 }
 
-fn change(act: impl FnOnce(&mut Logins)) -> anyhow::Result<PathBuf> {
+fn update_logins(act: impl FnOnce(&mut StoredLogins)) -> anyhow::Result<PathBuf> {
     let file = login_file().context("there is no home folder\nhint: set HOME or XDG_CONFIG_HOME")?;
-    let mut logins = logins(&file)?;
+    let mut logins = read_logins(&file)?;
     act(&mut logins);
-    write(&file, &logins).with_context(|| format!("`{}` cannot be written", file.display()))?;
+    write_logins(&file, &logins).with_context(|| format!("`{}` cannot be written", file.display()))?;
     Ok(file)
 }
 
 /// Replaces `file` as a whole; nobody else may read it.
-fn write(file: &Path, logins: &Logins) -> anyhow::Result<()> {
+fn write_logins(file: &Path, logins: &StoredLogins) -> anyhow::Result<()> {
     if let Some(folder) = file.parent() {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
@@ -119,7 +120,7 @@ fn write(file: &Path, logins: &Logins) -> anyhow::Result<()> {
 }
 
 /// What a server of this host left for its commands, when `server` names one.
-pub(super) fn of_this_host(server: &Url) -> Option<HostToken> {
+pub(super) fn host_token_for(server: &Url) -> Option<HostToken> {
     let host = server.host_str().unwrap_or_default().trim_matches(['[', ']']);
     let local =
         host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
@@ -144,20 +145,20 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("vigie/logins.json");
-        assert_eq!(logins(&file).unwrap(), Logins::default());
-        let login = Login { token: "t".to_owned(), expires_at: Timestamp::from_seconds(5) };
+        assert_eq!(read_logins(&file).unwrap(), StoredLogins::default());
+        let login = StoredLogin { token: "t".to_owned(), expires_at: Timestamp::from_seconds(5) };
         let url = Url::parse("https://vigie.test/").unwrap();
-        let kept = Logins::from([(key(&url), login)]);
-        write(&file, &kept).unwrap();
-        write(&file, &kept).unwrap();
-        assert_eq!(logins(&file).unwrap(), kept);
+        let kept = StoredLogins::from([(server_key(&url), login)]);
+        write_logins(&file, &kept).unwrap();
+        write_logins(&file, &kept).unwrap();
+        assert_eq!(read_logins(&file).unwrap(), kept);
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
         fs::write(&file, "{").unwrap();
-        assert!(logins(&file).unwrap_err().to_string().contains("hint: remove the file"));
+        assert!(read_logins(&file).unwrap_err().to_string().contains("hint: remove the file"));
     }
 
     #[test]
     fn a_server_elsewhere_gets_no_token_of_this_host() {
-        assert_eq!(of_this_host(&Url::parse("http://vigie.test:7979/").unwrap()), None);
+        assert_eq!(host_token_for(&Url::parse("http://vigie.test:7979/").unwrap()), None);
     }
 }

@@ -6,11 +6,11 @@ use std::time::Duration;
 use anyhow::Context;
 
 use super::output;
-use super::settings::PlaceArgs;
+use super::settings::LocationArgs;
 use crate::net::{AddressFamily, Deadline, Endpoint, Net, RouteEnd, TracerouteMethod, TracerouteOptions};
 
 /// Longest that a name may take to resolve, on top of the way itself.
-const RESOLVING: Duration = Duration::from_secs(15);
+const RESOLVE_ALLOWANCE: Duration = Duration::from_secs(15);
 
 /// Show the way to a host, hop by hop
 ///
@@ -52,11 +52,11 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    place: PlaceArgs,
+    location: LocationArgs,
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let (_, location) = args.place.load()?;
+    let (_, location) = args.location.load()?;
     let mut to = Endpoint::new(args.host.trim(), 0);
     to.family = match (args.ipv4, args.ipv6) {
         (true, _) => AddressFamily::V4Only,
@@ -78,11 +78,11 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let rounds = u32::from(options.max_hops) * u32::from(options.queries) / 10 + 2;
     let traced = super::process::runtime(false)?.block_on(async {
         let net = Net::new(&location.net).context("the network of this location cannot be set up")?;
-        let deadline = Deadline::within(RESOLVING + options.reply_timeout * rounds);
+        let deadline = Deadline::within(RESOLVE_ALLOWANCE + options.reply_timeout * rounds);
         net.traceroute(&to, options, deadline).await.map_err(|failure| anyhow::anyhow!("{failure}"))
     })?;
     let text = if args.json { serde_json::to_string_pretty(&traced)? + "\n" } else { traced.to_string() };
-    output::say(&text)?;
+    output::print(&text)?;
     let reached = traced.route.end == RouteEnd::Reached;
     Ok(if reached { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

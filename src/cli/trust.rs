@@ -15,16 +15,16 @@ use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
 /// Whom to trust beside the authorities of the system.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Trust<'a> {
+pub(super) struct ServerTrust<'a> {
     /// Authorities, PEM.
     pub(super) ca_file: Option<&'a Path>,
     /// SHA-256 of the certificate of the server of this host.
     pub(super) certificate: Option<[u8; 32]>,
 }
 
-impl Trust<'_> {
+impl ServerTrust<'_> {
     /// What shakes hands so.
-    pub(super) fn connector(&self) -> anyhow::Result<tokio_rustls::TlsConnector> {
+    pub(super) fn tls_connector(&self) -> anyhow::Result<tokio_rustls::TlsConnector> {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         if let Some(file) = self.ca_file {
@@ -41,7 +41,8 @@ impl Trust<'_> {
             let verifier = WebPkiServerVerifier::builder_with_provider(roots.into(), Arc::clone(&provider));
             Some(verifier.build().context("the authorities cannot be used")?)
         };
-        let verifier = Verifier { own: self.certificate, by_name, provider: Arc::clone(&provider) };
+        let verifier =
+            PinnedVerifier { pinned: self.certificate, web_pki: by_name, provider: Arc::clone(&provider) };
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
             .dangerous()
@@ -53,13 +54,13 @@ impl Trust<'_> {
 
 /// Takes the certificate with the fingerprint `own`, else what the authorities vouch for.
 #[derive(Debug)]
-struct Verifier {
-    own: Option<[u8; 32]>,
-    by_name: Option<Arc<WebPkiServerVerifier>>,
+struct PinnedVerifier {
+    pinned: Option<[u8; 32]>,
+    web_pki: Option<Arc<WebPkiServerVerifier>>,
     provider: Arc<CryptoProvider>,
 }
 
-impl ServerCertVerifier for Verifier {
+impl ServerCertVerifier for PinnedVerifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -68,10 +69,10 @@ impl ServerCertVerifier for Verifier {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        if self.own.is_some_and(|own| digest::digest(&digest::SHA256, end_entity).as_ref() == own) {
+        if self.pinned.is_some_and(|own| digest::digest(&digest::SHA256, end_entity).as_ref() == own) {
             return Ok(ServerCertVerified::assertion());
         }
-        match &self.by_name {
+        match &self.web_pki {
             Some(verifier) => {
                 verifier.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
             }
@@ -105,7 +106,7 @@ impl ServerCertVerifier for Verifier {
 }
 
 /// What to do about a handshake that failed for `error`.
-pub(super) fn remedy(error: &std::io::Error) -> &'static str {
+pub(super) fn handshake_hint(error: &std::io::Error) -> &'static str {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
     match inner {
         Some(Error::InvalidCertificate(

@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use comfy_table::Cell;
 
-use super::desk::{Desk, DeskArgs, UserRow};
+use super::desk::{AdminArgs, AdminBackend, UserRow};
 use super::password::PasswordArgs;
-use super::render::plain;
+use super::render::escape_controls;
 use super::style::Style;
 use super::{output, table};
 use crate::domain::Role;
@@ -33,7 +33,7 @@ enum Action {
         /// What the user logs in as; unique over all accounts
         login: String,
         /// What the user may do
-        #[arg(long, value_name = "ROLE", default_value = "READONLY", value_parser = role,
+        #[arg(long, value_name = "ROLE", default_value = "READONLY", value_parser = parse_role,
               help = "ADMIN, CO-ADMIN, POWER-USER, READONLY or REPORTONLY")]
         role: Role,
         /// The account [default: that of the token, or 1]
@@ -42,7 +42,7 @@ enum Action {
         #[command(flatten)]
         password: PasswordArgs,
         #[command(flatten)]
-        desk: DeskArgs,
+        desk: AdminArgs,
     },
     /// List the users of an account
     List {
@@ -53,7 +53,7 @@ enum Action {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        desk: DeskArgs,
+        desk: AdminArgs,
     },
     /// Give a user a new password; its tokens and sessions end
     Passwd {
@@ -62,78 +62,78 @@ enum Action {
         #[command(flatten)]
         password: PasswordArgs,
         #[command(flatten)]
-        desk: DeskArgs,
+        desk: AdminArgs,
     },
     /// Refuse a user; its tokens and sessions end
     Disable {
         /// Who
         login: String,
         #[command(flatten)]
-        desk: DeskArgs,
+        desk: AdminArgs,
     },
     /// Let a user log in again
     Enable {
         /// Who
         login: String,
         #[command(flatten)]
-        desk: DeskArgs,
+        desk: AdminArgs,
     },
 }
 
-fn role(word: &str) -> Result<Role, String> {
+fn parse_role(word: &str) -> Result<Role, String> {
     let role = Role::from_name(&word.to_uppercase());
     role.ok_or_else(|| format!("a role is one of {}", Role::NAMES.join(", ")))
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let words = super::process::runtime(false)?.block_on(act(args.action))?;
-    output::say(&words)?;
+    let words = super::process::runtime(false)?.block_on(run_action(args.action))?;
+    output::print(&words)?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn act(action: Action) -> anyhow::Result<String> {
+async fn run_action(action: Action) -> anyhow::Result<String> {
     match action {
         Action::Add { login, role, customer, password, desk } => {
-            let password = password.new_one()?;
+            let password = password.read_new()?;
             let mut desk = desk.open().await?;
             let made = desk.add_user(customer, &login, role, &password).await;
-            let id = ended(desk, made).await?;
-            Ok(format!("user {id} `{}` was added as {role}\n", plain(&login)))
+            let id = close_and_return(desk, made).await?;
+            Ok(format!("user {id} `{}` was added as {role}\n", escape_controls(&login)))
         }
         Action::List { customer, json, desk } => {
             let mut desk = desk.open().await?;
             let users = desk.users(customer).await;
-            let users = ended(desk, users).await?;
-            Ok(if json { serde_json::to_string_pretty(&users)? + "\n" } else { listed(&users) })
+            let users = close_and_return(desk, users).await?;
+            Ok(if json { serde_json::to_string_pretty(&users)? + "\n" } else { render_table(&users) })
         }
         Action::Passwd { login, password, desk } => {
-            let password = password.new_one()?;
+            let password = password.read_new()?;
             let mut desk = desk.open().await?;
             let done = desk.set_password(&login, &password).await;
-            ended(desk, done).await?;
-            Ok(format!("`{}` has a new password; tokens and sessions ended\n", plain(&login)))
+            close_and_return(desk, done).await?;
+            Ok(format!("`{}` has a new password; tokens and sessions ended\n", escape_controls(&login)))
         }
         Action::Disable { login, desk } => {
             let mut desk = desk.open().await?;
             let done = desk.set_enabled(&login, false).await;
-            ended(desk, done).await?;
-            Ok(format!("`{}` cannot log in any more; tokens and sessions ended\n", plain(&login)))
+            close_and_return(desk, done).await?;
+            Ok(format!("`{}` cannot log in any more; tokens and sessions ended\n", escape_controls(&login)))
         }
         Action::Enable { login, desk } => {
             let mut desk = desk.open().await?;
             let done = desk.set_enabled(&login, true).await;
-            ended(desk, done).await?;
-            Ok(format!("`{}` may log in\n", plain(&login)))
+            close_and_return(desk, done).await?;
+            Ok(format!("`{}` may log in\n", escape_controls(&login)))
         }
     }
 }
 
-async fn ended<T>(desk: Desk, outcome: anyhow::Result<T>) -> anyhow::Result<T> {
+async fn close_and_return<T>(desk: AdminBackend, outcome: anyhow::Result<T>) -> anyhow::Result<T> {
     desk.close().await;
     outcome
 }
 
-fn listed(users: &[UserRow]) -> String {
+fn render_table(users: &[UserRow]) -> String {
     let row = |user: &UserRow| {
         let state = match (user.enabled, user.locked) {
             (true, false) => "",
@@ -143,12 +143,12 @@ fn listed(users: &[UserRow]) -> String {
         };
         vec![
             Cell::new(user.id),
-            Cell::new(plain(&user.login)),
+            Cell::new(escape_controls(&user.login)),
             Cell::new(&user.role),
-            Cell::new(plain(&user.name)),
+            Cell::new(escape_controls(&user.name)),
             Cell::new(state),
         ]
     };
     let rows = users.iter().map(row).collect();
-    table::table(&["id", "login", "role", "name", "state"], rows, Style::of_stdout())
+    table::render_table(&["id", "login", "role", "name", "state"], rows, Style::for_stdout())
 }

@@ -111,7 +111,7 @@ fn a_website_that_is_well() {
             certificate("CN=Example Root", "2026-11-21T09:00:00Z"),
         ],
     }));
-    insta::assert_snapshot!(render::check(&shown, Style::PLAIN));
+    insta::assert_snapshot!(render::render_check(&shown, Style::PLAIN));
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn a_website_that_failed_twice_shows_both_attempts() {
             attempt(2, phases(&[COLD[0], COLD[1], COLD[3], COLD[4]]), Some(broken)),
         ],
     );
-    insta::assert_snapshot!(render::check(&shown, Style::PLAIN));
+    insta::assert_snapshot!(render::render_check(&shown, Style::PLAIN));
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn a_redirect_is_drawn_hop_by_hop_and_a_warning_says_after_what() {
         url: "https://www.example.test/".into(),
         ..HttpFacts::default()
     }));
-    insta::assert_snapshot!(render::check(&shown, Style::PLAIN));
+    insta::assert_snapshot!(render::render_check(&shown, Style::PLAIN));
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn an_expired_certificate_says_when() {
         certificates: vec![certificate("CN=www.example.test", "2026-11-01T00:00:00Z")],
         ..TlsFacts::default()
     }));
-    insta::assert_snapshot!(render::check(&shown, Style::PLAIN));
+    insta::assert_snapshot!(render::render_check(&shown, Style::PLAIN));
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn ping_and_name_server_show_their_own_facts() {
         ttl: Some(3_600),
         ..DnsFacts::default()
     }));
-    let both = [ping, dns].map(|shown| render::check(&shown, Style::PLAIN)).join("----\n");
+    let both = [ping, dns].map(|shown| render::render_check(&shown, Style::PLAIN)).join("----\n");
     insta::assert_snapshot!(both);
 }
 
@@ -230,14 +230,14 @@ fn colour_only_adds_to_the_plain_text() {
         Outcome::Unknown,
         vec![attempt(1, Phases::default(), Some(failure))],
     );
-    let painted = render::check(&shown, Style::painted());
+    let painted = render::render_check(&shown, Style::colored());
     let mut bare = painted.clone();
     while let Some(start) = bare.find('\x1b') {
         let end = start + bare[start..].find('m').unwrap();
         bare.replace_range(start..=end, "");
     }
     assert_ne!(painted, bare);
-    assert_eq!(bare, render::check(&shown, Style::PLAIN));
+    assert_eq!(bare, render::render_check(&shown, Style::PLAIN));
 }
 
 #[test]
@@ -304,5 +304,5 @@ fn steps_and_the_objects_of_a_page_have_a_line_each() {
             change(Status::OBJECT_SIZE_CHANGED, Some(8), Some(9)),
         ],
     }));
-    insta::assert_snapshot!(render::check(&result, Style::PLAIN));
+    insta::assert_snapshot!(render::render_check(&result, Style::PLAIN));
 }

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use super::folder::Folder;
-use super::subject::Subject;
+use super::folder::CaptureFolder;
+use super::subject::CheckSubject;
 use crate::cli::check::har::HarFile;
-use crate::cli::output::WrongUse;
-use crate::cli::settings::PlaceArgs;
+use crate::cli::output::UsageError;
+use crate::cli::settings::LocationArgs;
 use crate::cli::style::Style;
 use crate::cli::{kinds, output, render};
 use crate::domain::{CheckResult, MonitorType, Outcome};
@@ -42,7 +42,7 @@ Exit codes: 0 ok, 1 warning, 2 error, 3 unknown or wrong use. Of several monitor
 pub(in crate::cli) struct Args {
     /// Type and target; with --file, the name or key of one monitor in it
     #[arg(value_name = "TYPE TARGET", num_args = 0..=2)]
-    words: Vec<String>,
+    positionals: Vec<String>,
     /// Set a field, JSON where its value is not plain text; or a variable before the first step, as
     /// '{{name}}=value'
     #[arg(long, value_name = "FIELD=VALUE")]
@@ -63,49 +63,52 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "DIR")]
     screenshots: Option<PathBuf>,
     #[command(flatten)]
-    place: PlaceArgs,
+    location: LocationArgs,
 }
 
 pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let (mut settings, location) = args.place.load()?;
-    let (sets, variables) = super::variable::split(args.set)?;
+    let (mut settings, location) = args.location.load()?;
+    let (sets, variables) = super::variable::split_variables(args.set)?;
     let script = args.file.as_deref().filter(|file| super::subject::is_script(file));
     if !sets.is_empty() && args.file.is_some() && script.is_none() {
         let hint = "change the file; variables of steps can be set: `--set '{{name}}=value'`";
-        return Err(WrongUse::error("`--set` of a field does not go with `--file`", Some(hint.to_owned())));
+        return Err(UsageError::with_hint(
+            "`--set` of a field does not go with `--file`",
+            Some(hint.to_owned()),
+        ));
     }
     settings.probe.variables = Arc::new(variables);
     settings.probe.authoring =
         AuthoringOptions { headful: args.headful, screenshots: args.screenshots.is_some() };
-    let subjects = match (&args.file, args.words.as_slice()) {
+    let subjects = match (&args.file, args.positionals.as_slice()) {
         (Some(file), []) if script.is_some() => vec![super::subject::from_script(file, &sets, &settings)?],
         (Some(file), []) => super::subject::from_file(file, None, &settings)?,
         (Some(file), [name]) => super::subject::from_file(file, Some(name), &settings)?,
-        (Some(_), _) => return Err(too_many_words()),
+        (Some(_), _) => return Err(too_many_arguments_error()),
         (None, [kind, target]) => {
-            let kind = kinds::parse(kind).map_err(WrongUse)?;
-            vec![super::subject::from_words(kind, target, &sets, &settings)?]
+            let kind = kinds::parse_monitor_type(kind).map_err(UsageError)?;
+            vec![super::subject::from_arguments(kind, target, &sets, &settings)?]
         }
         (None, [kind]) => {
-            let kind = kinds::parse(kind).map_err(WrongUse)?;
-            return Err(WrongUse::error(
+            let kind = kinds::parse_monitor_type(kind).map_err(UsageError)?;
+            return Err(UsageError::with_hint(
                 format!("what is to be checked as `{kind}`?"),
-                Some(format!("name a target: {}", super::subject::example(kind))),
+                Some(format!("name a target: {}", super::subject::target_example(kind))),
             ));
         }
-        (None, _) => return Err(nothing_to_check()),
+        (None, _) => return Err(missing_target_error()),
     };
     if args.headful || args.screenshots.is_some() {
-        plays(&subjects)?;
+        require_script(&subjects)?;
     }
     for subject in &subjects {
-        remark(subject);
+        print_remarks(subject);
     }
-    let folder = args.screenshots.map(Folder::make).transpose()?;
+    let folder = args.screenshots.map(CaptureFolder::create).transpose()?;
     let har = args.har.as_deref().map(HarFile::open).transpose()?;
-    let all = super::run::all(&subjects, &settings, &location, har.is_some());
+    let all = super::run::run_checks(&subjects, &settings, &location, har.is_some());
     let results = crate::cli::process::runtime(false)?.block_on(all)?;
-    show(&results, args.json)?;
+    print_results(&results, args.json)?;
     if let Some(har) = har {
         har.write(&results)?;
     }
@@ -116,19 +119,19 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Refuses options of scripts where nothing plays one.
-fn plays(subjects: &[Subject]) -> anyhow::Result<()> {
+fn require_script(subjects: &[CheckSubject]) -> anyhow::Result<()> {
     if subjects.iter().any(|subject| subject.document.monitor_type() == MonitorType::BrowserScript) {
         return Ok(());
     }
     let hint = "`vigie check --file script.xml`, or `vigie check browserscript https://example.com/`";
     let message = "`--headful` and `--screenshots` are for browser scripts";
-    Err(WrongUse::error(message, Some(hint.to_owned())))
+    Err(UsageError::with_hint(message, Some(hint.to_owned())))
 }
 
 /// Says what a check of `subject` cannot do, and what saving it would warn of.
-fn remark(subject: &Subject) {
+fn print_remarks(subject: &CheckSubject) {
     for warning in &subject.warnings {
-        output::note(&format!("warning: {warning}"));
+        output::print_note(&format!("warning: {warning}"));
     }
     let compares = subject.document.settings().full_page.is_some_and(|page| {
         page.notify_on_content_change
@@ -136,20 +139,20 @@ fn remark(subject: &Subject) {
             || page.check_fullpage_object_sizes
     });
     if compares {
-        output::note("note: this check has no earlier one to compare the page with");
+        output::print_note("note: this check has no earlier one to compare the page with");
     }
 }
 
-fn show(results: &[CheckResult], json: bool) -> anyhow::Result<()> {
+fn print_results(results: &[CheckResult], json: bool) -> anyhow::Result<()> {
     let text = match results {
         [one] if json => serde_json::to_string_pretty(one)? + "\n",
         several if json => serde_json::to_string_pretty(several)? + "\n",
         several => {
-            let style = Style::of_stdout();
-            several.iter().map(|result| render::check(result, style)).collect::<Vec<_>>().join("\n")
+            let style = Style::for_stdout();
+            several.iter().map(|result| render::render_check(result, style)).collect::<Vec<_>>().join("\n")
         }
     };
-    Ok(output::say(&text)?)
+    Ok(output::print(&text)?)
 }
 
 /// The exit code of the worst of `outcomes`: error, unknown, warning, ok.
@@ -168,14 +171,14 @@ fn exit_code(outcomes: impl Iterator<Item = Outcome>) -> u8 {
     }
 }
 
-fn too_many_words() -> anyhow::Error {
+fn too_many_arguments_error() -> anyhow::Error {
     let hint = "after `--file FILE` comes the name of one monitor at most; quote a name with spaces";
-    WrongUse::error("a type and a target cannot be named together with `--file`", Some(hint.to_owned()))
+    UsageError::with_hint("a type and a target cannot be named together with `--file`", Some(hint.to_owned()))
 }
 
-fn nothing_to_check() -> anyhow::Error {
+fn missing_target_error() -> anyhow::Error {
     let hint = "`vigie check website-ssl https://example.com/`, or `vigie check --file FILE`";
-    WrongUse::error("nothing to check was named", Some(hint.to_owned()))
+    UsageError::with_hint("nothing to check was named", Some(hint.to_owned()))
 }
 
 #[cfg(test)]

@@ -3,21 +3,24 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::cli::output::{self, WrongUse};
+use crate::cli::output::{self, UsageError};
 use crate::domain::CheckResult;
 
 /// A folder that can be written to.
-pub(super) struct Folder(PathBuf);
+pub(super) struct CaptureFolder(PathBuf);
 
-impl Folder {
+impl CaptureFolder {
     /// Makes it, so that a check is not made in vain.
-    pub(super) fn make(path: PathBuf) -> anyhow::Result<Self> {
-        let made = fs::create_dir_all(&path).and_then(|()| tempfile_in(&path));
+    pub(super) fn create(path: PathBuf) -> anyhow::Result<Self> {
+        let made = fs::create_dir_all(&path).and_then(|()| probe_writable(&path));
         match made {
             Ok(()) => Ok(Self(path)),
             Err(error) => {
                 let message = format!("`{}` cannot be written to: {error}", path.display());
-                Err(WrongUse::error(message, Some("name another folder after `--screenshots`".to_owned())))
+                Err(UsageError::with_hint(
+                    message,
+                    Some("name another folder after `--screenshots`".to_owned()),
+                ))
             }
         }
     }
@@ -38,13 +41,13 @@ impl Folder {
             }
         }
         let files = if count == 1 { "file" } else { "files" };
-        output::note(&format!("note: {count} {files} written to `{}`", self.0.display()));
+        output::print_note(&format!("note: {count} {files} written to `{}`", self.0.display()));
         Ok(())
     }
 }
 
 /// Tries to write a file there.
-fn tempfile_in(folder: &std::path::Path) -> std::io::Result<()> {
+fn probe_writable(folder: &std::path::Path) -> std::io::Result<()> {
     let probe = folder.join(format!(".vigie-{}", std::process::id()));
     fs::write(&probe, b"")?;
     fs::remove_file(&probe)

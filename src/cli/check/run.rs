@@ -7,7 +7,7 @@ use anyhow::Context;
 use futures::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 
-use super::subject::Subject;
+use super::subject::CheckSubject;
 use crate::agent::{Assignment, ExecutionContext};
 use crate::clock::{Clock, SystemClock};
 use crate::domain::{CheckResult, CustomerId, LocationId, MonitorId, Revision};
@@ -18,14 +18,14 @@ use crate::settings::{HostedLocation, Settings};
 use crate::{agent, probe};
 
 /// How many monitors of a file are checked at once.
-const AT_ONCE: usize = 8;
+const MAX_CONCURRENT: usize = 8;
 /// How long the browsers of aborted checks get to be gone.
-const BROWSERS_GONE: Duration = Duration::from_secs(10);
+const BROWSER_EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The results of checking `subjects` from `location`, in their order. With `record`, HTTP exchanges are kept of
 /// checks that pass too.
-pub(super) async fn all(
-    subjects: &[Subject],
+pub(super) async fn run_checks(
+    subjects: &[CheckSubject],
     settings: &Settings,
     location: &HostedLocation,
     record: bool,
@@ -43,14 +43,14 @@ pub(super) async fn all(
         let assignment = assignment(subject, settings, location.location.id);
         agent::run_check(&assignment, SystemClock.now(), &place, &cancel).await
     });
-    let results = stream::iter(checks).buffered(AT_ONCE).collect().await;
+    let results = stream::iter(checks).buffered(MAX_CONCURRENT).collect().await;
     // Where one does not end, the next check that wants a browser ends it.
-    let _ = settings.probe.browser_pool.wait_until_empty(BROWSERS_GONE).await;
+    let _ = settings.probe.browser_pool.wait_until_empty(BROWSER_EXIT_TIMEOUT).await;
     Ok(results)
 }
 
 /// The monitor that a subject would be; it has no id, since nothing is stored.
-fn assignment(subject: &Subject, settings: &Settings, location: LocationId) -> Assignment {
+fn assignment(subject: &CheckSubject, settings: &Settings, location: LocationId) -> Assignment {
     let monitor = Monitor {
         id: MonitorId(0),
         customer: CustomerId(1),

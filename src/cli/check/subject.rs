@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::app::KnownReferences;
 use crate::cli::fields;
-use crate::cli::output::{Faults, WrongUse};
+use crate::cli::output::{InvalidInput, UsageError};
 use crate::domain::MonitorType;
 use crate::schema::accept::create_with;
 use crate::schema::field::FieldType;
@@ -19,22 +19,24 @@ use crate::syntax::source::{Key, Node, NodeValue, Position};
 use crate::syntax::{ValidationError, ValidationErrorKind, closest_match};
 
 /// A checked document, and what saving it would warn of.
-pub(super) struct Subject {
+pub(super) struct CheckSubject {
     pub(super) document: MonitorDocument,
     pub(super) warnings: Vec<String>,
 }
 
 /// The monitor of `kind` that watches `target`, with the fields that `sets` name.
-pub(super) fn from_words(
+pub(super) fn from_arguments(
     kind: MonitorType,
     target: &str,
     sets: &[String],
     settings: &Settings,
-) -> anyhow::Result<Subject> {
+) -> anyhow::Result<CheckSubject> {
     // What is checked is its name, as far as names go.
     let name: String = target.chars().take(MAX_NAME).collect();
-    let mut entries =
-        vec![text("name", if name.is_empty() { "target" } else { &name }), text("billing_plancode", "check")];
+    let mut entries = vec![
+        text_entry("name", if name.is_empty() { "target" } else { &name }),
+        text_entry("billing_plancode", "check"),
+    ];
     entries.extend(target_fields(kind, target)?);
     from_entries(kind, entries, sets, settings)
 }
@@ -45,9 +47,9 @@ pub(super) fn is_script(file: &Path) -> bool {
 }
 
 /// The monitor that plays the browser script in `file`, with the fields that `sets` name.
-pub(super) fn from_script(file: &Path, sets: &[String], settings: &Settings) -> anyhow::Result<Subject> {
+pub(super) fn from_script(file: &Path, sets: &[String], settings: &Settings) -> anyhow::Result<CheckSubject> {
     let shown = file.display().to_string();
-    let script = read_text(file).map_err(|why| WrongUse::error(format!("`{shown}` {why}"), None))?;
+    let script = read_text(file).map_err(|why| UsageError::with_hint(format!("`{shown}` {why}"), None))?;
     let faults = Script::parse(&script).err().unwrap_or_default();
     if !faults.is_empty() {
         let told: Vec<String> = faults
@@ -56,16 +58,16 @@ pub(super) fn from_script(file: &Path, sets: &[String], settings: &Settings) -> 
                 format!("{shown}:{}:{}: {}", fault.position.line, fault.position.column, fault.message)
             })
             .collect();
-        return Err(WrongUse::error(told.join("\n"), None));
+        return Err(UsageError::with_hint(told.join("\n"), None));
     }
     let stem = file.file_stem().map_or_else(|| shown.clone(), |stem| stem.to_string_lossy().into_owned());
     let name: String = stem.chars().take(MAX_NAME).collect();
     // Whoever has the file has the values that it protects.
     let entries = vec![
-        text("name", &name),
-        text("billing_plancode", "check"),
-        text("script", &script),
-        text("transaction_password", "check"),
+        text_entry("name", &name),
+        text_entry("billing_plancode", "check"),
+        text_entry("script", &script),
+        text_entry("transaction_password", "check"),
     ];
     from_entries(MonitorType::BrowserScript, entries, sets, settings)
 }
@@ -75,13 +77,16 @@ fn from_entries(
     mut entries: Vec<(Key, Node)>,
     sets: &[String],
     settings: &Settings,
-) -> anyhow::Result<Subject> {
+) -> anyhow::Result<CheckSubject> {
     for set in sets {
         let (name, value) = set.split_once('=').ok_or_else(|| {
-            WrongUse::error(format!("`--set {set}` has no `=`"), Some(format!("write `--set {set}=VALUE`")))
+            UsageError::with_hint(
+                format!("`--set {set}` has no `=`"),
+                Some(format!("write `--set {set}=VALUE`")),
+            )
         })?;
         entries.retain(|(key, _)| key.name != name);
-        entries.push((key(name), value_of(kind, name, value)?));
+        entries.push((key_node(name), parse_field_value(kind, name, value)?));
     }
     let body = Node { value: NodeValue::Map(entries), position: Position::default() };
     let read = |at: SecretSource<'_>| read_secret(Path::new(""), at);
@@ -89,8 +94,8 @@ fn from_entries(
     // No plan: what is not stored is not billed.
     let around = ValidationContext { plans: None, ..known.validation_context() };
     match create_with(kind, InputFormat::File, &body, &around, &read, &["type"]) {
-        Ok(accepted) => Ok(Subject { document: accepted.document, warnings: accepted.warnings }),
-        Err(faults) => Err(Faults(faults.into_iter().map(advised).collect()).into()),
+        Ok(accepted) => Ok(CheckSubject { document: accepted.document, warnings: accepted.warnings }),
+        Err(faults) => Err(InvalidInput(faults.into_iter().map(with_port_hint).collect()).into()),
     }
 }
 
@@ -98,7 +103,7 @@ fn from_entries(
 const MAX_NAME: usize = 255;
 
 /// A missing port, with how a target gives it.
-fn advised(fault: ValidationError) -> ValidationError {
+fn with_port_hint(fault: ValidationError) -> ValidationError {
     let portless = fault.kind == ValidationErrorKind::MissingField && fault.path == "port";
     if portless { fault.with_hint("write the target as `host:port`") } else { fault }
 }
@@ -108,66 +113,66 @@ pub(super) fn from_file(
     file: &Path,
     name: Option<&str>,
     settings: &Settings,
-) -> anyhow::Result<Vec<Subject>> {
+) -> anyhow::Result<Vec<CheckSubject>> {
     let shown = file.display().to_string();
-    let text = read_text(file).map_err(|why| WrongUse::error(format!("`{shown}` {why}"), None))?;
+    let text = read_text(file).map_err(|why| UsageError::with_hint(format!("`{shown}` {why}"), None))?;
     let folder = file.parent().unwrap_or(Path::new(""));
     let read = |at: SecretSource<'_>| read_secret(folder, at);
     let known = KnownReferences::from_settings(settings);
     let named = [(shown.clone(), text)];
     let found = monitor_file::load(&named, KeyPolicy::Optional, &known.validation_context(), &read);
     if !found.errors.is_empty() {
-        return Err(Faults(found.errors).into());
+        return Err(InvalidInput(found.errors).into());
     }
     let names: Vec<String> =
         found.monitors.iter().map(|monitor| monitor.document.name().to_owned()).collect();
     let wanted = |key: &str, title: &str| name.is_none_or(|name| name == key || name == title);
-    let subjects: Vec<Subject> = found
+    let subjects: Vec<CheckSubject> = found
         .monitors
         .into_iter()
         .zip(&names)
         .filter(|(monitor, title)| wanted(&monitor.key, title))
-        .map(|(monitor, _)| Subject { document: monitor.document, warnings: monitor.warnings })
+        .map(|(monitor, _)| CheckSubject { document: monitor.document, warnings: monitor.warnings })
         .collect();
     match (subjects.is_empty(), name) {
         (false, _) => Ok(subjects),
-        (true, None) => Err(WrongUse::error(format!("`{shown}` holds no monitor"), None)),
-        (true, Some(name)) => Err(not_in(&shown, name, &names)),
+        (true, None) => Err(UsageError::with_hint(format!("`{shown}` holds no monitor"), None)),
+        (true, Some(name)) => Err(no_such_monitor(&shown, name, &names)),
     }
 }
 
-fn not_in(file: &str, name: &str, names: &[String]) -> anyhow::Error {
+fn no_such_monitor(file: &str, name: &str, names: &[String]) -> anyhow::Error {
     let hint = match closest_match(name, names.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("it holds `{}`", names.join("`, `")),
     };
-    WrongUse::error(format!("`{file}` holds no monitor with the name or key `{name}`"), Some(hint))
+    UsageError::with_hint(format!("`{file}` holds no monitor with the name or key `{name}`"), Some(hint))
 }
 
 /// The fields that `target` stands for in a monitor of `kind`.
 fn target_fields(kind: MonitorType, target: &str) -> anyhow::Result<Vec<(Key, Node)>> {
     let has = |name| table::for_type(kind).field(name).is_some_and(crate::schema::field::Field::is_settable);
     if has("url") {
-        return Ok(vec![text("url", target)]);
+        return Ok(vec![text_entry("url", target)]);
     }
     if !has("hostname") {
         let hint = "write the monitor into a file and check it with `vigie check --file FILE`".to_owned();
-        return Err(WrongUse::error(format!("a `{kind}` monitor has no single target"), Some(hint)));
+        return Err(UsageError::with_hint(format!("a `{kind}` monitor has no single target"), Some(hint)));
     }
     Ok(match host_and_port(target) {
         (host, Some(port)) if has("port") => {
             vec![
-                text("hostname", host),
-                (key("port"), Node { value: NodeValue::Int(port), position: Position::default() }),
+                text_entry("hostname", host),
+                (key_node("port"), Node { value: NodeValue::Int(port), position: Position::default() }),
             ]
         }
-        (host, None) => vec![text("hostname", host)],
-        _ => vec![text("hostname", target)],
+        (host, None) => vec![text_entry("hostname", host)],
+        _ => vec![text_entry("hostname", target)],
     })
 }
 
 /// How a target of `kind` is written.
-pub(super) fn example(kind: MonitorType) -> &'static str {
+pub(super) fn target_example(kind: MonitorType) -> &'static str {
     match kind {
         MonitorType::Website | MonitorType::WebsiteApi => "`http://example.com/`",
         MonitorType::WebsiteSsl
@@ -200,40 +205,43 @@ fn host_and_port(target: &str) -> (&str, Option<i64>) {
 }
 
 /// `value` as the field `name` takes it: text as it stands, everything else as JSON.
-fn value_of(kind: MonitorType, name: &str, value: &str) -> anyhow::Result<Node> {
+fn parse_field_value(kind: MonitorType, name: &str, value: &str) -> anyhow::Result<Node> {
     let elsewhere = ["_file", "_env"].iter().find_map(|suffix| name.strip_suffix(suffix));
     let of = table::for_type(kind);
     let field = of.field(name).or_else(|| of.field(elsewhere?).filter(|field| field.secret));
-    let field = field.ok_or_else(|| fields::unknown(kind, name))?;
+    let field = field.ok_or_else(|| fields::unknown_field(kind, name))?;
     if matches!(field.field_type, FieldType::Text { .. } | FieldType::TextEnum(_)) {
         return Ok(Node { value: NodeValue::Text(value.to_owned()), position: Position::default() });
     }
     let node = Node::from_yaml(value).map_err(|error| {
         let hint = format!("it must be {}, written as JSON", field.field_type.expected());
-        WrongUse::error(format!("the value of `--set {name}` cannot be read: {}", error.message), Some(hint))
+        UsageError::with_hint(
+            format!("the value of `--set {name}` cannot be read: {}", error.message),
+            Some(hint),
+        )
     })?;
     // Places within the value would read as places in a file.
-    Ok(placeless(node))
+    Ok(without_places(node))
 }
 
-fn placeless(mut node: Node) -> Node {
+fn without_places(mut node: Node) -> Node {
     node.position = Position::default();
     node.value = match node.value {
-        NodeValue::List(items) => NodeValue::List(items.into_iter().map(placeless).collect()),
+        NodeValue::List(items) => NodeValue::List(items.into_iter().map(without_places).collect()),
         NodeValue::Map(entries) => NodeValue::Map(
-            entries.into_iter().map(|(name, node)| (key(&name.name), placeless(node))).collect(),
+            entries.into_iter().map(|(name, node)| (key_node(&name.name), without_places(node))).collect(),
         ),
         plain => plain,
     };
     node
 }
 
-fn key(name: &str) -> Key {
+fn key_node(name: &str) -> Key {
     Key { name: name.to_owned(), position: Position::default() }
 }
 
-fn text(name: &str, value: &str) -> (Key, Node) {
-    (key(name), Node { value: NodeValue::Text(value.to_owned()), position: Position::default() })
+fn text_entry(name: &str, value: &str) -> (Key, Node) {
+    (key_node(name), Node { value: NodeValue::Text(value.to_owned()), position: Position::default() })
 }
 
 #[cfg(test)]
@@ -260,14 +268,14 @@ mod tests {
     #[test]
     fn values_are_text_or_json_by_the_field() {
         let kind = MonitorType::Website;
-        let of = |name, value| value_of(kind, name, value).unwrap().value;
+        let of = |name, value| parse_field_value(kind, name, value).unwrap().value;
         assert_eq!(of("keyword_string", "123"), NodeValue::Text("123".into()));
         assert_eq!(of("timeout", "5"), NodeValue::Int(5));
         assert_eq!(of("http_follow_redirects", "false"), NodeValue::Bool(false));
         assert!(matches!(of("http_headers", r#"[{"name":"a","value":"b"}]"#), NodeValue::List(_)));
         assert_eq!(of("realm_password_file", "/secret"), NodeValue::Text("/secret".into()));
         for (name, value) in [("http_headers", "[{"), ("keywrd_string", "x"), ("url_file", "x")] {
-            assert!(value_of(kind, name, value).unwrap_err().is::<WrongUse>(), "{name}");
+            assert!(parse_field_value(kind, name, value).unwrap_err().is::<UsageError>(), "{name}");
         }
     }
 }

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use super::figures::{Figures, Measured};
-use super::pipeline::{Pipeline, Store};
-use super::targets::Targets;
-use crate::cli::output::WrongUse;
+use super::figures::{LoadReport, Measurements};
+use super::pipeline::{LoadPipeline, LoadStore};
+use super::targets::LoadTargets;
+use crate::cli::output::UsageError;
 use crate::cli::process::raise_descriptor_limit;
 use crate::cli::settings::SettingsArgs;
 use crate::cli::{kinds, output};
@@ -15,13 +15,13 @@ use crate::clock::{Clock, SystemClock};
 use crate::domain::MonitorType;
 
 /// How long running checks get to end when the time is over.
-const DRAIN: Duration = Duration::from_mins(1);
+const DRAIN_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Time between two looks at the memory.
-const LOOK: Duration = Duration::from_millis(200);
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The longest warm-up when none is asked for.
-const WARM_UP: u64 = 10;
+const DEFAULT_MAX_WARM_UP: u64 = 10;
 
 /// Measure how many monitors this host can run
 ///
@@ -65,61 +65,64 @@ pub(in crate::cli) struct Args {
 
 impl Args {
     fn warm_up(&self) -> Duration {
-        let unless_said = u64::from(self.interval).min(WARM_UP);
+        let unless_said = u64::from(self.interval).min(DEFAULT_MAX_WARM_UP);
         Duration::from_secs(self.warm_up.map_or(unless_said, u64::from))
     }
 }
 
 pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
     raise_descriptor_limit();
-    let kind = kinds::parse(&args.kind).map_err(WrongUse)?;
+    let kind = kinds::parse_monitor_type(&args.kind).map_err(UsageError)?;
     let figures = crate::cli::process::runtime(true)?.block_on(measure(&args, kind))?;
-    let text = if args.json { serde_json::to_string_pretty(&figures)? + "\n" } else { figures.table() };
-    output::say(&text)?;
+    let text = if args.json { serde_json::to_string_pretty(&figures)? + "\n" } else { figures.to_table() };
+    output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn measure(args: &Args, kind: MonitorType) -> anyhow::Result<Figures> {
-    let targets = Targets::start().await?;
-    if targets.fields(kind, 0).is_none() {
+async fn measure(args: &Args, kind: MonitorType) -> anyhow::Result<LoadReport> {
+    let targets = LoadTargets::start().await?;
+    if targets.monitor_fields(kind, 0).is_none() {
         let hint =
             "there are targets for `website`, `website-ssl`, `tcp`, `name-server` and `ping`".to_owned();
-        return Err(WrongUse::error(format!("type `{kind}` has no built-in target"), Some(hint)));
+        return Err(UsageError::with_hint(format!("type `{kind}` has no built-in target"), Some(hint)));
     }
     let mut settings = args.settings.load()?;
-    targets.trust(&mut settings);
-    let store = Store::open(args.data.as_deref(), settings.store.cache_bytes)?;
+    targets.trust_target_ca(&mut settings);
+    let store = LoadStore::open(args.data.as_deref(), settings.store.cache_bytes)?;
     let length = Duration::from_secs(u64::from(args.duration));
-    let pipeline = Pipeline::start(&settings, &store)?;
-    let planned = super::pipeline::monitors(&targets, kind, args.monitors, args.interval, &settings)?;
+    let pipeline = LoadPipeline::start(&settings, &store)?;
+    let planned = super::pipeline::build_monitors(&targets, kind, args.monitors, args.interval, &settings)?;
     let monitors = planned.documents.len();
     let begin = SystemClock.now() + args.warm_up();
-    pipeline.tally.measure(begin..begin + length);
+    pipeline.tally.set_window(begin..begin + length);
     pipeline.plan(planned.assignments).await?;
     let rss_idle_bytes = super::usage::resident_bytes();
 
     let mut rss_peak_bytes = rss_idle_bytes;
     let (mut cpu, mut stored) = (Duration::ZERO, 0);
     if args.duration > 0 {
-        rss_peak_bytes = rss_peak_bytes.max(watch_until(begin).await);
-        let before = (super::usage::cpu(), pipeline.stored());
-        rss_peak_bytes = rss_peak_bytes.max(watch_until(begin + length).await);
-        cpu = super::usage::cpu().saturating_sub(before.0);
-        stored = pipeline.stored() - before.1;
+        rss_peak_bytes = rss_peak_bytes.max(peak_memory_until(begin).await);
+        let before = (super::usage::cpu_time(), pipeline.stored_results());
+        rss_peak_bytes = rss_peak_bytes.max(peak_memory_until(begin + length).await);
+        cpu = super::usage::cpu_time().saturating_sub(before.0);
+        stored = pipeline.stored_results() - before.1;
     }
-    let counts = pipeline.stop(DRAIN).await?;
+    let counts = pipeline.stop(DRAIN_TIMEOUT).await?;
     rss_peak_bytes = rss_peak_bytes.max(super::usage::resident_bytes());
     // A server holds the documents as long as it runs.
     drop(planned.documents);
     if let Some(reason) = &counts.first_reason {
-        output::note(&format!("warning: {} checks were not ok, such as: {reason}", counts.not_ok));
+        output::print_note(&format!("warning: {} checks were not ok, such as: {reason}", counts.not_ok));
     }
     let took = length;
-    Ok(Figures::of(&counts, &Measured { monitors, cpu, took, stored, rss_idle_bytes, rss_peak_bytes }))
+    Ok(LoadReport::from_counts(
+        &counts,
+        &Measurements { monitors, cpu, took, stored, rss_idle_bytes, rss_peak_bytes },
+    ))
 }
 
 /// Waits until `end`; answers the most memory that was seen.
-async fn watch_until(end: crate::domain::Timestamp) -> u64 {
+async fn peak_memory_until(end: crate::domain::Timestamp) -> u64 {
     let mut peak = 0;
     loop {
         peak = peak.max(super::usage::resident_bytes());
@@ -127,6 +130,6 @@ async fn watch_until(end: crate::domain::Timestamp) -> u64 {
         if left.is_zero() {
             return peak;
         }
-        SystemClock.sleep(left.min(LOOK)).await;
+        SystemClock.sleep(left.min(SAMPLE_INTERVAL)).await;
     }
 }

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::tally::Counts;
+use super::tally::RunCounts;
 use crate::service::details::format_duration;
 
 /// What a load run measured. The JSON keys are those of behaviour.md 9, and a few more after them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Figures {
+pub(super) struct LoadReport {
     /// Runs that happened within the measured time.
     pub(super) checks: u64,
     /// Runs that did not happen.
@@ -35,7 +35,7 @@ pub(super) struct Figures {
 }
 
 /// What was measured beside the counts.
-pub(super) struct Measured {
+pub(super) struct Measurements {
     pub(super) monitors: usize,
     pub(super) cpu: Duration,
     pub(super) took: Duration,
@@ -44,9 +44,9 @@ pub(super) struct Measured {
     pub(super) rss_peak_bytes: u64,
 }
 
-impl Figures {
+impl LoadReport {
     /// The figures of `counts` and `measured`; ratios over nothing are 0.
-    pub(super) fn of(counts: &Counts, measured: &Measured) -> Self {
+    pub(super) fn from_counts(counts: &RunCounts, measured: &Measurements) -> Self {
         let per =
             |whole: f64, parts: f64| if parts > 0.0 { (whole / parts * 10.0).round() / 10.0 } else { 0.0 };
         let late = |percentile| counts.lateness_us.value_at_percentile(percentile);
@@ -66,7 +66,7 @@ impl Figures {
     }
 
     /// A table for people.
-    pub(super) fn table(&self) -> String {
+    pub(super) fn to_table(&self) -> String {
         let rows = [
             ("monitors", self.monitors.to_string()),
             ("checks done", self.checks.to_string()),
@@ -77,14 +77,14 @@ impl Figures {
             ("start lateness max", format_duration(self.lateness_max_us)),
             ("CPU per check", format!("{} µs", self.cpu_us_per_check)),
             ("results stored", format!("{} a second", self.stored_per_s)),
-            ("memory, idle", megabytes(self.rss_idle_bytes)),
-            ("memory, peak", megabytes(self.rss_peak_bytes)),
+            ("memory, idle", format_megabytes(self.rss_idle_bytes)),
+            ("memory, peak", format_megabytes(self.rss_peak_bytes)),
         ];
         let lines: Vec<String> = rows.iter().map(|(name, value)| format!("{name:<20} {value:>16}")).collect();
         lines.join("\n") + "\n"
     }
 }
 
-fn megabytes(bytes: u64) -> String {
+fn format_megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 
-use super::tally::{Counts, Tally};
-use super::targets::Targets;
+use super::tally::{RunCounter, RunCounts};
+use super::targets::LoadTargets;
 use crate::agent::{
     AdmissionLimits, Assignment, AssignmentChange, ExecutionContext, ResultSink, RunnerHandle,
 };
-use crate::cli::output::{Faults, WrongUse};
+use crate::cli::output::{InvalidInput, UsageError};
 use crate::clock::SystemClock;
 use crate::domain::{CheckResult, CustomerId, MonitorId, MonitorType, Revision};
 use crate::net::{self, Net};
@@ -30,21 +30,21 @@ use crate::telemetry::Metrics;
 use crate::{agent, probe};
 
 /// Monitors that are handed to the runner at once.
-const STEP: usize = 10_000;
+const CHANGES_PER_CALL: usize = 10_000;
 
 /// The database of a run: in the folder that was named, or in one that goes with this.
-pub(super) struct Store {
-    store: Arc<Counting>,
+pub(super) struct LoadStore {
+    store: Arc<CountingIngest>,
     temporary: Option<PathBuf>,
 }
 
 /// Counts the results that the store acknowledged.
-struct Counting {
+struct CountingIngest {
     store: SqliteStore,
     stored: AtomicU64,
 }
 
-impl Ingest for Counting {
+impl Ingest for CountingIngest {
     fn commit(&self, commit: Commit) -> StoreFuture<'_, ()> {
         let results = commit.results.len() as u64;
         Box::pin(async move {
@@ -55,7 +55,7 @@ impl Ingest for Counting {
     }
 }
 
-impl Store {
+impl LoadStore {
     /// Opens a database in `folder`, or in a new folder for temporary files, with `cache_bytes` of its pages in
     /// memory.
     pub(super) fn open(folder: Option<&Path>, cache_bytes: u64) -> anyhow::Result<Self> {
@@ -64,18 +64,21 @@ impl Store {
             None => Some(std::env::temp_dir().join(format!("vigie-load-{}", std::process::id()))),
         };
         let folder = folder.or(temporary.as_deref()).unwrap_or(Path::new("."));
-        let path = folder.join(crate::cli::source::DATABASE);
+        let path = folder.join(crate::cli::source::DATABASE_FILE);
         if path.exists() {
             let hint = "name a folder without a database: the figures are those of an empty one".to_owned();
-            return Err(WrongUse::error(format!("there is a database at `{}`", path.display()), Some(hint)));
+            return Err(UsageError::with_hint(
+                format!("there is a database at `{}`", path.display()),
+                Some(hint),
+            ));
         }
         let sqlite = SqliteSettings { cache_bytes, ..SqliteSettings::default() };
         let store = SqliteStore::open(&path, &sqlite)?;
-        Ok(Self { store: Arc::new(Counting { store, stored: AtomicU64::new(0) }), temporary })
+        Ok(Self { store: Arc::new(CountingIngest { store, stored: AtomicU64::new(0) }), temporary })
     }
 }
 
-impl Drop for Store {
+impl Drop for LoadStore {
     fn drop(&mut self) {
         if let Some(folder) = &self.temporary {
             // What stays behind is in the folder for temporary files.
@@ -85,40 +88,40 @@ impl Drop for Store {
 }
 
 /// Runner, ingestor and store at work.
-pub(super) struct Pipeline {
+pub(super) struct LoadPipeline {
     runner: RunnerHandle,
     ingestor: Arc<Ingestor>,
-    store: Arc<Counting>,
+    store: Arc<CountingIngest>,
     /// What is counted of the results.
-    pub(super) tally: Arc<Tally>,
+    pub(super) tally: Arc<RunCounter>,
 }
 
 /// Counts a result on its way to the ingestor.
-struct CountedSink {
-    tally: Arc<Tally>,
+struct CountingSink {
+    tally: Arc<RunCounter>,
     ingestor: Arc<Ingestor>,
 }
 
-impl ResultSink for CountedSink {
+impl ResultSink for CountingSink {
     fn deliver(&self, result: CheckResult) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        self.tally.count(&result);
+        self.tally.record(&result);
         Box::pin(self.ingestor.submit(result))
     }
 }
 
-impl Pipeline {
+impl LoadPipeline {
     /// Starts everything, without a monitor.
-    pub(super) fn start(settings: &Settings, store: &Store) -> anyhow::Result<Self> {
+    pub(super) fn start(settings: &Settings, store: &LoadStore) -> anyhow::Result<Self> {
         net::warm_up();
         let net = Net::new(&settings.net).context("the network of this location cannot be set up")?;
         let place = ExecutionContext::new(Arc::new(net), Arc::new(SystemClock));
         let metrics = Arc::new(Metrics::new());
-        let tally = Arc::new(Tally::new()?);
+        let tally = Arc::new(RunCounter::new()?);
         let taking: Arc<dyn Ingest> = store.store.clone();
         let ingestor =
             Arc::new(Ingestor::start(taking, Arc::clone(&metrics), Vec::new(), IngestSettings::default()));
-        let sink = CountedSink { tally: Arc::clone(&tally), ingestor: Arc::clone(&ingestor) };
-        let runner = agent::start_runner(limits(settings), place, Arc::new(sink), metrics);
+        let sink = CountingSink { tally: Arc::clone(&tally), ingestor: Arc::clone(&ingestor) };
+        let runner = agent::start_runner(admission_limits(settings), place, Arc::new(sink), metrics);
         Ok(Self { runner, ingestor, store: Arc::clone(&store.store), tally })
     }
 
@@ -127,7 +130,7 @@ impl Pipeline {
         let mut assignments = assignments.into_iter();
         loop {
             let changes: Vec<AssignmentChange> =
-                assignments.by_ref().take(STEP).map(AssignmentChange::Put).collect();
+                assignments.by_ref().take(CHANGES_PER_CALL).map(AssignmentChange::Put).collect();
             if changes.is_empty() {
                 return Ok(());
             }
@@ -136,12 +139,12 @@ impl Pipeline {
     }
 
     /// Results that the store acknowledged so far.
-    pub(super) fn stored(&self) -> u64 {
+    pub(super) fn stored_results(&self) -> u64 {
         self.store.stored.load(Ordering::Relaxed)
     }
 
     /// Lets running checks end and keeps every result; answers what was counted.
-    pub(super) async fn stop(self, within: Duration) -> anyhow::Result<Counts> {
+    pub(super) async fn stop(self, within: Duration) -> anyhow::Result<RunCounts> {
         self.runner.shutdown(within).await;
         match self.ingestor.drain(within).await {
             0 => Ok(self.tally.counts()),
@@ -151,7 +154,7 @@ impl Pipeline {
 }
 
 /// The limits of the settings, but for the one per target: all monitors watch a few addresses here.
-fn limits(settings: &Settings) -> AdmissionLimits {
+fn admission_limits(settings: &Settings) -> AdmissionLimits {
     let engine = settings.concurrency;
     AdmissionLimits {
         total: engine.total,
@@ -164,27 +167,28 @@ fn limits(settings: &Settings) -> AdmissionLimits {
 
 /// Monitors as a server holds them: what is planned, and the documents behind it.
 #[derive(Default)]
-pub(super) struct Monitors {
+pub(super) struct LoadMonitors {
     pub(super) assignments: Vec<Arc<Assignment>>,
     pub(super) documents: Vec<MonitorDocument>,
 }
 
 /// `count` monitors of `kind` that watch `targets`, each with a document and a probe of its own.
-pub(super) fn monitors(
-    targets: &Targets,
+pub(super) fn build_monitors(
+    targets: &LoadTargets,
     kind: MonitorType,
     count: u32,
     interval: u32,
     settings: &Settings,
-) -> anyhow::Result<Monitors> {
+) -> anyhow::Result<LoadMonitors> {
     let around =
         ValidationContext { dns_names: Some(settings.probe.dns_names.len()), ..ValidationContext::default() };
-    let mut monitors = Monitors::default();
+    let mut monitors = LoadMonitors::default();
     for index in 0..count {
-        let fields = targets.fields(kind, index as usize).unwrap_or_default();
+        let fields = targets.monitor_fields(kind, index as usize).unwrap_or_default();
         let text = serde_json::Value::Object(fields).to_string();
-        let document =
-            create(kind, InputFormat::File, &Node::from_yaml(&text)?, &around).map_err(Faults)?.document;
+        let document = create(kind, InputFormat::File, &Node::from_yaml(&text)?, &around)
+            .map_err(InvalidInput)?
+            .document;
         let (probe, weight) = probe::build(&document, &settings.probe);
         monitors.assignments.push(Arc::new(Assignment {
             monitor_id: MonitorId(i64::from(index) + 1),

@@ -8,16 +8,16 @@ use hdrhistogram::Histogram;
 use crate::domain::{CheckResult, Outcome, Timestamp};
 
 /// Longest lateness that is told apart: an hour, in microseconds.
-const LONGEST_US: u64 = 3_600_000_000;
+const MAX_LATENESS_US: u64 = 3_600_000_000;
 
 /// Counts of the runs that were planned within a window.
-pub(super) struct Tally {
-    inner: Mutex<(Range<Timestamp>, Counts)>,
+pub(super) struct RunCounter {
+    inner: Mutex<(Range<Timestamp>, RunCounts)>,
 }
 
 /// What was counted.
 #[derive(Clone)]
-pub(super) struct Counts {
+pub(super) struct RunCounts {
     /// Runs that happened.
     pub(super) checks: u64,
     /// Of these, the ones that did not come to ok.
@@ -30,22 +30,22 @@ pub(super) struct Counts {
     pub(super) first_reason: Option<String>,
 }
 
-impl Tally {
-    /// Nothing is counted before [`SlaAggregator::measure`] says what.
+impl RunCounter {
+    /// Nothing is counted before [`RunCounter::set_window`] says what.
     pub(super) fn new() -> anyhow::Result<Self> {
-        let lateness_us = Histogram::new_with_bounds(1, LONGEST_US, 3)?;
-        let counts = Counts { checks: 0, not_ok: 0, missed: 0, lateness_us, first_reason: None };
+        let lateness_us = Histogram::new_with_bounds(1, MAX_LATENESS_US, 3)?;
+        let counts = RunCounts { checks: 0, not_ok: 0, missed: 0, lateness_us, first_reason: None };
         let never = Timestamp::default()..Timestamp::default();
         Ok(Self { inner: Mutex::new((never, counts)) })
     }
 
     /// Counts the runs that are planned within `window`.
-    pub(super) fn measure(&self, window: Range<Timestamp>) {
+    pub(super) fn set_window(&self, window: Range<Timestamp>) {
         self.inner.lock().0 = window;
     }
 
     /// Counts `result`.
-    pub(super) fn count(&self, result: &CheckResult) {
+    pub(super) fn record(&self, result: &CheckResult) {
         let mut inner = self.inner.lock();
         let (window, counts) = &mut *inner;
         if !window.contains(&result.planned_at) {
@@ -56,7 +56,7 @@ impl Tally {
             return;
         };
         counts.checks += 1;
-        counts.lateness_us.saturating_record(u64::try_from(lateness.as_micros()).unwrap_or(LONGEST_US));
+        counts.lateness_us.saturating_record(u64::try_from(lateness.as_micros()).unwrap_or(MAX_LATENESS_US));
         if result.outcome != Outcome::Ok {
             counts.not_ok += 1;
             if counts.first_reason.is_none() {
@@ -66,7 +66,7 @@ impl Tally {
     }
 
     /// The counts so far.
-    pub(super) fn counts(&self) -> Counts {
+    pub(super) fn counts(&self) -> RunCounts {
         self.inner.lock().1.clone()
     }
 }

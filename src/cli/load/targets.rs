@@ -8,29 +8,29 @@ use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-use crate::cli::responder::Greeting;
+use crate::cli::responder::ListeningLine;
 use crate::domain::MonitorType;
 use crate::net::Pem;
 use crate::settings::Settings;
 use crate::targets::{ResponderAddresses, spread_address};
 
 /// Addresses that each target listens on: connections to one address and port share 28,000 local ports.
-const SPREAD: u8 = 16;
+const TARGET_ADDRESSES: u8 = 16;
 
 /// A running responder; it ends with this.
-pub(super) struct Targets {
+pub(super) struct LoadTargets {
     addresses: ResponderAddresses,
     ca_pem: String,
     // Its standard input is held open by the child handle; dropping it tells the child to end.
     _child: Child,
 }
 
-impl Targets {
+impl LoadTargets {
     /// Starts this very binary as a responder and waits until it listens.
     pub(super) async fn start() -> anyhow::Result<Self> {
         let program = std::env::current_exe().context("the path of this program is unknown")?;
         let mut child = Command::new(program)
-            .args(["responder", "--spread", &SPREAD.to_string()])
+            .args(["responder", "--spread", &TARGET_ADDRESSES.to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
@@ -39,20 +39,20 @@ impl Targets {
         let Some(stdout) = child.stdout.take() else { bail!("the built-in targets have no output") };
         let mut line = String::new();
         BufReader::new(stdout).read_line(&mut line).await?;
-        let greeting: Greeting =
+        let greeting: ListeningLine =
             serde_json::from_str(&line).context("the built-in targets did not say where they listen")?;
         Ok(Self { addresses: greeting.addresses, ca_pem: greeting.ca_pem, _child: child })
     }
 
     /// Makes checks with `settings` trust the HTTPS target.
-    pub(super) fn trust(&self, settings: &mut Settings) {
+    pub(super) fn trust_target_ca(&self, settings: &mut Settings) {
         let text = self.ca_pem.clone().into_bytes();
         settings.net.trust.authorities.push(Pem { label: "built-in targets".to_owned(), text });
     }
 
     /// The fields of the `index`th monitor of `kind`; `None` for a type without a built-in target.
-    pub(super) fn fields(&self, kind: MonitorType, index: usize) -> Option<Map<String, Value>> {
-        let at = |first| spread_address(first, index, SPREAD);
+    pub(super) fn monitor_fields(&self, kind: MonitorType, index: usize) -> Option<Map<String, Value>> {
+        let at = |first| spread_address(first, index, TARGET_ADDRESSES);
         let own = match kind {
             MonitorType::Website => json!({"url": format!("http://{}/", at(self.addresses.http))}),
             MonitorType::WebsiteSsl => json!({"url": format!("https://{}/", at(self.addresses.https))}),

@@ -8,7 +8,7 @@ use nix::sys::time::TimeVal;
 use nix::unistd::{SysconfVar, sysconf};
 
 /// Processor time of this process so far, user and system together.
-pub(super) fn cpu() -> Duration {
+pub(super) fn cpu_time() -> Duration {
     let spent = |time: TimeVal| {
         let seconds = u64::try_from(time.tv_sec()).unwrap_or_default();
         let micros = u64::try_from(time.tv_usec()).unwrap_or_default();
@@ -36,10 +36,10 @@ mod tests {
     #[test]
     fn a_running_process_takes_memory_and_time() {
         assert!(resident_bytes() > 1024 * 1024);
-        let before = cpu();
-        while cpu() == before {
+        let before = cpu_time();
+        while cpu_time() == before {
             std::hint::black_box((0..10_000_u64).sum::<u64>());
         }
-        assert!(cpu() > before);
+        assert!(cpu_time() > before);
     }
 }

@@ -3,28 +3,28 @@
 use std::fmt::Write;
 
 use super::bars;
-use super::text::plain;
+use super::text::escape_controls;
 use crate::cli::style::Style;
 use crate::service::details::{AttemptView, HopTitle, format_duration};
 
 /// One attempt, after an empty line.
-pub(super) fn attempt(out: &mut String, attempt: &AttemptView<'_>, style: Style) {
+pub(super) fn render_attempt(out: &mut String, attempt: &AttemptView<'_>, style: Style) {
     out.push('\n');
     if attempt.is_one_of_several {
-        heading(out, attempt, style);
+        render_heading(out, attempt, style);
     }
     for hop in &attempt.hops {
         if let Some(title) = &hop.title {
-            hop_title(out, title, style);
+            render_hop_title(out, title, style);
         }
-        bars::draw(out, &hop.phases, hop.offset_us, attempt.total_us, style);
+        bars::render_phase_bars(out, &hop.phases, hop.offset_us, attempt.total_us, style);
     }
     for note in &attempt.warnings {
-        let _ = writeln!(out, "  note  {}", plain(note));
+        let _ = writeln!(out, "  note  {}", escape_controls(note));
     }
 }
 
-fn heading(out: &mut String, attempt: &AttemptView<'_>, style: Style) {
+fn render_heading(out: &mut String, attempt: &AttemptView<'_>, style: Style) {
     let title = style.bold(&format!("attempt {}", attempt.number));
     let took = format_duration(attempt.total_us);
     let _ = match &attempt.failed_phase {
@@ -33,8 +33,13 @@ fn heading(out: &mut String, attempt: &AttemptView<'_>, style: Style) {
     };
 }
 
-fn hop_title(out: &mut String, hop: &HopTitle<'_>, style: Style) {
+fn render_hop_title(out: &mut String, hop: &HopTitle<'_>, style: Style) {
     let from = hop.address.map_or(String::new(), |address| format!(" from {address}"));
     let answered = hop.http_status.map_or(String::new(), |status| format!("  {status}{from}"));
-    let _ = writeln!(out, "  {}  `{}`{answered}", style.bold(&format!("hop {}", hop.number)), plain(hop.url));
+    let _ = writeln!(
+        out,
+        "  {}  `{}`{answered}",
+        style.bold(&format!("hop {}", hop.number)),
+        escape_controls(hop.url)
+    );
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::objects;
-use super::text::{plain, shown};
+use super::text::{escape_controls, shortened_url};
 use crate::cli::style::Style;
 use crate::domain::Outcome;
 use crate::service::details::{
@@ -11,27 +11,27 @@ use crate::service::details::{
 };
 
 /// Objects of a step that are shown; the rest is in the JSON.
-const OBJECTS: usize = 15;
+const MAX_OBJECTS: usize = 15;
 /// Lines of the console that are shown of a step.
-const LINES: usize = 5;
+const MAX_CONSOLE_LINES: usize = 5;
 /// Characters of such a line.
-const LINE: usize = 160;
+const MAX_LINE_CHARS: usize = 160;
 
 /// The browser, in a line.
-pub(super) fn browser(out: &mut String, browser: &BrowserView<'_>, style: Style) {
+pub(super) fn render_browser(out: &mut String, browser: &BrowserView<'_>, style: Style) {
     let BrowserView { name, version, driver, width, height, .. } = browser;
     let device = browser.device.map_or(String::new(), |device| format!(" as `{device}`"));
     let memory = browser.memory_mib.map_or(String::new(), |mib| format!(", {mib} MiB at most"));
     let trace = browser.trace_id.map_or(String::new(), |id| format!(", trace {id}"));
     let line = format!("{name} {version} by {driver}, page {width}×{height}{device}{memory}{trace}");
-    let _ = writeln!(out, "  {}", style.dim(&plain(&line)));
+    let _ = writeln!(out, "  {}", style.dim(&escape_controls(&line)));
 }
 
 /// What is shown below the line of a step.
-pub(super) fn step(out: &mut String, step: &BrowserStepView<'_>, style: Style) {
+pub(super) fn render_step(out: &mut String, step: &BrowserStepView<'_>, style: Style) {
     if !step.url.is_empty() {
         let status = step.http_status.map_or(String::new(), |status| format!(" {status}"));
-        let (at, url, title) = (style.dim("at "), shown(step.url), plain(step.title));
+        let (at, url, title) = (style.dim("at "), shortened_url(step.url), escape_controls(step.title));
         let _ = writeln!(out, "      {at}  `{url}`{status}  {title}");
     }
     let measures = step.measures.iter().flatten().map(|measure| measure.format(format_duration));
@@ -39,27 +39,31 @@ pub(super) fn step(out: &mut String, step: &BrowserStepView<'_>, style: Style) {
     if !measures.is_empty() {
         let _ = writeln!(out, "      {}  {}", style.dim("was"), measures.join(", "));
     }
-    let actions: Vec<String> = step.actions.iter().map(|one| action(one, style)).collect();
+    let actions: Vec<String> = step.actions.iter().map(|one| action_text(one, style)).collect();
     if !actions.is_empty() {
         let _ = writeln!(out, "      {}  {}", style.dim("did"), actions.join(" → "));
     }
     let span = waterfall_span(&step.objects);
-    for object in step.objects.iter().take(OBJECTS) {
-        objects::line(out, object, span, style);
+    for object in step.objects.iter().take(MAX_OBJECTS) {
+        objects::render_object(out, object, span, style);
     }
-    let more = step.hidden_objects(OBJECTS);
+    let more = step.hidden_objects(MAX_OBJECTS);
     if more > 0 {
         let _ = writeln!(out, "  … {more} more objects, see --json");
     }
-    for line in step.console.iter().take(LINES) {
-        console(out, line, style);
+    for line in step.console.iter().take(MAX_CONSOLE_LINES) {
+        render_console_line(out, line, style);
     }
-    if step.console.len() > LINES {
-        let _ = writeln!(out, "  … {} more lines of the console, see --json", step.console.len() - LINES);
+    if step.console.len() > MAX_CONSOLE_LINES {
+        let _ = writeln!(
+            out,
+            "  … {} more lines of the console, see --json",
+            step.console.len() - MAX_CONSOLE_LINES
+        );
     }
 }
 
-fn action(action: &ActionView<'_>, style: Style) -> String {
+fn action_text(action: &ActionView<'_>, style: Style) -> String {
     if action.skipped {
         return format!("{} (skipped)", action.name);
     }
@@ -67,8 +71,9 @@ fn action(action: &ActionView<'_>, style: Style) -> String {
     if action.passed { words } else { style.outcome(Outcome::Error, &words) }
 }
 
-fn console(out: &mut String, line: &ConsoleLine<'_>, style: Style) {
+fn render_console_line(out: &mut String, line: &ConsoleLine<'_>, style: Style) {
     let outcome = if line.is_error { Outcome::Error } else { Outcome::Warning };
-    let text: String = plain(line.text).chars().take(LINE).collect();
-    let _ = writeln!(out, "      {}  {}: {text}", style.outcome(outcome, "log"), plain(line.source));
+    let text: String = escape_controls(line.text).chars().take(MAX_LINE_CHARS).collect();
+    let _ =
+        writeln!(out, "      {}  {}: {text}", style.outcome(outcome, "log"), escape_controls(line.source));
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::text::plain;
+use super::text::escape_controls;
 use super::{attempts, browser, content_views, facts, page, steps};
 use crate::cli::style::Style;
 use crate::domain::CheckResult;
@@ -12,40 +12,40 @@ use crate::service::details::{
 
 /// The whole of `result`, ending with a line break.
 #[must_use]
-pub fn check(result: &CheckResult, style: Style) -> String {
+pub fn render_check(result: &CheckResult, style: Style) -> String {
     let mut out = String::new();
-    verdict(&mut out, result, style);
-    reasons(&mut out, result);
+    render_verdict(&mut out, result, style);
+    render_reasons(&mut out, result);
     for attempt in attempts_of(result) {
-        attempts::attempt(&mut out, &attempt, style);
+        attempts::render_attempt(&mut out, &attempt, style);
     }
     let details = DetailsView::new(&result.details);
-    steps::lines(&mut out, &details.steps, style);
-    content_views::lines(&mut out, &details.content_views, style);
+    steps::render_steps(&mut out, &details.steps, style);
+    content_views::render_content_views(&mut out, &details.content_views, style);
     if let Some(facts) = &details.browser {
-        browser::browser(&mut out, facts, style);
+        browser::render_browser(&mut out, facts, style);
     }
     if let Some(of_check) = &details.page {
-        page::lines(&mut out, of_check, style);
+        page::render_page(&mut out, of_check, style);
     }
-    facts::lines(&mut out, &fact_lines(result), style);
+    facts::render_facts(&mut out, &fact_lines(result), style);
     out
 }
 
 /// The first line: outcome, what was checked, how long it took.
-fn verdict(out: &mut String, result: &CheckResult, style: Style) {
+fn render_verdict(out: &mut String, result: &CheckResult, style: Style) {
     let word = style.outcome(result.outcome, result.outcome.name());
-    let name = style.bold(&format!("`{}`", plain(&result.monitor_name)));
+    let name = style.bold(&format!("`{}`", escape_controls(&result.monitor_name)));
     let took = format_duration(result.total_us);
     let status = Some(status_text(result)).filter(|words| !words.is_empty());
     let status = status.map_or(String::new(), |words| format!(", {words}"));
     let _ = writeln!(out, "{word}: {name} ({}) in {took}{status}", result.monitor_type);
 }
 
-fn reasons(out: &mut String, result: &CheckResult) {
+fn render_reasons(out: &mut String, result: &CheckResult) {
     for (index, reason) in result.reasons.iter().enumerate() {
         let label = if index == 0 { "why" } else { "" };
-        let _ = writeln!(out, "{label:>4}  {}", plain(reason));
+        let _ = writeln!(out, "{label:>4}  {}", escape_controls(reason));
     }
 }
 
@@ -56,6 +56,6 @@ mod tests {
 
     #[test]
     fn a_browser_script_shows_its_steps_and_all_that_the_browser_saw() {
-        insta::assert_snapshot!(check(&sample::sample_result(), Style::PLAIN));
+        insta::assert_snapshot!(render_check(&sample::sample_result(), Style::PLAIN));
     }
 }

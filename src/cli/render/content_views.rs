@@ -2,26 +2,26 @@
 
 use std::fmt::Write;
 
-use super::text::plain;
+use super::text::escape_controls;
 use crate::cli::style::Style;
 use crate::domain::Outcome;
 use crate::service::details::{ContentViewView, format_duration, format_grouped};
 
 /// All content views.
-pub(super) fn lines(out: &mut String, views: &[ContentViewView<'_>], style: Style) {
+pub(super) fn render_content_views(out: &mut String, views: &[ContentViewView<'_>], style: Style) {
     for view in views {
         let (outcome, word) = if view.passed { (Outcome::Ok, "ok") } else { (Outcome::Error, "failed") };
         let _ = writeln!(
             out,
             "view  {}  {}  {} objects, {} bytes in {}",
-            plain(view.name),
+            escape_controls(view.name),
             style.outcome(outcome, word),
             view.objects,
             format_grouped(view.bytes),
             format_duration(view.total_us)
         );
         if let Some(reason) = &view.reason {
-            let _ = writeln!(out, "      why  {}", plain(reason));
+            let _ = writeln!(out, "      why  {}", escape_controls(reason));
         }
     }
 }

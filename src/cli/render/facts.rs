@@ -2,17 +2,17 @@
 
 use std::fmt::Write;
 
-use super::text::plain;
+use super::text::escape_controls;
 use crate::cli::style::Style;
 use crate::service::details::FactLine;
 
 /// All facts, after an empty line; nothing when there are none.
-pub(super) fn lines(out: &mut String, facts: &[FactLine], style: Style) {
+pub(super) fn render_facts(out: &mut String, facts: &[FactLine], style: Style) {
     if !facts.is_empty() {
         out.push('\n');
     }
     for FactLine { label, value } in facts {
         let label = style.dim(&format!("{label:<11}"));
-        let _ = writeln!(out, "  {label} {}", plain(value));
+        let _ = writeln!(out, "  {label} {}", escape_controls(value));
     }
 }

@@ -11,5 +11,5 @@ mod page;
 mod steps;
 mod text;
 
-pub use check::check;
-pub use text::plain;
+pub use check::render_check;
+pub use text::escape_controls;

@@ -3,16 +3,16 @@
 use std::fmt::Write;
 
 use super::bars;
-use super::text::{plain, shown};
+use super::text::{escape_controls, shortened_url};
 use crate::cli::style::Style;
 use crate::domain::Outcome;
 use crate::service::details::{ObjectView, format_duration, format_grouped};
 
 /// One object, in a waterfall that spans `span` microseconds.
-pub(super) fn line(out: &mut String, object: &ObjectView<'_>, span: u64, style: Style) {
-    let (lead, bar) = bars::bar(object.started_us, object.total_us, span);
+pub(super) fn render_object(out: &mut String, object: &ObjectView<'_>, span: u64, style: Style) {
+    let (lead, bar) = bars::bar_text(object.started_us, object.total_us, span);
     let filled = lead.chars().count() + bar.chars().count();
-    let rest = " ".repeat(bars::WIDTH.saturating_sub(filled));
+    let rest = " ".repeat(bars::BAR_WIDTH.saturating_sub(filled));
     let status = match object.http_status {
         _ if object.blocked => "blocked".to_owned(),
         None => "–".to_owned(),
@@ -25,9 +25,9 @@ pub(super) fn line(out: &mut String, object: &ObjectView<'_>, span: u64, style: 
         style.bar(&bar),
         format_duration(object.total_us),
         format_grouped(object.bytes),
-        shown(object.url)
+        shortened_url(object.url)
     );
     if let Some(reason) = &object.reason {
-        let _ = writeln!(out, "      {}  {}", style.outcome(Outcome::Error, "why"), plain(reason));
+        let _ = writeln!(out, "      {}  {}", style.outcome(Outcome::Error, "why"), escape_controls(reason));
     }
 }

@@ -3,15 +3,15 @@
 use std::fmt::Write;
 
 use super::objects;
-use super::text::shown;
+use super::text::shortened_url;
 use crate::cli::style::Style;
 use crate::service::details::{PageView, format_duration, format_grouped, waterfall_span};
 
 /// Objects that are shown; the rest is in the JSON.
-const OBJECTS: usize = 60;
+const MAX_OBJECTS: usize = 60;
 
 /// The page, after an empty line.
-pub(super) fn lines(out: &mut String, page: &PageView<'_>, style: Style) {
+pub(super) fn render_page(out: &mut String, page: &PageView<'_>, style: Style) {
     let count = page.objects.len();
     let mut line = format!(
         "page with {count} {}, {} bytes in {}",
@@ -26,14 +26,17 @@ pub(super) fn lines(out: &mut String, page: &PageView<'_>, style: Style) {
     }
     let _ = writeln!(out, "\n  {}", style.bold(&line));
     let span = waterfall_span(&page.objects);
-    for object in page.objects.iter().take(OBJECTS) {
-        objects::line(out, object, span, style);
+    for object in page.objects.iter().take(MAX_OBJECTS) {
+        objects::render_object(out, object, span, style);
     }
-    if count > OBJECTS {
-        let _ = writeln!(out, "  … {} more objects, see --json", count - OBJECTS);
+    if count > MAX_OBJECTS {
+        let _ = writeln!(out, "  … {} more objects, see --json", count - MAX_OBJECTS);
     }
     for change in &page.changes {
-        let _ =
-            writeln!(out, "  note  {}", change.format(&format!("`{}`", shown(change.url)), format_grouped));
+        let _ = writeln!(
+            out,
+            "  note  {}",
+            change.format(&format!("`{}`", shortened_url(change.url)), format_grouped)
+        );
     }
 }

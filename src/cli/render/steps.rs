@@ -3,53 +3,53 @@
 use std::fmt::Write;
 
 use super::browser;
-use super::text::{plain, shown};
+use super::text::{escape_controls, shortened_url};
 use crate::cli::style::Style;
 use crate::domain::Outcome;
 use crate::service::details::{RequestView, StepView, format_duration};
 
 /// Characters of the names of steps that are shown.
-const NAME: usize = 40;
+const MAX_NAME_CHARS: usize = 40;
 
 /// All steps, after an empty line; nothing when there are none.
-pub(super) fn lines(out: &mut String, steps: &[StepView<'_>], style: Style) {
+pub(super) fn render_steps(out: &mut String, steps: &[StepView<'_>], style: Style) {
     if steps.is_empty() {
         return;
     }
     out.push('\n');
-    let width = steps.iter().map(|step| step.name.chars().count()).max().unwrap_or(0).min(NAME);
+    let width = steps.iter().map(|step| step.name.chars().count()).max().unwrap_or(0).min(MAX_NAME_CHARS);
     for of_check in steps {
-        step(out, of_check, width, style);
+        render_step(out, of_check, width, style);
         if let Some(of_browser) = &of_check.browser {
-            browser::step(out, of_browser, style);
+            browser::render_step(out, of_browser, style);
         }
     }
 }
 
-fn step(out: &mut String, step: &StepView<'_>, width: usize, style: Style) {
+fn render_step(out: &mut String, step: &StepView<'_>, width: usize, style: Style) {
     let (outcome, word) = if step.passed { (Outcome::Ok, "ok") } else { (Outcome::Error, "failed") };
-    let name: String = plain(step.name).chars().take(width).collect();
+    let name: String = escape_controls(step.name).chars().take(width).collect();
     let word = style.outcome(outcome, &format!("{word:<6}"));
     let took = format_duration(step.total_us);
-    let asked = step.request.as_ref().map(request).unwrap_or_default();
+    let asked = step.request.as_ref().map(request_text).unwrap_or_default();
     let number = style.bold(&format!("{:>4}", step.number));
     let _ = writeln!(out, "{number}  {name:<width$}  {word} {took:>9}{asked}");
     for (index, reason) in step.reasons.iter().enumerate() {
         let label = if index == 0 { "why" } else { "" };
-        let _ = writeln!(out, "      {label:>3}  {}", plain(reason));
+        let _ = writeln!(out, "      {label:>3}  {}", escape_controls(reason));
     }
     if !step.variables.is_empty() {
-        let names: Vec<_> = step.variables.iter().map(|name| plain(name)).collect();
+        let names: Vec<_> = step.variables.iter().map(|name| escape_controls(name)).collect();
         let _ = writeln!(out, "      {}  {}", style.dim("set"), names.join(", "));
     }
 }
 
-fn request(request: &RequestView<'_>) -> String {
+fn request_text(request: &RequestView<'_>) -> String {
     let status = request.http_status.map_or_else(|| "no answer".to_owned(), |status| status.to_string());
     let more = match request.earlier {
         0 => String::new(),
         1 => ", the second exchange".to_owned(),
         earlier => format!(", after {earlier} others"),
     };
-    format!("  {} `{}` {status}{more}", request.method, shown(request.url))
+    format!("  {} `{}` {status}{more}", request.method, shortened_url(request.url))
 }

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use crate::domain::truncate;
 
 /// Characters of a URL that are shown.
-const URL: usize = 90;
+const MAX_URL_CHARS: usize = 90;
 
 /// `text` of a target, so that it is nothing but text on a terminal: control characters are spelled out.
 #[must_use]
-pub fn plain(text: &str) -> Cow<'_, str> {
+pub fn escape_controls(text: &str) -> Cow<'_, str> {
     if !text.contains(char::is_control) {
         return Cow::Borrowed(text);
     }
@@ -18,8 +18,8 @@ pub fn plain(text: &str) -> Cow<'_, str> {
 }
 
 /// A URL in the length of a line.
-pub(super) fn shown(url: &str) -> String {
-    truncate(&plain(url), URL)
+pub(super) fn shortened_url(url: &str) -> String {
+    truncate(&escape_controls(url), MAX_URL_CHARS)
 }
 
 #[cfg(test)]
@@ -28,7 +28,7 @@ mod tests {
 
     #[test]
     fn a_target_cannot_paint_the_terminal_or_move_its_cursor() {
-        assert_eq!(plain("a\x1b[31m\u{9b}2J\nb\u{7}"), "a\\u{1b}[31m\\u{9b}2J\\nb\\u{7}");
-        assert!(matches!(plain("größer – 大"), Cow::Borrowed("größer – 大")));
+        assert_eq!(escape_controls("a\x1b[31m\u{9b}2J\nb\u{7}"), "a\\u{1b}[31m\\u{9b}2J\\nb\\u{7}");
+        assert!(matches!(escape_controls("größer – 大"), Cow::Borrowed("größer – 大")));
     }
 }

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::super::output;
-use super::counted::counted;
+use super::counted::count_with_noun;
 use crate::script::DEFAULT_MAX_STEPS;
 use crate::script::dialect::Script;
 use crate::settings::read_text;
 
 /// Bytes of a script that a monitor can have (fields.md 2).
-const MOST_BYTES: usize = 10 * 1024 * 1024;
+const MAX_BYTES: usize = 10 * 1024 * 1024;
 
 /// List everything that is wrong with browser scripts
 ///
@@ -33,28 +33,28 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut faults = 0;
     for file in &args.files {
-        let (text, found) = checked(file);
-        output::say(&text)?;
+        let (text, found) = check_file(file);
+        output::print(&text)?;
         faults += found;
     }
     if faults > 0 {
-        output::say(&format!("{}\n", counted(faults, "fault")))?;
+        output::print(&format!("{}\n", count_with_noun(faults, "fault")))?;
     }
     Ok(ExitCode::from(u8::from(faults > 0)))
 }
 
 /// What is to say of `file`, and how many faults are in that.
-fn checked(file: &Path) -> (String, usize) {
+fn check_file(file: &Path) -> (String, usize) {
     let name = file.display();
     let text = match read_text(file) {
-        Ok(text) if text.len() > MOST_BYTES => {
-            return (format!("{name}: is larger than {} MiB\n", MOST_BYTES >> 20), 1);
+        Ok(text) if text.len() > MAX_BYTES => {
+            return (format!("{name}: is larger than {} MiB\n", MAX_BYTES >> 20), 1);
         }
         Ok(text) => text,
         Err(problem) => return (format!("{name}: {problem}\n"), 1),
     };
     match Script::parse(&text) {
-        Ok(script) => (praise(&name.to_string(), &script), 0),
+        Ok(script) => (summary(&name.to_string(), &script), 0),
         Err(faults) => {
             let mut told = String::new();
             for fault in &faults {
@@ -71,12 +71,13 @@ fn checked(file: &Path) -> (String, usize) {
 }
 
 /// What is in a script without faults.
-fn praise(name: &str, script: &Script) -> String {
+fn summary(name: &str, script: &Script) -> String {
     let acts = script.steps.iter().map(|step| step.actions.len()).sum();
-    let mut told = format!("{name}: {}, {}", counted(script.steps.len(), "step"), counted(acts, "act"));
+    let mut told =
+        format!("{name}: {}, {}", count_with_noun(script.steps.len(), "step"), count_with_noun(acts, "act"));
     if !script.variables.is_empty() {
         let protected = script.variables.iter().filter(|variable| variable.protected).count();
-        let _ = write!(told, ", {}", counted(script.variables.len(), "variable"));
+        let _ = write!(told, ", {}", count_with_noun(script.variables.len(), "variable"));
         if protected > 0 {
             let _ = write!(told, " ({protected} protected)");
         }
@@ -84,7 +85,7 @@ fn praise(name: &str, script: &Script) -> String {
     told.push('\n');
     for (at, step) in script.steps.iter().enumerate() {
         let names: Vec<&str> = step.actions.iter().map(|act| act.kind.name()).collect();
-        let _ = writeln!(told, "  {}. {}: {}", at + 1, step.name, shortened(&names));
+        let _ = writeln!(told, "  {}. {}: {}", at + 1, step.name, shortened_list(&names));
     }
     for variable in &script.variables {
         let kind = if variable.protected { ", protected" } else { "" };
@@ -107,7 +108,7 @@ fn praise(name: &str, script: &Script) -> String {
 }
 
 /// The acts of a step, of a long one the first.
-fn shortened(names: &[&str]) -> String {
+fn shortened_list(names: &[&str]) -> String {
     const SHOWN: usize = 12;
     match names.len().checked_sub(SHOWN) {
         None | Some(0) => names.join(", "),

@@ -6,15 +6,15 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 
-use super::super::output::{self, WrongUse};
-use super::counted::counted;
+use super::super::output::{self, UsageError};
+use super::counted::count_with_noun;
 use crate::script::dialect::Script;
 use crate::script::side::{ImportReport, SideProject};
 use crate::settings::read_text;
 use crate::syntax::closest_match;
 
 /// Bytes of a project.
-const MOST_BYTES: usize = 64 * 1024 * 1024;
+const MAX_BYTES: usize = 64 * 1024 * 1024;
 
 /// Turn a project of Selenium IDE into browser scripts
 ///
@@ -43,9 +43,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let project = read(&args.file)?;
+    let project = read_project(&args.file)?;
     let names: Vec<&str> = project.test_names().collect();
-    let chosen = chosen(args, &names)?;
+    let chosen = select_tests(args, &names)?;
     let folder = args.output.as_deref().filter(|output| is_folder(output) || chosen.len() > 1);
     if let Some(folder) = folder {
         fs::create_dir_all(folder)
@@ -57,58 +57,59 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let ImportReport { script, issues: losses, notes } = project.import(index);
         let name = names.get(index).copied().unwrap_or_default();
         for loss in &losses {
-            output::note(&format!("not carried over: {loss}"));
+            output::print_note(&format!("not carried over: {loss}"));
         }
         for note in &notes {
-            output::note(&format!("note: {note}"));
+            output::print_note(&format!("note: {note}"));
         }
         whole &= losses.is_empty() && script.is_some();
         let Some(script) = script else {
-            output::note(&format!("not carried over: test `{name}`: nothing in it can be played"));
+            output::print_note(&format!("not carried over: test `{name}`: nothing in it can be played"));
             continue;
         };
         let target = match folder {
             Some(folder) => Some(folder.join(file_name(name, &mut taken))),
             None => args.output.clone(),
         };
-        write(&script, target.as_deref())?;
+        write_script(&script, target.as_deref())?;
     }
     Ok(ExitCode::from(u8::from(!whole)))
 }
 
-fn read(file: &Path) -> anyhow::Result<SideProject> {
+fn read_project(file: &Path) -> anyhow::Result<SideProject> {
     let name = file.display();
-    let text = read_text(file).map_err(|problem| WrongUse::error(format!("`{name}` {problem}"), None))?;
-    if text.len() > MOST_BYTES {
-        return Err(WrongUse::error(format!("`{name}` is larger than {} MiB", MOST_BYTES >> 20), None));
+    let text =
+        read_text(file).map_err(|problem| UsageError::with_hint(format!("`{name}` {problem}"), None))?;
+    if text.len() > MAX_BYTES {
+        return Err(UsageError::with_hint(format!("`{name}` is larger than {} MiB", MAX_BYTES >> 20), None));
     }
     SideProject::parse(&text).map_err(|fault| {
         let place = fault.position;
         let place =
             if place.is_known() { format!(":{}:{}", place.line, place.column) } else { String::new() };
-        WrongUse::error(format!("{name}{place}: {}", fault.message), None)
+        UsageError::with_hint(format!("{name}{place}: {}", fault.message), None)
     })
 }
 
 /// Which tests are meant.
-fn chosen(args: &Args, names: &[&str]) -> anyhow::Result<Vec<usize>> {
+fn select_tests(args: &Args, names: &[&str]) -> anyhow::Result<Vec<usize>> {
     let Some(wanted) = &args.test else {
         return match names.len() {
-            0 => Err(WrongUse::error(format!("`{}` has no test in it", args.file.display()), None)),
+            0 => Err(UsageError::with_hint(format!("`{}` has no test in it", args.file.display()), None)),
             2.. if args.output.is_none() => {
                 let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
                 let what = format!(
                     "`{}` has {}: {}",
                     args.file.display(),
-                    counted(names.len(), "test"),
+                    count_with_noun(names.len(), "test"),
                     quoted.join(", ")
                 );
                 let hint = "choose one with `--test NAME`, or give a folder for all of them with `-o DIR`";
-                Err(WrongUse::error(what, Some(hint.to_owned())))
+                Err(UsageError::with_hint(what, Some(hint.to_owned())))
             }
             2.. if args.output.as_deref().is_some_and(Path::is_file) => {
                 let hint = "several tests need a folder";
-                Err(WrongUse::error("`-o` names a file".to_owned(), Some(hint.to_owned())))
+                Err(UsageError::with_hint("`-o` names a file".to_owned(), Some(hint.to_owned())))
             }
             _ => Ok((0..names.len()).collect()),
         };
@@ -120,7 +121,7 @@ fn chosen(args: &Args, names: &[&str]) -> anyhow::Result<Vec<usize>> {
         let near =
             near.and_then(|near| lower.iter().position(|name| name == near)).and_then(|at| names.get(at));
         let hint = near.map(|near| format!("did you mean `{near}`?"));
-        return Err(WrongUse::error(format!("`{}` has no test `{wanted}`", args.file.display()), hint));
+        return Err(UsageError::with_hint(format!("`{}` has no test `{wanted}`", args.file.display()), hint));
     }
     Ok(found.into_iter().take(1).collect())
 }
@@ -145,12 +146,12 @@ fn file_name(name: &str, taken: &mut Vec<String>) -> String {
     file
 }
 
-fn write(script: &Script, target: Option<&Path>) -> anyhow::Result<()> {
+fn write_script(script: &Script, target: Option<&Path>) -> anyhow::Result<()> {
     let text = script.to_xml();
-    let Some(target) = target else { return Ok(output::say(&text)?) };
+    let Some(target) = target else { return Ok(output::print(&text)?) };
     fs::write(target, text).with_context(|| format!("`{}` cannot be written", target.display()))?;
     let acts = script.steps.iter().map(|step| step.actions.len()).sum();
-    let what = format!("{}, {}", counted(script.steps.len(), "step"), counted(acts, "act"));
-    output::note(&format!("wrote {}: {what}", target.display()));
+    let what = format!("{}, {}", count_with_noun(script.steps.len(), "step"), count_with_noun(acts, "act"));
+    output::print_note(&format!("wrote {}: {what}", target.display()));
     Ok(())
 }

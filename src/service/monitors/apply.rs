@@ -72,7 +72,7 @@ pub struct AppliedChange {
 /// order of `wanted`, and the removed ones behind them.
 ///
 /// # Errors
-/// [`ServiceError::Forbidden`] for a role that may not edit; [`ServiceError::Invalid`] with every fault of every
+/// [`ServiceError::Forbidden`] for a role that may not edit; [`ServiceError::Faults`] with every fault of every
 /// monitor, masked secrets among them; and as the store's.
 pub async fn apply(
     context: &MonitorContext,

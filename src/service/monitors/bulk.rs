@@ -26,7 +26,7 @@ const ENVELOPE_FIELDS: [&str; 2] = ["monitors", "update_locations_action"];
 ///
 /// # Errors
 /// [`ServiceError::Forbidden`] for a role that may not edit, an id that is not the account's, or a file's
-/// monitor; [`ServiceError::Invalid`] for what is wrong with the body, or naming the monitors that may not have
+/// monitor; [`ServiceError::Faults`] for what is wrong with the body, or naming the monitors that may not have
 /// one of the values; and as the store's.
 pub async fn bulk_edit(
     context: &MonitorContext,

@@ -27,7 +27,7 @@ const MAX_NAME_CHARS: usize = 255;
 /// judged as if it were new, so that what is gone meanwhile, such as a location, is told.
 ///
 /// # Errors
-/// [`ServiceError::NotFound`], [`ServiceError::Forbidden`] for a role that may not edit, [`ServiceError::Invalid`], and as
+/// [`ServiceError::NotFound`], [`ServiceError::Forbidden`] for a role that may not edit, [`ServiceError::Faults`], and as
 /// the store's.
 pub async fn copy(
     context: &MonitorContext,

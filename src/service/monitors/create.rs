@@ -15,7 +15,7 @@ use crate::syntax::source::Node;
 /// Makes a monitor of `kind`.
 ///
 /// # Errors
-/// [`ServiceError::Forbidden`] for a role that may not edit, [`ServiceError::Invalid`] with every fault of `body`,
+/// [`ServiceError::Forbidden`] for a role that may not edit, [`ServiceError::Faults`] with every fault of `body`,
 /// [`ServiceError::Unavailable`] when nothing is planned any more, and as the store's.
 pub async fn create(
     context: &MonitorContext,

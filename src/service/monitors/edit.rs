@@ -19,7 +19,7 @@ use crate::syntax::source::Node;
 ///
 /// # Errors
 /// [`ServiceError::NotFound`], [`ServiceError::Forbidden`] for a file's monitor, [`ServiceError::Stale`] when it is not
-/// the version of `if_match`, [`ServiceError::Invalid`] with every fault of `body`, and as the store's.
+/// the version of `if_match`, [`ServiceError::Faults`] with every fault of `body`, and as the store's.
 pub async fn patch(
     context: &MonitorContext,
     caller: &Caller,

@@ -11,7 +11,7 @@ use crate::service::caller::{Caller, SavedObject, ServiceError};
 /// Answers the monitors as they are now, in the order of `steps`; of those that are gone, their last version.
 ///
 /// # Errors
-/// [`ServiceError::Invalid`] when a plan is full, [`ServiceError::Unavailable`] when nothing is planned any more, and
+/// [`ServiceError::Faults`] when a plan is full, [`ServiceError::Unavailable`] when nothing is planned any more, and
 /// as the store's. Nothing was changed then.
 pub(super) async fn save_all(
     context: &MonitorContext,

@@ -25,7 +25,7 @@ const MAX_GROWTH_BYTES: usize = 256 * 1024 * 1024;
 /// `new_value`; what comes out has to parse. The values of protected variables are not looked into.
 ///
 /// # Errors
-/// As [`super::bulk_edit`]; [`ServiceError::Invalid`] also names monitors whose script has no such text, or
+/// As [`super::bulk_edit`]; [`ServiceError::Faults`] also names monitors whose script has no such text, or
 /// would be none any more.
 pub async fn bulk_edit_scripts(
     context: &MonitorContext,

@@ -9,47 +9,51 @@ use crate::domain::{Excerpt, Failure, HeaderList, HttpExchange, PageObject, Phas
 
 /// Microseconds as the format has times.
 #[expect(clippy::cast_precision_loss, reason = "52 bits of microseconds are 142 years")]
-pub(super) fn millis(micros: u64) -> f64 {
+pub(super) fn to_millis(micros: u64) -> f64 {
     micros as f64 / 1000.0
 }
 
 /// An exchange of a check whose attempt began at `began`.
-pub(super) fn of_exchange(began: Timestamp, exchange: &HttpExchange, comment: Option<String>) -> Value {
+pub(super) fn entry_from_exchange(
+    began: Timestamp,
+    exchange: &HttpExchange,
+    comment: Option<String>,
+) -> Value {
     let version = exchange.http_version.as_str();
     let mut request = json!({
         "method": exchange.method,
         "url": exchange.url,
         "httpVersion": version,
         "cookies": [],
-        "headers": fields(&exchange.request_headers),
-        "queryString": query(&exchange.url),
+        "headers": header_fields(&exchange.request_headers),
+        "queryString": query_pairs(&exchange.url),
         "headersSize": -1,
-        "bodySize": posted_size(exchange),
+        "bodySize": request_body_size(exchange),
     });
     if let Some(body) = &exchange.request_body {
-        request["postData"] = posted(body);
+        request["postData"] = post_data(body);
     }
     let response = json!({
         "status": exchange.http_status,
         "statusText": exchange.http_reason.as_deref().unwrap_or_default(),
         "httpVersion": version,
         "cookies": [],
-        "headers": fields(&exchange.response_headers),
-        "content": content(exchange),
+        "headers": header_fields(&exchange.response_headers),
+        "content": response_content(exchange),
         "redirectURL": exchange.response_headers.get("location").unwrap_or_default(),
         "headersSize": -1,
-        "bodySize": body_size(exchange),
+        "bodySize": response_body_size(exchange),
     });
     let mut entry = entry(began, exchange.started_us, &exchange.phases, request, response);
     if let Some(address) = exchange.address {
         entry["serverIPAddress"] = address.ip().to_string().into();
     }
-    tell(&mut entry, exchange.failure.as_ref(), comment);
+    add_notes(&mut entry, exchange.failure.as_ref(), comment);
     entry
 }
 
 /// An object of a page, of which the head is not kept.
-pub(super) fn of_object(began: Timestamp, object: &PageObject) -> Value {
+pub(super) fn entry_from_object(began: Timestamp, object: &PageObject) -> Value {
     let version = object.http_version.as_str();
     let request = json!({
         "method": "GET",
@@ -57,7 +61,7 @@ pub(super) fn of_object(began: Timestamp, object: &PageObject) -> Value {
         "httpVersion": version,
         "cookies": [],
         "headers": [],
-        "queryString": query(&object.url),
+        "queryString": query_pairs(&object.url),
         "headersSize": -1,
         "bodySize": 0,
     });
@@ -67,18 +71,18 @@ pub(super) fn of_object(began: Timestamp, object: &PageObject) -> Value {
         "httpVersion": version,
         "cookies": [],
         "headers": [],
-        "content": sizes(object.body_bytes, object.body_wire_bytes, &object.mimetype),
+        "content": content_sizes(object.body_bytes, object.body_wire_bytes, &object.mimetype),
         "redirectURL": "",
         "headersSize": -1,
         "bodySize": object.body_wire_bytes,
     });
     let mut entry = entry(began, object.started_us, &object.phases, request, response);
-    tell(&mut entry, object.failure.as_ref(), None);
+    add_notes(&mut entry, object.failure.as_ref(), None);
     entry
 }
 
 fn entry(began: Timestamp, started_us: u64, phases: &Phases, request: Value, response: Value) -> Value {
-    let (timings, total) = timings(phases);
+    let (timings, total) = to_timings(phases);
     json!({
         "startedDateTime": began + Duration::from_micros(started_us),
         "time": total,
@@ -90,7 +94,7 @@ fn entry(began: Timestamp, started_us: u64, phases: &Phases, request: Value, res
 }
 
 /// What is left to say; names of an own field begin with an underscore.
-fn tell(entry: &mut Value, failure: Option<&Failure>, comment: Option<String>) {
+fn add_notes(entry: &mut Value, failure: Option<&Failure>, comment: Option<String>) {
     if let Some(comment) = comment {
         entry["comment"] = comment.into();
     }
@@ -100,12 +104,12 @@ fn tell(entry: &mut Value, failure: Option<&Failure>, comment: Option<String>) {
 }
 
 /// The phases as the format has them, and their sum. `connect` holds `ssl`; −1 stands for what did not happen.
-fn timings(phases: &Phases) -> (Value, f64) {
+fn to_timings(phases: &Phases) -> (Value, f64) {
     let of = |phase| phases.micros(phase).map(u64::from);
     let (tcp, tls) = (of(Phase::Connect), of(Phase::Tls));
     let connect =
         if tcp.is_none() && tls.is_none() { None } else { Some(tcp.unwrap_or(0) + tls.unwrap_or(0)) };
-    let optional = |micros: Option<u64>| micros.map_or(-1.0, millis);
+    let optional = |micros: Option<u64>| micros.map_or(-1.0, to_millis);
     let needed = |phase| of(phase).unwrap_or(0);
     let (send, wait, receive) = (needed(Phase::Send), needed(Phase::FirstByte), needed(Phase::Transfer));
     let total = of(Phase::Resolve).unwrap_or(0) + connect.unwrap_or(0) + send + wait + receive;
@@ -113,25 +117,25 @@ fn timings(phases: &Phases) -> (Value, f64) {
         "blocked": -1,
         "dns": optional(of(Phase::Resolve)),
         "connect": optional(connect),
-        "send": millis(send),
-        "wait": millis(wait),
-        "receive": millis(receive),
+        "send": to_millis(send),
+        "wait": to_millis(wait),
+        "receive": to_millis(receive),
         "ssl": optional(tls),
     });
-    (timings, millis(total))
+    (timings, to_millis(total))
 }
 
-fn fields(fields: &HeaderList) -> Vec<Value> {
+fn header_fields(fields: &HeaderList) -> Vec<Value> {
     fields.iter().map(|(name, value)| json!({"name": name, "value": value})).collect()
 }
 
-fn query(url: &str) -> Vec<Value> {
+fn query_pairs(url: &str) -> Vec<Value> {
     let Ok(url) = Url::parse(url) else { return Vec::new() };
     url.query_pairs().map(|(name, value)| json!({"name": name, "value": value})).collect()
 }
 
 /// Bytes of the body that was sent; −1 of one that a browser sent and did not tell of.
-fn posted_size(exchange: &HttpExchange) -> i64 {
+fn request_body_size(exchange: &HttpExchange) -> i64 {
     let told = exchange.request_headers.get("content-length").and_then(|text| text.parse().ok());
     match (&exchange.request_body, exchange.method.as_str()) {
         (Some(body), _) => i64::try_from(body.bytes).unwrap_or(i64::MAX),
@@ -140,31 +144,31 @@ fn posted_size(exchange: &HttpExchange) -> i64 {
     }
 }
 
-fn posted(body: &Excerpt) -> Value {
+fn post_data(body: &Excerpt) -> Value {
     let mut posted = json!({"mimeType": body.mimetype, "text": body.text});
-    cut(&mut posted, body);
+    mark_truncated(&mut posted, body);
     posted
 }
 
-fn content(exchange: &HttpExchange) -> Value {
+fn response_content(exchange: &HttpExchange) -> Value {
     let kind = exchange.response_headers.get("content-type").unwrap_or_default();
     let Some(body) = &exchange.response_body else {
-        return sizes(exchange.body_bytes, exchange.body_wire_bytes, kind);
+        return content_sizes(exchange.body_bytes, exchange.body_wire_bytes, kind);
     };
-    let mut content = sizes(exchange.body_bytes, exchange.body_wire_bytes, kind);
+    let mut content = content_sizes(exchange.body_bytes, exchange.body_wire_bytes, kind);
     content["text"] = body.text.as_str().into();
-    cut(&mut content, body);
+    mark_truncated(&mut content, body);
     content
 }
 
 /// Says of a text that is shorter than what it is of how long that was: it is cut, or something in it is masked.
-fn cut(value: &mut Value, body: &Excerpt) {
+fn mark_truncated(value: &mut Value, body: &Excerpt) {
     if body.bytes > body.text.len() as u64 {
         value["comment"] = format!("the whole has {} bytes", body.bytes).into();
     }
 }
 
-fn sizes(bytes: u64, wire_bytes: u64, mimetype: &str) -> Value {
+fn content_sizes(bytes: u64, wire_bytes: u64, mimetype: &str) -> Value {
     // What is not told by the server has a name of its own in the format.
     let mimetype = if mimetype.is_empty() { "x-unknown" } else { mimetype };
     let mut sizes = Map::new();
@@ -177,7 +181,7 @@ fn sizes(bytes: u64, wire_bytes: u64, mimetype: &str) -> Value {
 }
 
 /// Bytes of the body on the wire; −1 when it was not read, as that of a redirect.
-fn body_size(exchange: &HttpExchange) -> i64 {
+fn response_body_size(exchange: &HttpExchange) -> i64 {
     let declared = exchange.response_headers.get("content-length").unwrap_or_default();
     match i64::try_from(exchange.body_wire_bytes).unwrap_or(i64::MAX) {
         0 if declared != "0" => -1,

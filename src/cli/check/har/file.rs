@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::cli::output::{self, WrongUse};
+use crate::cli::output::{self, UsageError};
 use crate::domain::{CheckResult, Phase, StepResult, Timestamp};
 
 /// The file to write to. It is opened before anything is checked, and keeps what is in it until then.
@@ -23,7 +23,7 @@ impl HarFile {
     /// When it cannot be written to.
     pub(in crate::cli::check) fn open(path: &Path) -> anyhow::Result<Self> {
         let opened = OpenOptions::new().write(true).create(true).truncate(false).open(path);
-        let file = opened.map_err(|error| unwritable(path, &error))?;
+        let file = opened.map_err(|error| write_error(path, &error))?;
         Ok(Self { path: path.to_owned(), file })
     }
 
@@ -32,10 +32,10 @@ impl HarFile {
     /// # Errors
     /// When it can no longer be written to.
     pub(in crate::cli::check) fn write(mut self, results: &[CheckResult]) -> anyhow::Result<()> {
-        let log = log(results);
+        let log = to_log(results);
         for (page, result) in (1..).zip(results) {
-            if entries(page, result).is_empty() {
-                output::note(&format!(
+            if result_entries(page, result).is_empty() {
+                output::print_note(&format!(
                     "note: `{}`: this check of type `{}` made no HTTP exchange, the HAR file has none of it",
                     result.monitor_name, result.monitor_type
                 ));
@@ -43,10 +43,10 @@ impl HarFile {
         }
         let mut text = serde_json::to_vec_pretty(&log)?;
         text.push(b'\n');
-        self.put(&text).map_err(|error| unwritable(&self.path, &error))
+        self.write_text(&text).map_err(|error| write_error(&self.path, &error))
     }
 
-    fn put(&mut self, text: &[u8]) -> io::Result<()> {
+    fn write_text(&mut self, text: &[u8]) -> io::Result<()> {
         // Pipes and terminals have no length.
         if self.file.metadata()?.is_file() {
             self.file.set_len(0)?;
@@ -56,8 +56,8 @@ impl HarFile {
     }
 }
 
-fn unwritable(path: &Path, error: &io::Error) -> anyhow::Error {
-    WrongUse::error(format!("the HAR file `{}` cannot be written: {error}", path.display()), None)
+fn write_error(path: &Path, error: &io::Error) -> anyhow::Error {
+    UsageError::with_hint(format!("the HAR file `{}` cannot be written: {error}", path.display()), None)
 }
 
 fn page_id(number: usize) -> String {
@@ -69,10 +69,11 @@ fn step_id(number: usize, step: &StepResult) -> String {
 }
 
 /// The whole file.
-fn log(results: &[CheckResult]) -> Value {
-    let pages: Vec<Value> = (1..).zip(results).flat_map(|(number, result)| pages(number, result)).collect();
+fn to_log(results: &[CheckResult]) -> Value {
+    let pages: Vec<Value> =
+        (1..).zip(results).flat_map(|(number, result)| result_pages(number, result)).collect();
     let entries: Vec<Value> =
-        (1..).zip(results).flat_map(|(number, result)| entries(number, result)).collect();
+        (1..).zip(results).flat_map(|(number, result)| result_entries(number, result)).collect();
     json!({"log": {
         "version": "1.2",
         "creator": {"name": "vigie", "version": env!("CARGO_PKG_VERSION")},
@@ -82,17 +83,17 @@ fn log(results: &[CheckResult]) -> Value {
 }
 
 /// The pages of a check: each step that a browser played is one, any other check as a whole.
-fn pages(number: usize, result: &CheckResult) -> Vec<Value> {
+fn result_pages(number: usize, result: &CheckResult) -> Vec<Value> {
     let steps = result.details.steps.iter().filter_map(|step| Some((step, step.browser_step.as_ref()?)));
     let mut pages: Vec<Value> = steps
         .map(|(step, played)| {
             let mark = |phase| {
                 let timing = played.timing.as_ref()?;
-                timing.phases.micros(phase).map(|micros| super::entry::millis(micros.into()))
+                timing.phases.micros(phase).map(|micros| super::entry::to_millis(micros.into()))
             };
             let why = step.failures.first().map(|failure| format!(": {failure}")).unwrap_or_default();
             json!({
-                "startedDateTime": began(result) + Duration::from_micros(step.started_us),
+                "startedDateTime": attempt_started_at(result) + Duration::from_micros(step.started_us),
                 "id": step_id(number, step),
                 "title": format!("{}: {}", result.monitor_name, step.name),
                 "pageTimings": {
@@ -104,16 +105,16 @@ fn pages(number: usize, result: &CheckResult) -> Vec<Value> {
         })
         .collect();
     if pages.is_empty() {
-        pages.push(page(number, result));
+        pages.push(result_page(number, result));
     }
     pages
 }
 
-fn page(number: usize, result: &CheckResult) -> Value {
+fn result_page(number: usize, result: &CheckResult) -> Value {
     let reason = result.reasons.first().map(|reason| format!(": {reason}")).unwrap_or_default();
-    let loaded = result.details.page.as_ref().map_or(-1.0, |page| super::entry::millis(page.total_us));
+    let loaded = result.details.page.as_ref().map_or(-1.0, |page| super::entry::to_millis(page.total_us));
     json!({
-        "startedDateTime": began(result),
+        "startedDateTime": attempt_started_at(result),
         "id": page_id(number),
         "title": &*result.monitor_name,
         "pageTimings": {"onContentLoad": -1, "onLoad": loaded},
@@ -122,13 +123,13 @@ fn page(number: usize, result: &CheckResult) -> Value {
 }
 
 /// When the attempt began that the exchanges are of.
-fn began(result: &CheckResult) -> Timestamp {
+fn attempt_started_at(result: &CheckResult) -> Timestamp {
     result.attempts.last().map_or(result.started_at, |attempt| attempt.started_at)
 }
 
 /// The exchanges of a check in the order in which they began.
-fn entries(number: usize, result: &CheckResult) -> Vec<Value> {
-    let (began, course) = (began(result), &result.details);
+fn result_entries(number: usize, result: &CheckResult) -> Vec<Value> {
+    let (began, course) = (attempt_started_at(result), &result.details);
     let alone = course.exchanges.iter().map(|exchange| (exchange, None, page_id(number)));
     let in_steps = course.steps.iter().flat_map(|step| {
         let comment = format!("step {}: {}", step.number, step.name);
@@ -136,13 +137,13 @@ fn entries(number: usize, result: &CheckResult) -> Vec<Value> {
         step.exchanges.iter().map(move |exchange| (exchange, Some(comment.clone()), id.clone()))
     });
     let exchanges = alone.chain(in_steps).map(|(exchange, comment, id)| {
-        (exchange.started_us, super::entry::of_exchange(began, exchange, comment), id)
+        (exchange.started_us, super::entry::entry_from_exchange(began, exchange, comment), id)
     });
     // What a browser loaded stands in its steps already.
     let is_played = course.steps.iter().any(|step| step.browser_step.is_some());
     let objects = course.page.iter().filter(|_| !is_played).flat_map(|page| &page.objects);
-    let objects =
-        objects.map(|object| (object.started_us, super::entry::of_object(began, object), page_id(number)));
+    let objects = objects
+        .map(|object| (object.started_us, super::entry::entry_from_object(began, object), page_id(number)));
     let mut entries: Vec<(u64, Value, String)> = exchanges.chain(objects).collect();
     entries.sort_by_key(|(started_us, ..)| *started_us);
     entries

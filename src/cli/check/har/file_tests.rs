@@ -110,7 +110,7 @@ fn holds(value: &Value, members: &[(&str, char)]) {
 }
 
 fn checked(results: &[CheckResult]) -> Value {
-    let text = serde_json::to_string(&log(results)).unwrap();
+    let text = serde_json::to_string(&to_log(results)).unwrap();
     let har: Value = serde_json::from_str(&text).unwrap();
     holds(&har, LOG);
     assert_eq!(har["log"]["version"], "1.2");
