@@ -162,7 +162,7 @@ async fn watch(ingestor: &Ingestor, store: &Arc<SqliteStore>) {
         config_store: store.clone(),
         directory: Arc::new(AccountCache::new(store.clone(), common)),
         planner: Arc::new(Home),
-        clock: Arc::new(FakeClock::at(Timestamp::from_micros(START + 120_000_000))),
+        clock: Arc::new(FakeClock::new(Timestamp::from_micros(START + 120_000_000))),
         bell: Wakeup::default(),
     };
     ingestor.enable_alerting(parts, AlertEngineSettings::default()).await.unwrap();

@@ -42,15 +42,19 @@ impl Clock for SystemClock {
 pub struct FakeClock {
     /// Wall time, and monotonic microseconds since creation; the two part when the wall clock is stepped.
     state: Mutex<(Timestamp, u64)>,
-    moved: watch::Sender<u64>,
-    waits: AtomicU64,
+    monotonic: watch::Sender<u64>,
+    sleep_count: AtomicU64,
 }
 
 impl FakeClock {
     /// A clock that shows `start`.
     #[must_use]
-    pub fn at(start: Timestamp) -> Self {
-        Self { state: Mutex::new((start, 0)), moved: watch::Sender::new(0), waits: AtomicU64::new(0) }
+    pub fn new(start: Timestamp) -> Self {
+        Self {
+            state: Mutex::new((start, 0)),
+            monotonic: watch::Sender::new(0),
+            sleep_count: AtomicU64::new(0),
+        }
     }
 
     /// Lets `duration` pass: wall time and waiting move on together.
@@ -62,24 +66,24 @@ impl FakeClock {
             state.1 = state.1.saturating_add(micros);
             state.1
         };
-        self.moved.send_replace(monotonic);
+        self.monotonic.send_replace(monotonic);
     }
 
     /// Sets wall time alone, as an administrator or a resume from suspend does.
-    pub fn step_to(&self, wall: Timestamp) {
+    pub fn set_wall_time(&self, wall: Timestamp) {
         self.state.lock().0 = wall;
     }
 
     /// How many sleepers wait now; lets a test know that the code under test is at rest.
     #[must_use]
     pub fn sleepers(&self) -> usize {
-        self.moved.receiver_count()
+        self.monotonic.receiver_count()
     }
 
     /// How many waits began so far; lets a test know that a loop was woken by the time and is through with its turn.
     #[must_use]
-    pub fn waits(&self) -> u64 {
-        self.waits.load(Ordering::Relaxed)
+    pub fn sleep_count(&self) -> u64 {
+        self.sleep_count.load(Ordering::Relaxed)
     }
 }
 
@@ -90,8 +94,8 @@ impl Clock for FakeClock {
 
     fn sleep(&self, duration: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
-        self.waits.fetch_add(1, Ordering::Relaxed);
-        let mut moved = self.moved.subscribe();
+        self.sleep_count.fetch_add(1, Ordering::Relaxed);
+        let mut moved = self.monotonic.subscribe();
         let until = self.state.lock().1 + micros;
         Box::pin(async move {
             // The sender lives in `self`, which the future borrows: the wait cannot fail.
@@ -106,9 +110,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_sleeper_of_the_fake_clock_wakes_when_its_time_has_passed() {
-        let clock = FakeClock::at(Timestamp::from_seconds(100));
+        let clock = FakeClock::new(Timestamp::from_seconds(100));
         let sleep = clock.sleep(Duration::from_secs(5));
-        clock.step_to(Timestamp::from_seconds(10_000));
+        clock.set_wall_time(Timestamp::from_seconds(10_000));
         assert_eq!(clock.sleepers(), 1);
         clock.advance(Duration::from_secs(5));
         sleep.await;

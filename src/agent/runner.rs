@@ -165,7 +165,7 @@ impl Runner {
             }
             RunnerCommand::RunNow { monitor_id, reply } => self.agenda.order_run(monitor_id, now, reply),
             RunnerCommand::RunOnce { assignment, reply } => {
-                self.agenda.order_run_once(assignment, now, reply)
+                self.agenda.order_run_once(assignment, now, reply);
             }
             RunnerCommand::Snapshot(reply) => {
                 // Whoever asked may have gone.

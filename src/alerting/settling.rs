@@ -101,7 +101,7 @@ impl AlertState {
         }
         match ruling {
             Settlement::Failed { cause, .. } => {
-                self.on_failed_run(run, &run.heard[cause], verification, terms, effects)
+                self.on_failed_run(run, &run.heard[cause], verification, terms, effects);
             }
             Settlement::Passed { cause } | Settlement::Tolerated { cause } => {
                 self.on_good_run(run, &run.heard[cause], terms, effects);

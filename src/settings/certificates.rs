@@ -87,7 +87,7 @@ fn read_pkcs12(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Opt
                     &inner,
                     node.position,
                     format!("`{inner}`: {reason}"),
-                )
+                );
             };
             read.map_err(fault).ok()?
         }

@@ -50,10 +50,10 @@ impl PageLoader<'_> {
                 }
             }
             TaskOutcome::Responded { origin, object, answer } => {
-                self.on_response(origin, object, *answer).await
+                self.on_response(origin, object, *answer).await;
             }
             TaskOutcome::ConnectionClosed { origin, connection } => {
-                self.origins[origin].drop_multiplexed(connection)
+                self.origins[origin].drop_multiplexed(connection);
             }
         }
     }

@@ -183,7 +183,7 @@ impl PageLoader<'_> {
                 self.tasks.push(Box::pin(flight::connect(terms, to, how, deadline).map(landed)));
             }
             NextStep::UseHttp1(connection) => {
-                self.send_request(number, object, ConnectionRef::Http1(connection), deadline)
+                self.send_request(number, object, ConnectionRef::Http1(connection), deadline);
             }
             NextStep::UseMultiplexed(shared, connection) => {
                 self.send_request(number, object, ConnectionRef::Multiplexed(shared, connection), deadline);

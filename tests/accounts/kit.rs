@@ -35,7 +35,7 @@ impl House {
     pub async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Arc::new(open(folder.path()));
-        let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(START)));
+        let clock = Arc::new(FakeClock::new(Timestamp::from_seconds(START)));
         let accounts = Arc::new(AccountService::new(store.clone(), store.clone(), clock.clone()));
         assert_eq!(accounts.ensure_first_admin(Some(PASSWORD.to_owned())).await, Ok(None));
         Self { folder, store, accounts, clock }

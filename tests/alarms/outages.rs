@@ -150,9 +150,9 @@ async fn runs_that_do_not_come_are_told_as_missing_data() {
         // The loop looks at least each second of its clock: it is woken by every step, and waits again once what
         // it saw is kept.
         until("the loop waits", async || world.clock.sleepers() > 0).await;
-        let waits = world.clock.waits();
+        let waits = world.clock.sleep_count();
         world.reach(run(2) + Duration::from_secs(15 * step));
-        until("the loop has looked", async || world.clock.waits() > waits).await;
+        until("the loop has looked", async || world.clock.sleep_count() > waits).await;
     }
     let told = world.messages().await;
     assert_eq!(told.len(), 1);

@@ -170,7 +170,7 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let places = Arc::new(Places::default());
         *places.hosted.lock().unwrap() = vec![1, 2, 3];
-        let clock = Arc::new(FakeClock::at(run(0)));
+        let clock = Arc::new(FakeClock::new(run(0)));
         let (store, directory, ingestor) = open(&folder, &places, &clock).await;
         Self { store, places, clock, directory, ingestor, monitors: Vec::new(), folder }
     }

@@ -242,7 +242,7 @@ pub async fn served_behind(gate: web::PageAuth, kept: Kept, monitors: Vec<Monito
     roster.replace_all(monitors);
     let view = Arc::new(StatusQueries::new(kept.clone(), roster, vec![here()]));
     let health = Arc::new(Health::default());
-    let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(1_767_232_800)));
+    let clock = Arc::new(FakeClock::new(Timestamp::from_seconds(1_767_232_800)));
     let site =
         PageState { queries: view.clone(), health: health.clone(), metrics: Arc::new(Metrics::new()), clock };
     let router = web::with_request_limits(web::router(site, gate), web::RequestLimits::default());

@@ -67,7 +67,7 @@ async fn a_result_took_what_its_attempts_took_and_not_the_objects_of_a_page() {
 #[tokio::test]
 async fn a_result_carries_the_identity_of_its_run() {
     let assigned = assignment(7, Scripted::new(&[Step::Pass]));
-    let clock = FakeClock::at(NOON + Duration::from_millis(3));
+    let clock = FakeClock::new(NOON + Duration::from_millis(3));
     let result = run_check(&assigned, NOON, &place(Arc::new(clock)), &CancellationToken::new()).await;
     let run_id = RunId::new(MonitorId(7), NOON);
     assert_eq!((result.run_id, result.check_id), (run_id, CheckId::new(run_id, LocationId(1))));
@@ -116,7 +116,7 @@ async fn a_panic_says_nothing_of_its_message_in_the_result() {
 
 #[tokio::test]
 async fn a_failure_while_the_process_stood_still_is_ours() {
-    let clock = Arc::new(FakeClock::at(NOON));
+    let clock = Arc::new(FakeClock::new(NOON));
     let mut place = place(clock.clone());
     place.stall_detector = Some(Arc::new(StallDetector::new(NOON)));
     let assigned = assignment(7, Scripted::new(&[Step::Fail(ConnectRefused)]));

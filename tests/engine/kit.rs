@@ -193,7 +193,7 @@ pub struct Bench {
 impl Bench {
     /// Starts at noon.
     pub fn new(limits: AdmissionLimits) -> Self {
-        let clock = Arc::new(FakeClock::at(NOON));
+        let clock = Arc::new(FakeClock::new(NOON));
         let sink = sink();
         let as_sink: Arc<dyn ResultSink> = sink.clone();
         let runner = start_runner(limits, place(clock.clone()), as_sink, Arc::new(Metrics::default()));

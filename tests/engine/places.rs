@@ -148,7 +148,7 @@ impl BlackoutLookup for Rest {
 
 #[tokio::test]
 async fn runs_in_a_blackout_are_recorded_and_not_made_and_those_beside_it_are() {
-    let (clock, sink) = (Arc::new(vigie::clock::FakeClock::at(NOON)), kit::sink());
+    let (clock, sink) = (Arc::new(vigie::clock::FakeClock::new(NOON)), kit::sink());
     let rest = Arc::new(Rest(NOON + MINUTE * 2, NOON + MINUTE * 4, Mutex::default()));
     let place = ExecutionContext { blackouts: Some(rest.clone()), ..kit::place(clock.clone()) };
     let runner = start_runner(AdmissionLimits::default(), place, sink.clone(), Arc::new(Metrics::default()));
@@ -172,7 +172,7 @@ async fn runs_in_a_blackout_are_recorded_and_not_made_and_those_beside_it_are() 
 
 #[tokio::test]
 async fn a_check_that_starts_late_into_a_blackout_is_not_made() {
-    let (clock, sink) = (Arc::new(vigie::clock::FakeClock::at(NOON)), kit::sink());
+    let (clock, sink) = (Arc::new(vigie::clock::FakeClock::new(NOON)), kit::sink());
     // The run is planned a second before it.
     let rest = Arc::new(Rest(NOON + MINUTE + Duration::from_secs(1), NOON + MINUTE * 2, Mutex::default()));
     let place = ExecutionContext { blackouts: Some(rest), ..kit::place(clock.clone()) };

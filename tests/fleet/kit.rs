@@ -185,7 +185,7 @@ impl Kit {
     fn at(folder: TempDir, vault: Arc<Keyring>, common: SharedFacts) -> Self {
         let store = SqliteStore::open(&database(&folder), &SqliteSettings::default()).unwrap();
         let ledger = Arc::new(Fragile { inner: Arc::new(store), broken: AtomicBool::new(false) });
-        let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(NOON)));
+        let clock = Arc::new(FakeClock::new(Timestamp::from_seconds(NOON)));
         let notes = Arc::new(Notes { now: Mutex::new(clock.now()), ..Notes::default() });
         let directory = Arc::new(AccountCache::new(ledger.clone(), common.clone()));
         let monitors = Arc::new(MonitorContext::new(MonitorDependencies {

@@ -67,7 +67,7 @@ impl Process {
         let folder = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(&folder.path().join("vigie.db"), &SqliteSettings::default()).unwrap();
         let (store, metrics) = (Arc::new(store), Arc::new(Metrics::new()));
-        let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(NOON)));
+        let clock = Arc::new(FakeClock::new(Timestamp::from_seconds(NOON)));
         let ingestor =
             Arc::new(Ingestor::start(store.clone(), Arc::clone(&metrics), vec![], IngestSettings::default()));
         let quiet = Arc::new(BlackoutCache::default());

@@ -83,7 +83,7 @@ fn stage_over(
     hanging: &[i64],
     script: impl Fn(&OutgoingMessage, usize) -> Result<(), SendError> + Send + Sync + 'static,
 ) -> Stage {
-    let clock = Arc::new(FakeClock::at(at(0)));
+    let clock = Arc::new(FakeClock::new(at(0)));
     let courier = Arc::new(Scripted {
         script: Box::new(script),
         hanging: hanging.to_vec(),
@@ -311,7 +311,7 @@ async fn a_clock_that_is_set_back_does_not_stop_the_delivery() {
     });
     stage.put("a", 1);
     stage.until(Duration::ZERO, |stage| stage.row(1).attempts == 1).await;
-    stage.clock.step_to(at(-7_200));
+    stage.clock.set_wall_time(at(-7_200));
     let mut next = new("b", 1, NotificationKind::SiteError, -7_200);
     next.not_before = at(-7_200);
     stage.outbox.put(next);

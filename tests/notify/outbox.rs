@@ -106,7 +106,7 @@ impl Outbox for FakeOutbox {
                         (row.error, row.next_attempt_at) = (error, next_at);
                     }
                     DeliveryOutcome::Dead { error } => {
-                        (row.state, row.error) = (NotificationState::Dead, error)
+                        (row.state, row.error) = (NotificationState::Dead, error);
                     }
                     DeliveryOutcome::Held => row.state = NotificationState::Held,
                     DeliveryOutcome::Digested(digest) => {

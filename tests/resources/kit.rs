@@ -83,7 +83,7 @@ impl Kit {
         *staff.0.lock().unwrap() = common.locations.iter().map(agent).collect();
         let directory = Arc::new(AccountCache::new(store.clone(), common));
         let roster = Arc::new(MonitorCache::default());
-        let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(NOON)));
+        let clock = Arc::new(FakeClock::new(Timestamp::from_seconds(NOON)));
         let vault = Arc::new(Keyring::ephemeral());
         let resources = ResourceService::new(ResourceDependencies {
             ledger: store.clone(),

@@ -41,7 +41,7 @@ fn household(store: Arc<Counting>) -> (HousekeepingRunner, Arc<Metrics>) {
         daily: day * 900,
         audit: day * 900,
     };
-    let clock = Arc::new(FakeClock::at(at(77)));
+    let clock = Arc::new(FakeClock::new(at(77)));
     (HousekeepingRunner { store, metrics: metrics.clone(), clock, retention, accounts: None }, metrics)
 }
 

@@ -86,7 +86,7 @@ impl App {
     async fn start_in(folder: TempDir, now: i64, settings: &SqliteSettings) -> Self {
         let path = folder.path().join("vigie.db");
         let store = Arc::new(SqliteStore::open(&path, settings).unwrap());
-        let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(now)));
+        let clock = Arc::new(FakeClock::new(Timestamp::from_seconds(now)));
         let planner = Arc::new(FakePlanner::new());
         let ledger: Arc<dyn ConfigStore> = store.clone();
         let roster = Arc::new(MonitorCache::default());

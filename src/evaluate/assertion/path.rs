@@ -156,7 +156,7 @@ impl QueryCost {
                 ',' => commas.iter_mut().rev().take(1).for_each(|count| *count += 1),
                 ']' => {
                     price.selector_copies =
-                        price.selector_copies.saturating_mul(1 + commas.pop().unwrap_or(0))
+                        price.selector_copies.saturating_mul(1 + commas.pop().unwrap_or(0));
                 }
                 '$' if !commas.is_empty() && selects_many(&plain[at..]) => price.root_queries += 1,
                 _ => {}

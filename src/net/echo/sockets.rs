@@ -133,7 +133,7 @@ impl EchoSocket {
             match self.shared.socket.send_to(&packet, SocketAddr::new(to, 0)).await {
                 Ok(_) => return Ok(wait),
                 Err(error) if pending < MAX_PENDING_ERRORS && self.may_concern_earlier_request(&error) => {
-                    pending += 1
+                    pending += 1;
                 }
                 Err(error) => return Err(error),
             }

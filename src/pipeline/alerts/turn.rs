@@ -88,10 +88,10 @@ impl AlertEngine {
         for word in words {
             match word {
                 IngestCommand::UpdateMonitors { puts, removed } => {
-                    self.apply_changes(puts, removed, &mut turn).await
+                    self.apply_changes(puts, removed, &mut turn).await;
                 }
                 IngestCommand::VerificationDone { monitor, planned_at, answer } => {
-                    answers.push((monitor, planned_at, answer))
+                    answers.push((monitor, planned_at, answer));
                 }
                 IngestCommand::TracerouteDone { result, file, messages } => {
                     turn.hasten.push(result.check_id);
@@ -248,7 +248,7 @@ impl AlertEngine {
                         });
                     }
                     Err(status) => {
-                        self.apply_verification(monitor, planned_at, not_verified(status, turn.now), turn)
+                        self.apply_verification(monitor, planned_at, not_verified(status, turn.now), turn);
                     }
                 }
             }
@@ -274,7 +274,7 @@ impl AlertEngine {
                 }
             }
             Effect::UpdateEpisode(change) => {
-                turn.alarm.episodes.push(records::episode_record(&watched.monitor, &change))
+                turn.alarm.episodes.push(records::episode_record(&watched.monitor, &change));
             }
             // Its audience is that of the news that follows.
             Effect::RunTraceroute { planned_at, location, check, audience: _ } => {

@@ -175,7 +175,7 @@ async fn query(session: &BrowserSession, mut question: Value, time: WaitLimit) -
             },
             // The page was left while it was asked: the next one answers.
             Err(WebDriverError::Unloaded | WebDriverError::StaleElement) if has_time_before(time.latest) => {
-                retry_delay().await
+                retry_delay().await;
             }
             Err(trouble) => return Err(trouble.into()),
         }

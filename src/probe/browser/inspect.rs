@@ -208,7 +208,7 @@ async fn inspect(
                 });
             }
             Err(WebDriverError::Unloaded | WebDriverError::StaleElement) if Instant::now() < until => {
-                ask::retry_delay().await
+                ask::retry_delay().await;
             }
             Err(trouble) => return Err(trouble),
         }

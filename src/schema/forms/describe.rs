@@ -53,7 +53,7 @@ pub fn add_schema(table: &'static FieldTable, role: SchemaRole, components: &mut
         match field.field_type {
             FieldType::Object(part) => add_schema(part, role, components),
             FieldType::List { items: FieldType::Object(part), .. } => {
-                add_schema(part, item_role(role), components)
+                add_schema(part, item_role(role), components);
             }
             _ => {}
         }

@@ -166,7 +166,7 @@ impl<'a> FieldReader<'a> {
         match self.format {
             InputFormat::Legacy => self.read_indexed_choice(table, name, node, path, found),
             InputFormat::File if secret_field(table, name).is_some() => {
-                self.read_secret_reference(table, name, node, path, found)
+                self.read_secret_reference(table, name, node, path, found);
             }
             InputFormat::V3 | InputFormat::File => {
                 let message = format!("`{}` is no field of `{}`", truncate_value(path), table.name);

@@ -20,7 +20,7 @@ pub(super) fn check(bench: &mut RuleContext<'_>) {
     }
     match bench.document().monitor_type() {
         MonitorType::BrowserScript if bench.are_valid(&["script", PASSWORD_FIELD]) => {
-            check_protected_variables(bench)
+            check_protected_variables(bench);
         }
         MonitorType::Selenium if bench.are_valid(&["script"]) => check_jar(bench),
         _ => {}

@@ -156,7 +156,7 @@ impl ChangeSet {
         for outcome in &self.outcomes {
             match outcome {
                 ChangeOutcome::Created(monitor) | ChangeOutcome::Updated(monitor, _) => {
-                    puts.push(monitor.clone())
+                    puts.push(monitor.clone());
                 }
                 ChangeOutcome::Removed(monitor) => removed.push(monitor.id),
                 ChangeOutcome::Unchanged(_) => {}

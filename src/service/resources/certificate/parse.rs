@@ -132,7 +132,7 @@ fn to_pem(chain: &[CertificateDer<'static>], key: Option<&PrivateKeyDer<'static>
     match key {
         Some(PrivateKeyDer::Pkcs8(key)) => push_pem_block(&mut text, "PRIVATE KEY", key.secret_pkcs8_der()),
         Some(PrivateKeyDer::Pkcs1(key)) => {
-            push_pem_block(&mut text, "RSA PRIVATE KEY", key.secret_pkcs1_der())
+            push_pem_block(&mut text, "RSA PRIVATE KEY", key.secret_pkcs1_der());
         }
         Some(PrivateKeyDer::Sec1(key)) => push_pem_block(&mut text, "EC PRIVATE KEY", key.secret_sec1_der()),
         _ => {}
