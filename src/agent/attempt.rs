@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::assignment::Assignment;
-use super::place::ExecutionContext;
+use super::execution_context::ExecutionContext;
 use crate::domain::{Failure, FailureKind, Fault, Observation, Phase};
 use crate::net::Deadline;
 use crate::probe::ProbeContext;

@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::assignment::Assignment;
 use super::attempt::{mark_own_fault, run_attempt};
-use super::place::ExecutionContext;
+use super::execution_context::ExecutionContext;
 use crate::domain::{
     Attempt, Capture, CheckResult, FailureKind, Observation, Outcome, Status, Timestamp, Verdict,
 };

@@ -1,31 +1,31 @@
 //! Attempts, local retry, limits and the runner. Knows no store, no bus and no API: monitors come in and
 //! results go out through the doors here.
 
-mod agenda;
+mod admission;
 mod assignment;
 mod attempt;
-mod backlog;
 mod check;
 mod connectivity;
-mod contract;
-mod cut_off;
-mod full_pages;
-mod gate;
-mod handle;
-mod order;
-mod place;
-mod pulse;
+mod execution_context;
+mod full_page_times;
+mod isolation;
+mod missed_backlog;
+mod ports;
+mod run_order;
+mod run_queue;
 mod runner;
+mod runner_handle;
+mod stall_detector;
 
+pub use admission::AdmissionLimits;
 pub use assignment::Assignment;
 pub use attempt::run_attempt;
 pub use check::{blackout_result, run_check};
 pub use connectivity::Connectivity;
-pub use contract::{BlackoutLookup, ResultSink};
-pub use full_pages::FullPageTimes;
-pub use gate::AdmissionLimits;
-pub use handle::{AssignmentChange, RunnerHandle, RunnerStats, RunnerStopped};
-pub use order::RunOrderError;
-pub use place::ExecutionContext;
-pub use pulse::StallDetector;
+pub use execution_context::ExecutionContext;
+pub use full_page_times::FullPageTimes;
+pub use ports::{BlackoutLookup, ResultSink};
+pub use run_order::RunOrderError;
 pub use runner::start_runner;
+pub use runner_handle::{AssignmentChange, RunnerHandle, RunnerStats, RunnerStopped};
+pub use stall_detector::StallDetector;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::heard::LocationResult;
-use super::terms::{AlertContext, Contacts};
+use super::context::{AlertContext, Contacts};
+use super::location_result::LocationResult;
 use crate::domain::{MonitorId, NotificationKind, NotifierGroup, Recipient, RecipientId, Timestamp};
 use crate::schedule::BlackoutTarget;
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::heard::LocationResult;
+use super::location_result::LocationResult;
 use crate::domain::{
     CheckId, EpisodeId, LocationId, NotificationKind, RecipientId, Status, Timestamp, Verification,
 };

@@ -2,25 +2,25 @@
 //! who is told (behaviour.md 5 and 6). Time, recipients and blackouts come in as arguments; what is to be done
 //! goes out as [`Effect`]s, in their order.
 
+mod alert_policy;
+mod alert_state;
 mod audience;
+mod context;
 mod effect;
-mod heard;
-mod outage;
-mod passing;
+mod location_result;
+mod on_tick;
+mod open_episode;
+mod pending_run;
 mod performance;
-mod policy;
-mod run;
-mod settling;
-mod terms;
-mod watch;
+mod resolve_run;
 
+pub use alert_policy::{AlertPolicy, Quorum};
+pub use alert_state::{AlertState, MonitorHealth};
 pub use audience::{performance_recipients_for, recipients_for};
+pub use context::{AlertContext, Contacts};
 pub use effect::{Effect, EpisodeChange, EpisodeEnd, NotificationDraft};
-pub use heard::{ExpiringCertificate, LocationResult, PageChange};
+pub use location_result::{ExpiringCertificate, LocationResult, PageChange};
 pub use performance::{
     ActivePerformanceAlert, MIN_CHECKS, PerformanceChange, PerformanceLevel, PerformanceRule,
     PerformanceThreshold,
 };
-pub use policy::{AlertPolicy, Quorum};
-pub use terms::{AlertContext, Contacts};
-pub use watch::{AlertState, MonitorHealth};

@@ -5,7 +5,7 @@ use axum::extract::{FromRequest, Request};
 use axum::http::{StatusCode, header};
 
 use super::error::ApiError;
-use crate::syntax::source::{Node, NodeValue, Position};
+use crate::syntax::node::{Node, NodeValue, Position};
 
 /// Bytes of a body that calls of version 3 take.
 pub(super) const MAX_BODY_BYTES: usize = 2 * 1024 * 1024;

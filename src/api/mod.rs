@@ -1,16 +1,16 @@
 //! The JSON APIs: version 3 and the legacy one, over the use cases of control.
 
 mod body;
-mod caller;
+mod credentials;
 mod error;
 mod etag;
+mod field_selection;
 pub mod legacy;
-mod list;
+mod list_response;
 mod operation;
+mod operation_router;
 mod path;
 mod query;
-mod routes;
-mod select;
 mod state;
 pub mod v3;
 

@@ -1,34 +1,34 @@
 //! Settings, wiring and shutdown: the only place that knows every concrete type.
 
-mod accounted;
-mod boot;
-mod browsers;
-mod certificates;
-mod delivery;
+mod alert_control;
+mod blackout_cache;
+mod browser_setup;
+mod certificate_updates;
+mod delivery_setup;
 mod demo;
-mod desk;
-mod door;
-mod files;
+mod file_watch;
 mod host_token;
-mod keys;
-mod outposts;
-mod parts;
-mod planner;
-mod quiet;
+mod key_file;
+mod liveness;
+mod local_planner;
+mod location_agents;
+mod monitor_files;
+mod recorded_until;
 mod reload;
+mod running_server;
+mod serve;
 mod server;
-mod service;
+mod services;
 mod signals;
-mod surroundings;
-mod vitals;
-mod watch;
+mod systemd;
+mod validation_context;
 
-pub use boot::{ServeOptions, serve};
-pub use files::{MONITOR_FILE_EXTENSIONS, read_for_apply, read_monitors};
+pub use blackout_cache::BlackoutCache;
 pub use host_token::{
     HostToken, demo_folders, find_host_token, read_host_token, remove_host_token, write_host_token,
 };
-pub use keys::key_file_location;
-pub use planner::{LocalPlanner, LocationAgent, PlannerDependencies, RecordedUntil};
-pub use quiet::BlackoutCache;
-pub use surroundings::KnownReferences;
+pub use key_file::key_file_location;
+pub use local_planner::{LocalPlanner, LocationAgent, PlannerDependencies, RecordedUntil};
+pub use monitor_files::{MONITOR_FILE_EXTENSIONS, read_for_apply, read_monitors};
+pub use serve::{ServeOptions, serve};
+pub use validation_context::KnownReferences;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use anyhow::Context;
 
-use super::accounted::recorded_until;
-use super::desk::Services;
-use super::files::{into_desired, read_monitors_and_secret_paths};
-use super::planner::RecordedUntil;
-use super::surroundings::shared_facts;
+use super::local_planner::RecordedUntil;
+use super::monitor_files::{into_desired, read_monitors_and_secret_paths};
+use super::recorded_until::recorded_until;
+use super::services::Services;
+use super::validation_context::shared_facts;
 use crate::clock::Clock;
 use crate::domain::{LocationId, MonitorId};
 use crate::schema::Monitor;

@@ -14,7 +14,7 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use url::Url;
 
-use super::sieve::FrameLimiter;
+use super::frame_limiter::FrameLimiter;
 use crate::domain::truncate;
 
 /// Bytes of a message with one event.

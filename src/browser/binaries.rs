@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::config::BrowserPoolConfig;
-use super::wish::BrowserKind;
+use super::session_options::BrowserKind;
 use crate::domain::{Failure, FailureKind, Phase};
 
 /// A browser with its driver.

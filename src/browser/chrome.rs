@@ -9,10 +9,10 @@ use fantoccini::wd::Capabilities;
 use serde_json::{Value, json};
 
 use super::binaries::BrowserBinaries;
-use super::commands::CdpCommand;
-use super::wish::{Emulation, SessionOptions};
-use crate::subprocess::group::Program;
-use crate::subprocess::profile::BrowserProfile;
+use super::cdp::CdpCommand;
+use super::session_options::{Emulation, SessionOptions};
+use crate::subprocess::browser_profile::BrowserProfile;
+use crate::subprocess::process_group::Program;
 
 const FLAGS: &[&str] = &[
     "--disable-quic",
@@ -91,7 +91,7 @@ pub(super) fn capabilities(
     }
     let mut all = Capabilities::new();
     all.insert("browserName".into(), json!("chrome"));
-    all.insert("acceptInsecureCerts".into(), json!(super::tls_rules::accepts_any_certificate(wish)));
+    all.insert("acceptInsecureCerts".into(), json!(super::tls_policy::accepts_any_certificate(wish)));
     all.insert("pageLoadStrategy".into(), json!("normal"));
     all.insert("unhandledPromptBehavior".into(), json!("ignore"));
     all.insert("goog:loggingPrefs".into(), json!({ "browser": "ALL", "performance": "ALL" }));

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::wish::BrowserKind;
+use super::session_options::BrowserKind;
 use crate::net::IpNetwork;
 
 /// The browsers of this process.

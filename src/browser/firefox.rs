@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use super::bidi::{BidiConnection, MAX_EVENT_BYTES, bidi_url};
 use super::binaries::BrowserBinaries;
-use super::wish::{Emulation, SessionOptions};
-use crate::subprocess::group::Program;
-use crate::subprocess::profile::BrowserProfile;
+use super::session_options::{Emulation, SessionOptions};
+use crate::subprocess::browser_profile::BrowserProfile;
+use crate::subprocess::process_group::Program;
 
 /// Time for one question over `WebDriver BiDi`.
 const BIDI_TIMEOUT: Duration = Duration::from_secs(5);
@@ -127,7 +127,7 @@ pub(super) fn capabilities(
     }
     let mut all = Capabilities::new();
     all.insert("browserName".into(), json!("firefox"));
-    all.insert("acceptInsecureCerts".into(), json!(super::tls_rules::accepts_any_certificate(wish)));
+    all.insert("acceptInsecureCerts".into(), json!(super::tls_policy::accepts_any_certificate(wish)));
     all.insert("pageLoadStrategy".into(), json!("normal"));
     all.insert("unhandledPromptBehavior".into(), json!("ignore"));
     all.insert("webSocketUrl".into(), json!(true));

@@ -6,13 +6,13 @@ use fantoccini::{Client, ClientBuilder};
 use serde_json::json;
 
 use super::config::RemoteWebDriver;
-use super::fault::launch_failure;
-use super::wish::{BrowserKind, SessionOptions};
-use super::{chrome, fault, firefox};
+use super::failure::launch_failure;
+use super::session_options::{BrowserKind, SessionOptions};
+use super::{chrome, failure, firefox};
 use crate::domain::{Failure, FailureKind};
 use crate::forward_proxy::ForwardProxy;
 use crate::net::{ConnectTrace, Deadline, Endpoint, Net};
-use crate::subprocess::bounded::BoundedConnector;
+use crate::subprocess::bounded_connector::BoundedConnector;
 
 /// A session at `remote`, with a browser that goes through `forward`.
 ///
@@ -42,14 +42,14 @@ pub(super) async fn open(
     };
     let mut builder = ClientBuilder::new(BoundedConnector::new());
     let connecting = builder.capabilities(capabilities).connect(remote.url.as_str()).await;
-    connecting.map_err(|error| fault::session_failure(&error, ""))
+    connecting.map_err(|error| failure::session_failure(&error, ""))
 }
 
 /// What a session with Internet Explorer is asked for. It knows no user agent and no size of the page.
 fn internet_explorer_capabilities(wish: &SessionOptions, proxy: std::net::SocketAddr) -> Capabilities {
     let mut all = Capabilities::new();
     all.insert("browserName".into(), json!("internet explorer"));
-    all.insert("acceptInsecureCerts".into(), json!(super::tls_rules::accepts_any_certificate(wish)));
+    all.insert("acceptInsecureCerts".into(), json!(super::tls_policy::accepts_any_certificate(wish)));
     all.insert("pageLoadStrategy".into(), json!("normal"));
     all.insert("unhandledPromptBehavior".into(), json!("ignore"));
     let proxy = proxy.to_string();

@@ -14,7 +14,7 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 use url::Url;
 
-use super::trouble::WebDriverError;
+use super::error::WebDriverError;
 
 /// The key of an element's reference (WebDriver 12.1).
 const ELEMENT_KEY: &str = "element-6066-11e4-a52e-4f735466cecf";

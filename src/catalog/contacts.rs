@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use super::stored::{log_and_skip, settings_or_skip};
+use super::record_settings::{log_and_skip, settings_or_skip};
 use crate::domain::{
     CustomerId, GroupMonitor, MonitorId, NotifierGroup, Recipient, RecipientId, Record, RecordKind,
 };

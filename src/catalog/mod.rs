@@ -1,18 +1,18 @@
 //! Read models and caches of accounts, monitors and recipients.
 
+mod account_cache;
+mod active_alerts;
 pub(crate) mod contacts;
-mod directory;
-pub(crate) mod example;
-pub(crate) mod moment;
-pub(crate) mod object;
-mod raised;
-mod roster;
-pub(crate) mod stored;
-pub(crate) mod subject;
+pub(crate) mod example_notification;
+pub(crate) mod json_object;
+mod monitor_cache;
+pub(crate) mod monitor_summary;
+pub(crate) mod record_settings;
+pub(crate) mod timestamp_format;
 
-pub use contacts::recipient_password;
-pub use directory::{
+pub use account_cache::{
     AccountCache, AccountFacts, CertificateSummary, MobileEmulation, PropertyDefinition, SharedFacts,
 };
-pub use raised::ActivePerformanceAlerts;
-pub use roster::MonitorCache;
+pub use active_alerts::ActivePerformanceAlerts;
+pub use contacts::recipient_password;
+pub use monitor_cache::MonitorCache;

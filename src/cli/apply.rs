@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::api_client::ServerArgs;
 use super::output::{self, InvalidInput};
-use super::remote::ServerArgs;
 use super::style::Style;
 use crate::app::read_for_apply;
 use crate::domain::{Outcome, replace_control_chars};

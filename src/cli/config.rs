@@ -11,7 +11,7 @@ use crate::app::read_monitors;
 use crate::schema::monitor_file::FileMonitor;
 use crate::settings::read_text;
 use crate::syntax::ValidationError;
-use crate::syntax::source::{Node, NodeValue};
+use crate::syntax::node::{Node, NodeValue};
 
 /// Look after the configuration
 #[derive(Debug, clap::Args)]

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use comfy_table::Cell;
 
-use super::desk::{AdminArgs, CustomerRow};
+use super::admin::{AdminArgs, CustomerRow};
 use super::render::escape_controls;
 use super::style::Style;
 use super::{output, table};

@@ -9,10 +9,10 @@ use anyhow::Context;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::api_client::ServerArgs;
 use super::output::{self, UsageError};
-use super::remote::ServerArgs;
 use crate::domain::MonitorType;
-use crate::syntax::{MASK, yaml};
+use crate::syntax::{MASK, yaml_writer};
 
 /// Write the monitors of a server as files that `vigie apply` reads
 ///
@@ -30,7 +30,7 @@ pub(super) struct Args {
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
     /// Only of this type
-    #[arg(long = "type", value_name = "TYPE", value_parser = super::kinds::parse_monitor_type)]
+    #[arg(long = "type", value_name = "TYPE", value_parser = super::monitor_type::parse_monitor_type)]
     kind: Option<MonitorType>,
     /// Write over files that differ
     #[arg(long, requires = "folder")]
@@ -65,7 +65,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let types = by_type(answer.monitors);
     let Some(folder) = &args.folder else {
         let all: Vec<_> = types.into_values().flatten().collect();
-        output::print(&yaml::format_monitors(&all))?;
+        output::print(&yaml_writer::format_monitors(&all))?;
         return Ok(ExitCode::SUCCESS);
     };
     let files: Vec<_> = types.iter().map(|(kind, entries)| type_file(folder, kind, entries)).collect();
@@ -108,7 +108,7 @@ fn text_field<'a>(entry: &'a Map<String, Value>, name: &str) -> &'a str {
 fn type_file(folder: &Path, kind: &str, entries: &[Map<String, Value>]) -> (PathBuf, String) {
     let name = MonitorType::from_name(kind).map_or("others", |kind| kind.name());
     let head = format!("# Monitors of type {name}, written by `vigie export`, read by `vigie apply`.\n");
-    (folder.join(format!("{name}.yaml")), head + &yaml::format_monitors(entries))
+    (folder.join(format!("{name}.yaml")), head + &yaml_writer::format_monitors(entries))
 }
 
 /// Writes what differs; answers how many. Nothing is written when there is a file that must not be replaced.

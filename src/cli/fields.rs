@@ -23,7 +23,7 @@ Examples:
   vigie fields website keyword_string one field in full")]
 pub(super) struct Args {
     /// The monitor type; without it, all types are listed
-    #[arg(value_parser = super::kinds::parse_monitor_type)]
+    #[arg(value_parser = super::monitor_type::parse_monitor_type)]
     kind: Option<MonitorType>,
     /// One field of it
     #[arg(requires = "kind")]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use comfy_table::Cell;
 
-use super::desk::{DataArgs, open_store};
+use super::admin::{DataArgs, open_store};
 use super::output::{self, UsageError};
 use super::style::Style;
 use super::table;

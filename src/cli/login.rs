@@ -7,9 +7,9 @@ use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::api_client::{ErrorResponse, ServerArgs};
 use super::output::{self, UsageError};
 use super::password::{PasswordArgs, prompt};
-use super::remote::{ErrorResponse, ServerArgs};
 use super::render::escape_controls;
 use super::token::{self, StoredLogin};
 use crate::clock::{Clock, SystemClock};

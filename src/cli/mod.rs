@@ -7,24 +7,23 @@
 //! | 2 | error | wrong use |
 //! | 3 | unknown, or wrong use | – |
 
+mod admin;
+mod api_client;
 mod apply;
 mod check;
 mod config;
 mod customer;
-mod desk;
 mod dispatch;
 mod export;
 mod fields;
 mod key;
-mod kinds;
 mod load;
 mod login;
-mod moment;
+mod monitor_type;
 mod monitors;
 mod output;
 mod password;
 mod process;
-mod remote;
 pub mod render;
 mod responder;
 mod results;
@@ -34,6 +33,7 @@ mod settings;
 mod source;
 pub mod style;
 mod table;
+mod time_argument;
 mod token;
 mod traceroute;
 mod trust;

@@ -23,7 +23,7 @@ Examples:
   vigie monitors --data /var/lib/vigie   without a server")]
 pub(super) struct Args {
     /// Only of this type
-    #[arg(long = "type", value_name = "TYPE", value_parser = super::kinds::parse_monitor_type)]
+    #[arg(long = "type", value_name = "TYPE", value_parser = super::monitor_type::parse_monitor_type)]
     kind: Option<MonitorType>,
     /// Show at most so many
     #[arg(long, default_value_t = 50)]

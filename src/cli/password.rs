@@ -9,7 +9,7 @@ use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 
 use super::output::{InvalidInput, UsageError};
-use crate::schema::intake::SecretSource;
+use crate::schema::reader::SecretSource;
 use crate::service::validate_password;
 use crate::settings::read_secret;
 

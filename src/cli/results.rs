@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use comfy_table::{Cell, CellAlignment};
 
-use super::moment::TimeArgument;
 use super::render::escape_controls;
 use super::source::SourceArgs;
 use super::style::Style;
+use super::time_argument::TimeArgument;
 use super::{output, table};
 use crate::clock::{Clock, SystemClock};
 use crate::domain::{CheckResult, Location, LocationId, Outcome};

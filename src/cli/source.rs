@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
+use super::api_client::{ApiClient, ListResponse, ServerArgs};
 use super::output::UsageError;
-use super::remote::{ApiClient, ListResponse, ServerArgs};
 use crate::clock::{Clock, SystemClock};
 use crate::domain::{CheckResult, Location, MonitorId, MonitorType, Timestamp};
 use crate::schema::Monitor;

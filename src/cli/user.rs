@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use comfy_table::Cell;
 
-use super::desk::{AdminArgs, AdminBackend, UserRow};
+use super::admin::{AdminArgs, AdminBackend, UserRow};
 use super::password::PasswordArgs;
 use super::render::escape_controls;
 use super::style::Style;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::id::{CustomerId, EpisodeId, LocationId, MonitorId, RecipientId};
-use super::notice::NotificationState;
+use super::notification::NotificationState;
 use super::record::RecordKind;
 use super::status::Outcome;
 use super::time::Timestamp;

@@ -1,61 +1,63 @@
 //! What exists: ids, time, runs, observations, verdicts, results. Small values without I/O.
 
-mod audit_row;
+mod audit_entry;
 mod capture;
-mod course;
+mod check_details;
+mod check_result;
 mod failure;
 mod filter;
 mod header_list;
 pub(crate) mod id;
-mod kind;
-mod listing;
 mod location;
-mod mode;
+mod location_mode;
 mod monitor_state;
-mod notice;
+mod monitor_type;
+mod notification;
 mod observation;
+mod pagination;
 mod phase;
 mod recipient;
 mod record;
-mod result;
 mod role;
 mod sample;
-mod session;
+mod session_facts;
 mod status;
 mod store_error;
 mod text;
 mod time;
 mod verification;
 
-pub use audit_row::AuditEntry;
+pub use audit_entry::AuditEntry;
 pub use capture::Capture;
-pub use course::{
+pub use check_details::{
     ActionResult, BrowserFacts, BrowserStep, CheckDetails, ConsoleEntry, ContentViewResult, Excerpt,
     FullPage, HttpExchange, PageObject, PageObjectChange, PageObjectKind, PageTiming, StepResult,
+};
+pub use check_result::{
+    Attempt, CheckMetadata, CheckResult, MissedReason, MissedRuns, Verdict, duration_micros,
 };
 pub use failure::{Failure, FailureKind, Fault};
 pub use filter::{AuditFilter, EpisodeFilter, NotificationFilter, RecordFilter, ResultFilter};
 pub use header_list::HeaderList;
 pub use id::{CheckId, CustomerId, EpisodeId, LocationId, MonitorId, RecipientId, Revision, RunId, UserId};
-pub use kind::MonitorType;
-pub use listing::{Paginated, PaginatedResults, Pagination};
 pub use location::Location;
-pub use mode::LocationMode;
+pub use location_mode::LocationMode;
 pub use monitor_state::MonitorState;
-pub use notice::{
+pub use monitor_type::MonitorType;
+pub use notification::{
     LocationReport, NewNotification, Notification, NotificationContent, NotificationKind, NotificationState,
 };
 pub use observation::{
     Certificate, DnsFacts, Facts, HttpFacts, Observation, PingFacts, RedirectHop, TlsFacts, Warning,
     WarningKind,
 };
+pub use pagination::{Paginated, PaginatedResults, Pagination};
 pub use phase::{Phase, Phases};
 pub use recipient::{GroupMonitor, NotificationMethod, NotifierGroup, Recipient};
 pub use record::{Record, RecordKind};
-pub use result::{Attempt, CheckMetadata, CheckResult, MissedReason, MissedRuns, Verdict, duration_micros};
 pub use role::{Permission, Role};
 pub use sample::{MeanDuration, Sample};
-pub use session::{FtpFacts, MailFacts, RoundTripFacts};
+pub use session_facts::{FtpFacts, MailFacts, RoundTripFacts};
 pub use status::{Outcome, Status};
 pub use store_error::StoreError;
 pub use text::{

@@ -6,10 +6,10 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::capture::Capture;
-use super::course::CheckDetails;
+use super::check_details::CheckDetails;
 use super::failure::Failure;
 use super::phase::{Phase, Phases};
-use super::session::{FtpFacts, MailFacts, RoundTripFacts};
+use super::session_facts::{FtpFacts, MailFacts, RoundTripFacts};
 use super::status::Status;
 use super::time::Timestamp;
 

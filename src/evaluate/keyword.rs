@@ -8,8 +8,8 @@ use regex::{Regex, RegexBuilder};
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look, Repetition};
 
-use super::patience::SearchBudget;
-use super::spaces::{self, TextToken};
+use super::search_budget::SearchBudget;
+use super::whitespace::{self, TextToken};
 use crate::domain::{Failure, FailureKind, Phase};
 
 /// Bytes that a compiled expression may take; a pattern of 255 characters can ask for gigabytes. The
@@ -53,7 +53,7 @@ impl KeywordRule {
     pub fn compile(self) -> Result<CompiledKeyword, KeywordError> {
         let source = match self.matching {
             KeywordMatching::PlainText if self.normalize_spaces => {
-                regex_syntax::escape(&spaces::normalize(&self.pattern))
+                regex_syntax::escape(&whitespace::normalize(&self.pattern))
             }
             KeywordMatching::PlainText => regex_syntax::escape(&self.pattern),
             KeywordMatching::RegularExpression => self.pattern.clone(),
@@ -73,7 +73,7 @@ impl KeywordRule {
         // A plain pattern without a space cannot tell a folded text from the original.
         let folds = self.normalize_spaces
             && (self.matching == KeywordMatching::RegularExpression
-                || spaces::contains_whitespace(&self.pattern));
+                || whitespace::contains_whitespace(&self.pattern));
         Ok(CompiledKeyword { rule: self, regex, normalizes: folds })
     }
 }
@@ -110,7 +110,7 @@ impl CompiledKeyword {
 
     fn matches_within(&self, text: &str, patience: &SearchBudget<'_>) -> bool {
         if self.normalizes {
-            patience.is_match(&self.regex, &spaces::normalize(text))
+            patience.is_match(&self.regex, &whitespace::normalize(text))
         } else {
             patience.is_match(&self.regex, text)
         }
@@ -178,8 +178,8 @@ fn rewrite_whitespace(rule: &KeywordRule, tree: &Hir) -> Hir {
 fn rewrite_literal_whitespace(rule: &KeywordRule, text: &str) -> Hir {
     let mut parts = Vec::new();
     if rule.normalize_spaces {
-        let folded = spaces::normalize(text);
-        for token in spaces::tokenize(&folded) {
+        let folded = whitespace::normalize(text);
+        for token in whitespace::tokenize(&folded) {
             parts.push(match token {
                 TextToken::Text(text) => Hir::literal(text.as_bytes()),
                 TextToken::Space | TextToken::LineBreak if rule.line_wrap => char_class(&[' ', '\n']),

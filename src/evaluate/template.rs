@@ -20,7 +20,7 @@
 use std::sync::OnceLock;
 
 use crate::domain::{Failure, FailureKind, Phase, Timestamp};
-use crate::redaction::names::is_sensitive_variable;
+use crate::redaction::sensitive_names::is_sensitive_variable;
 use crate::syntax::escape::Escape;
 use crate::syntax::template::{TemplatePart, parse};
 

@@ -1,7 +1,7 @@
 //! A table of values and places, and what is refused.
 
 use super::*;
-use crate::redaction::telling;
+use crate::redaction::redactor;
 
 fn variables() -> Variables {
     let mut variables = Variables::new(Timestamp::from_micros(1_700_000_000_123_456), 0x1234_5678_9abc);
@@ -139,7 +139,7 @@ fn telling_values_are_masked_however_they_are_written() {
     let mut variables = variables();
     variables.set("token", "s3cr3t \"v/".to_owned());
     variables.set("csrf_token", "abc".to_owned());
-    let masks = telling::Redactor::from_secrets(variables.secret_values());
+    let masks = redactor::Redactor::from_secrets(variables.secret_values());
     let masked = |text| masks.redact(text).into_owned();
     assert_eq!(masked(r#"{"t":"s3cr3t \"v/","u":"abc 42"}"#), r#"{"t":"********","u":"abc 42"}"#);
     assert_eq!(masked("?t=s3cr3t%20%22v%2F&u=s3cr3t+%22v%2F"), "?t=********&u=********");

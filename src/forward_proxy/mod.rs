@@ -5,24 +5,24 @@
 //! hold for a browser as for any other check.
 //! Nothing is spawned: all of it is polled by [`ForwardProxy::serve`] and ends with that future.
 
-mod blocked;
-mod bridge;
-mod exchange;
-mod http1;
-mod ledger;
-mod peer;
-mod prefixed;
+mod allowed_clients;
+mod blocked_hosts;
+mod config;
+mod connection;
+mod forward_request;
+mod http1_builders;
+mod prefixed_stream;
 mod proxy;
 mod relay;
-mod rules;
 mod serve;
-mod tracing;
+mod target_log;
+mod tls_interception;
+mod trace_context;
 mod upstream;
-mod visit;
 
-pub use blocked::{BlockedHosts, HostPatternError};
-pub use ledger::TargetConnection;
-pub use peer::AllowedClients;
+pub use allowed_clients::AllowedClients;
+pub use blocked_hosts::{BlockedHosts, HostPatternError};
+pub use config::{ForwardProxyConfig, REFUSED_HEADER};
 pub use proxy::ForwardProxy;
-pub use rules::{ForwardProxyConfig, REFUSED_HEADER};
-pub use tracing::TraceId;
+pub use target_log::TargetConnection;
+pub use trace_context::TraceId;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use tokio::net::TcpListener;
 
-use super::bridge::TlsInterceptor;
-use super::ledger::{TargetConnection, TargetLog};
-use super::rules::ForwardProxyConfig;
-use super::tracing::TraceContext;
+use super::config::ForwardProxyConfig;
+use super::target_log::{TargetConnection, TargetLog};
+use super::tls_interception::TlsInterceptor;
+use super::trace_context::TraceContext;
 use crate::domain::{Failure, FailureKind, Phase};
 
 /// A forward proxy of one check.

@@ -20,8 +20,8 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, copy_bidirectional};
 use tokio::sync::mpsc;
 
-use super::http1::{client_builder, server_builder};
-use super::tracing::TraceContext;
+use super::http1_builders::{client_builder, server_builder};
+use super::trace_context::TraceContext;
 
 /// Bytes of a head in HTTP/2.
 const MAX_HEADER_LIST_BYTES: u32 = 64 * 1024;

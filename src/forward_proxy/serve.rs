@@ -14,10 +14,10 @@ use hyper_util::rt::TokioIo;
 use tokio::io::copy_bidirectional;
 use tokio::net::TcpStream;
 
-use super::exchange;
-use super::http1::server_builder;
+use super::connection::{ProxyConnection, ProxyError, ResponseBody, Tunnel, text_body};
+use super::forward_request;
+use super::http1_builders::server_builder;
 use super::proxy::ForwardProxy;
-use super::visit::{ProxyConnection, ProxyError, ResponseBody, Tunnel, text_body};
 use crate::net::Net;
 use crate::sync::Mutex;
 
@@ -71,7 +71,7 @@ impl ProxyConnection<'_> {
         let answered = if request.method() == Method::CONNECT {
             self.handle_connect(request).await
         } else {
-            exchange::forward(self, request).await
+            forward_request::forward(self, request).await
         };
         Ok(answered.unwrap_or_else(|refusal| refusal.to_response()))
     }

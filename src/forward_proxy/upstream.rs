@@ -12,7 +12,7 @@ use hyper::client::conn::http1::SendRequest;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
-use super::http1::client_builder;
+use super::http1_builders::client_builder;
 
 /// A connection with what moves it on.
 pub(super) struct UpstreamConnection {

@@ -1,7 +1,7 @@
 //! The network of one location, as settings describe it.
 
 use super::egress::EgressPolicy;
-use super::names::NameServers;
+use super::resolver::NameServers;
 use super::socket::SourceBinding;
 use crate::net::tls::TrustConfig;
 

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::network::{IpNetwork, ParseIpNetworkError};
+use super::ip_network::{IpNetwork, ParseIpNetworkError};
 use crate::domain::{Failure, FailureKind, Phase};
 
 /// Networks that are denied unless an allow rule that is more specific says otherwise: link-local

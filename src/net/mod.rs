@@ -3,7 +3,7 @@
 //! Nothing here knows a monitor or judges what it sees. A [`Net`] is the network
 //! configuration of one location; every attempt opens cold connections of its own through it.
 
-mod abrupt;
+mod bounded_io;
 mod config;
 mod deadline;
 mod dial;
@@ -11,21 +11,21 @@ mod echo;
 mod egress;
 mod endpoint;
 mod error;
-mod exchange;
-mod icmp;
-mod names;
-mod network;
+mod icmp_socket;
+mod ip_network;
 mod proxy;
 mod quic;
+mod reset_on_close;
 mod resolve;
+mod resolver;
 mod socket;
 mod stack;
 mod stream;
-mod timed;
+mod timed_stream;
 mod tls;
 mod traceroute;
 
-pub use abrupt::{ResetOnClose, set_reset_on_close};
+pub use bounded_io::{closed_failure, io_failure, read_line, read_more, read_to_len, write_all};
 pub use config::NetConfig;
 pub use deadline::Deadline;
 pub use dial::{CONNECTION_ATTEMPT_DELAY, enable_quick_ack, primary_failure};
@@ -33,15 +33,15 @@ pub use echo::{EchoOutcome, EchoSocket, IcmpError, PendingEcho};
 pub use egress::{DENIED_BY_DEFAULT, EgressDenied, EgressPolicy, effective_address};
 pub use endpoint::{AddressFamily, ConnectTrace, Endpoint};
 pub use error::NetError;
-pub use exchange::{closed_failure, io_failure, read_line, read_more, read_to_len, write_all};
-pub use names::NameServers;
-pub use network::{IpNetwork, ParseIpNetworkError};
+pub use ip_network::{IpNetwork, ParseIpNetworkError};
 pub use proxy::{ProxyKind, UpstreamProxy};
 pub use quic::{QuicConnection, QuicMeter, connection_failure as quic_closed};
+pub use reset_on_close::{ResetOnClose, set_reset_on_close};
+pub use resolver::NameServers;
 pub use socket::SourceBinding;
 pub use stack::Net;
 pub use stream::MaybeTlsStream;
-pub use timed::{IoTimestamps, TimedStream};
+pub use timed_stream::{IoTimestamps, TimedStream};
 #[cfg(feature = "legacy-tls")]
 pub use tls::LegacyTlsVersion;
 pub use tls::{

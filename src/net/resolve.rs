@@ -10,7 +10,7 @@ use hickory_resolver::proto::rr::{Name, RecordType};
 
 use super::deadline::Deadline;
 use super::endpoint::{AddressFamily, ConnectTrace, Endpoint};
-use super::names::LOOKUP_TIMEOUT;
+use super::resolver::LOOKUP_TIMEOUT;
 use super::socket;
 use super::stack::Net;
 use crate::domain::{Failure, FailureKind, Fault, Phase};

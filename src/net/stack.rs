@@ -7,7 +7,7 @@ use super::config::NetConfig;
 use super::echo::EchoSockets;
 use super::egress::EgressPolicy;
 use super::error::NetError;
-use super::names::DnsResolver;
+use super::resolver::DnsResolver;
 use super::socket::SourceBinding;
 use super::tls::TlsContext;
 use crate::net::proxy::UpstreamProxy;

@@ -18,7 +18,7 @@ mod slack;
 mod sms;
 mod snmp;
 mod splunk;
-mod words;
+mod templates;
 
 pub use channels::{ChannelSettings, Channels, DEFAULT_TRAP_ENTERPRISE};
 pub use contract::{MessageSender, OutgoingMessage, Secret, SendFuture};
@@ -28,4 +28,4 @@ pub use mail::{MailSettings, MailTls};
 pub use send_error::SendError;
 pub use sms::SmsSettings;
 pub use snmp::parse_object_identifier;
-pub use words::{MessageRenderer, MessageTemplate, RenderedMessage, TemplateError};
+pub use templates::{MessageRenderer, MessageTemplate, RenderedMessage, TemplateError};

@@ -3,7 +3,7 @@
 use super::contract::{OutgoingMessage, Secret};
 use super::http::WebhookRequest;
 use super::send_error::SendError;
-use super::words::{OutputFormat, render_body};
+use super::templates::{OutputFormat, render_body};
 
 /// Characters of a short message: three parts of 153 (GSM 03.38).
 const MAX_TEXT_CHARS: usize = 459;

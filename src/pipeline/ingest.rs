@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::alerts::{AlertEngine, AlertEngineDependencies, AlertEngineSettings, HealthMap, IngestCommand};
-use super::state::next_state;
+use super::monitor_state::next_state;
 use crate::alerting::MonitorHealth;
 use crate::domain::{Capture, CheckResult, EpisodeId, LocationId, MonitorId, Outcome, Status};
 use crate::pipeline::alerts::{BatchOutcome, PostCommitActions};

@@ -4,9 +4,9 @@ mod alerts;
 mod delivery;
 mod housekeeping;
 mod ingest;
+mod monitor_state;
 mod performance;
 mod planner;
-mod state;
 mod wakeup;
 
 pub use alerts::{AlertEngine, AlertEngineDependencies, AlertEngineSettings};
@@ -16,7 +16,7 @@ pub use delivery::{
 };
 pub use housekeeping::{HousekeepingJob, HousekeepingRunner, HousekeepingScheduler, TimeOfDay, TokenPurge};
 pub use ingest::{IngestSettings, Ingestor};
+pub use monitor_state::next_state;
 pub use performance::{PerformanceDependencies, PerformanceEvaluator};
 pub use planner::{AgentStatus, PlanError, PlanFuture, Planner};
-pub use state::next_state;
 pub use wakeup::Wakeup;

@@ -7,11 +7,11 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
+use super::connect_settings::trust_options;
 use super::contract::{AttemptFuture, Probe, ProbeContext};
+use super::invalid_probe::InvalidProbe;
+use super::service_target::{build_observation, endpoint};
 use super::settings::ProbeSettings;
-use super::target::{build_observation, endpoint};
-use super::unusable::InvalidProbe;
-use super::way::trust_options;
 use crate::domain::{Failure, FailureKind, Observation, Phase};
 use crate::net::{ConnectTrace, Endpoint, TlsOptions, read_more, set_reset_on_close, write_all};
 use crate::protocol::starttls;

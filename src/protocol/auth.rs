@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
 use md5::{Digest as _, Md5};
 
-use super::session::OutgoingLine;
+use super::line_session::OutgoingLine;
 use crate::domain::{Failure, FailureKind, Phase, to_hex};
 
 /// A way to prove who one is.

@@ -1,4 +1,4 @@
 //! What is masked in everything that is kept, logged or shown.
 
-pub mod names;
-pub mod telling;
+pub mod redactor;
+pub mod sensitive_names;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::grid::LocationSlots;
+use super::location_slots::LocationSlots;
 use super::slots::scale_hash;
 use crate::domain::id::mix;
 use crate::domain::{MonitorId, Timestamp};

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use super::grid::LocationRotation;
-use super::grid::{rotation_start, run_number, stagger_delay};
+use super::location_slots::LocationRotation;
+use super::location_slots::{rotation_start, run_number, stagger_delay};
 use super::slots::Slots;
 use crate::domain::{LocationId, Timestamp};
 

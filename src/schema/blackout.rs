@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::intake::{FieldReader, InputFormat, reject_secret_sources};
-use super::table::account::{BLACKOUT, BLACKOUT_BULK_EDIT};
-use crate::syntax::source::{Node, Position};
+use super::reader::{FieldReader, InputFormat, reject_secret_sources};
+use super::table::requests::{BLACKOUT, BLACKOUT_BULK_EDIT};
+use crate::syntax::node::{Node, Position};
 use crate::syntax::{ValidationError, ValidationErrorKind, display_value};
 
 /// Minutes that a one-time blackout may have begun ago when it is made: "mute now".

@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use super::document::MonitorDocument;
-use super::document_secrets::SecretMode;
 use super::field::{Field, FieldTable, FieldType, LegacyEncoding};
+use super::monitor_document::MonitorDocument;
+use super::secret_values::SecretMode;
 use super::table::{self, mobile};
 use crate::domain::MonitorType;
-use crate::syntax::source::Node;
+use crate::syntax::node::Node;
 
 /// The type that `site_type` names; `transaction` and `transaction-ssl` are further names of those with
 /// steps (fields.md 1).

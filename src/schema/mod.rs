@@ -1,24 +1,24 @@
 //! The field table and what derives from it: documents, monitors, rules, and the forms of files and APIs.
 
-pub mod accept;
 pub mod blackout;
-mod document;
-mod document_fields;
-mod document_secrets;
 pub mod field;
-pub mod forms;
-pub mod intake;
+pub mod json_schema;
 pub mod legacy;
 mod monitor;
+mod monitor_document;
+mod monitor_document_fields;
 pub mod monitor_file;
+pub mod reader;
 mod rules;
 mod run_plan;
+mod secret_values;
 pub mod table;
 pub mod typed;
-mod url_login;
+mod url_credentials;
+pub mod validate;
 pub mod validation_context;
 
-pub use document::MonitorDocument;
-pub use document_secrets::SecretMode;
 pub use monitor::{Monitor, MonitorMetadata, Origin};
+pub use monitor_document::MonitorDocument;
+pub use secret_values::SecretMode;
 pub use typed::InvalidSettings;

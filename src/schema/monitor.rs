@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::document::MonitorDocument;
+use super::monitor_document::MonitorDocument;
 use crate::domain::{CustomerId, MonitorId, MonitorType, Revision, Timestamp};
-use crate::script::dialect::Script;
+use crate::script::language::Script;
 
 /// Where a monitor was written down.
 #[derive(Clone, Debug, PartialEq, Eq)]

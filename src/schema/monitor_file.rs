@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::accept::create_with;
-use super::document::MonitorDocument;
-use super::document_secrets::SecretMode;
-use super::intake::{InputFormat, SecretReader};
+use super::monitor_document::MonitorDocument;
+use super::reader::{InputFormat, SecretReader};
+use super::secret_values::SecretMode;
+use super::validate::create_with;
 use super::validation_context::ValidationContext;
 use crate::domain::{CustomerId, MonitorType};
-use crate::syntax::source::{Node, NodeValue, Position};
+use crate::syntax::node::{Node, NodeValue, Position};
 use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, display_value};
 
 /// Characters of a key.

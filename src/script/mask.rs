@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::read::{OutlineVariable, ScriptOutline, parse_outline};
+use super::outline::{OutlineVariable, ScriptOutline, parse_outline};
 use crate::syntax::MASK;
 
 /// What has to stand in a script that protects anything: names of attributes cannot be written otherwise.

@@ -8,15 +8,15 @@
 //! somewhere and cannot be read is hidden as a whole, since nobody can tell where its secrets stand.
 //! Values that the author repeats elsewhere, or puts into comments, are not found.
 
-mod bounds;
-pub mod dialect;
-mod facts;
-mod fault;
+pub mod language;
 mod mask;
-mod read;
-pub mod side;
+mod outline;
+mod script_error;
+pub mod selenium_ide;
+mod summary;
+mod xml_limits;
 
-pub use facts::{DEFAULT_MAX_STEPS, ScriptSummary};
-pub use fault::ScriptError;
 pub use mask::{has_secrets, mask, restore_masked, same_protected_variables};
-pub use read::check_well_formed;
+pub use outline::check_well_formed;
+pub use script_error::ScriptError;
+pub use summary::{DEFAULT_MAX_STEPS, ScriptSummary};

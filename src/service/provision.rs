@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::provisioned::ProvisionAudit;
+use super::provision_audit::ProvisionAudit;
 use crate::domain::{CustomerId, MonitorId, MonitorType, Revision, Timestamp};
 use crate::schema::{Monitor, MonitorDocument, MonitorMetadata, Origin, SecretMode};
 use crate::store::{MonitorStore, StoreError};

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::reader::SettingsReader;
+use super::settings_reader::SettingsReader;
 use crate::notify::{ChannelSettings, MailSettings, MailTls, SmsSettings, parse_object_identifier};
 use crate::pipeline::{AlertEngineSettings, DeliverySettings};
 use crate::syntax::ValidationErrorKind;
-use crate::syntax::format::parse_service_address;
+use crate::syntax::text_format::parse_service_address;
 
 /// How alerts leave the process.
 #[derive(Clone, Debug)]

@@ -4,11 +4,11 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::reader::SettingsReader;
+use super::settings_reader::SettingsReader;
 use crate::browser::{BrowserKind, BrowserPoolConfig, RemoteWebDriver};
 use crate::net::IpNetwork;
 use crate::syntax::ValidationErrorKind;
-use crate::syntax::source::Node;
+use crate::syntax::node::Node;
 
 /// The settings of `browser`.
 pub(super) fn read_browser(reader: &mut SettingsReader<'_>) -> BrowserPoolConfig {

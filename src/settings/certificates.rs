@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::reader::{PemCheck, SettingsReader};
+use super::settings_reader::{PemCheck, SettingsReader};
 use crate::net::{Pem, TrustConfig};
-use crate::schema::intake::SecretSource;
+use crate::schema::reader::SecretSource;
 use crate::service::open_pkcs12;
 use crate::syntax::ValidationErrorKind;
-use crate::syntax::source::Node;
+use crate::syntax::node::Node;
 
 /// Bytes of a PKCS#12; those of the API have no more either.
 const MAX_PKCS12_BYTES: u64 = 500_000;

@@ -6,19 +6,19 @@ use std::sync::Arc;
 use super::model::Settings;
 use super::sources::SettingSources;
 use super::table::SETTINGS;
-use super::{build, read};
-use crate::syntax::source::Position;
+use super::{build, validate};
+use crate::syntax::node::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
 impl Settings {
     /// Reads all of `sources`. Answers with every fault when there is any.
     pub fn load(sources: &SettingSources) -> Result<Self, Vec<ValidationError>> {
-        let (mut values, mut faults) = (read::SettingValues::new(), Vec::new());
+        let (mut values, mut faults) = (validate::SettingValues::new(), Vec::new());
         let mut label: Option<Arc<str>> = None;
         if let Some(path) = &sources.file {
             let name: Arc<str> = path.display().to_string().into();
             match super::text_file::read_text(path) {
-                Ok(text) => read::read_file(&name, &text, &mut values, &mut faults),
+                Ok(text) => validate::read_file(&name, &text, &mut values, &mut faults),
                 Err(message) => {
                     faults.push(
                         ValidationError::new(ValidationErrorKind::Syntax, "", Position::default(), message)
@@ -32,11 +32,11 @@ impl Settings {
             let variable = setting.env_var();
             let set = |(name, _): &&(String, String)| Some(name) == variable.as_ref();
             if let Some((name, text)) = sources.environment.iter().find(set) {
-                read::read_text(setting, name, text, &mut values, &mut faults);
+                validate::read_text(setting, name, text, &mut values, &mut faults);
             }
             if let Some((path, text)) = sources.flags.iter().find(|(path, _)| *path == setting.path) {
                 let flag = format!("--{}", path.replace(['.', '_'], "-"));
-                read::read_text(setting, &flag, text, &mut values, &mut faults);
+                validate::read_text(setting, &flag, text, &mut values, &mut faults);
             }
         }
         let built = build::build(values, label.as_ref(), &mut faults);

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::reader::SettingsReader;
+use super::settings_reader::SettingsReader;
 use crate::browser::{DeviceProfile, Emulation};
 use crate::catalog::MobileEmulation;
 use crate::forward_proxy::BlockedHosts;
-use crate::syntax::source::Node;
+use crate::syntax::node::Node;
 
 /// The entries of `mobile.profiles`, by `subtype`.
 pub(super) fn read_devices(reader: &mut SettingsReader<'_>) -> BTreeMap<i64, DeviceProfile> {

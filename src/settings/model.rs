@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::alerts::AlertSettings;
-use super::engine::ConcurrencySettings;
-use super::hosted::HostedLocation;
+use super::concurrency::ConcurrencySettings;
+use super::hosted_location::HostedLocation;
 use super::server::ServerSettings;
 use super::store::StoreSettings;
 use super::table::{SETTINGS, Setting};

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::certificates::read_named_certificates;
-use super::hosted::{read_net_config, read_proxy};
-use super::reader::SettingsReader;
+use super::hosted_location::{read_net_config, read_proxy};
+use super::settings_reader::SettingsReader;
 use crate::net::{NetConfig, Pem, Roots, TrustConfig, UpstreamProxy};
 
 pub(super) fn read_own_proxy(reader: &mut SettingsReader<'_>) -> Option<UpstreamProxy> {

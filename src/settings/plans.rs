@@ -1,9 +1,9 @@
 //! The billing plans that monitors are counted under.
 
-use super::reader::SettingsReader;
+use super::settings_reader::SettingsReader;
 use crate::domain::MonitorType;
 use crate::schema::validation_context::BillingPlan;
-use crate::syntax::source::Node;
+use crate::syntax::node::Node;
 use crate::syntax::{ValidationErrorKind, closest_match};
 
 pub(super) fn read_plans(reader: &mut SettingsReader<'_>) -> Vec<BillingPlan> {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::mobile::read_devices;
-use super::reader::SettingsReader;
+use super::settings_reader::SettingsReader;
 use crate::probe::ProbeSettings;
 use crate::syntax::ValidationErrorKind;
-use crate::syntax::source::Node;
+use crate::syntax::node::Node;
 
 pub(super) fn read_probe(reader: &mut SettingsReader<'_>) -> ProbeSettings {
     let mut names = vec![reader.text("dns.default_name")];

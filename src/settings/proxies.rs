@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::kind::parse_endpoint;
-use super::reader::SettingsReader;
+use super::setting_type::parse_endpoint;
+use super::settings_reader::SettingsReader;
 use crate::net::{ProxyKind, UpstreamProxy};
 use crate::syntax::ValidationErrorKind;
-use crate::syntax::source::Node;
+use crate::syntax::node::Node;
 
 /// Bytes of a user name or password of SOCKS 5 (RFC 1929 2).
 const SOCKS_LOGIN_BYTES: std::ops::RangeInclusive<usize> = 1..=255;

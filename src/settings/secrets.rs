@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::schema::intake::SecretSource;
+use crate::schema::reader::SecretSource;
 
 /// Bytes of one secret.
 const MAX_SECRET_BYTES: u64 = 64 * 1024;

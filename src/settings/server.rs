@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::reader::SettingsReader;
+use super::settings_reader::SettingsReader;
 use crate::net::Pem;
 use crate::syntax::ValidationErrorKind;
 

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::kind::parse_time_of_day;
-use super::reader::SettingsReader;
+use super::setting_type::parse_time_of_day;
+use super::settings_reader::SettingsReader;
 use crate::store::Retention;
 
 /// How the database is kept.

@@ -1,8 +1,8 @@
 //! Every setting, declared once: name, kind, default and docs. The file config/vigie.yaml, the names of the
 //! environment variables and every message derive from it.
 
-use super::kind::{EntryField, SettingType};
-use crate::syntax::format::TextFormat;
+use super::setting_type::{EntryField, SettingType};
+use crate::syntax::text_format::TextFormat;
 
 /// One setting.
 #[derive(Clone, Copy, Debug)]

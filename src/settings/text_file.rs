@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
-use crate::syntax::source::MAX_BYTES;
+use crate::syntax::node::MAX_BYTES;
 
 /// The text of a file of the configuration, or why there is none, without its name. No more is read than can
 /// be used, whatever the file is.

@@ -1,9 +1,9 @@
 //! Processes of other programs on this host: groups, users, limits, reaping.
 
-pub(crate) mod bounded;
-pub(crate) mod group;
+pub(crate) mod bounded_connector;
+pub(crate) mod browser_profile;
+pub(crate) mod driver_log;
+pub(crate) mod os_user;
+pub(crate) mod process_group;
 pub(crate) mod process_table;
-pub(crate) mod processes;
-pub(crate) mod profile;
-pub(crate) mod tail;
-pub(crate) mod user;
+pub(crate) mod procfs;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::processes::{self, Process};
+use super::procfs::{self, Process};
 use crate::sync::Mutex;
 
 /// How old a scan may be that serves another browser.
@@ -51,17 +51,17 @@ impl ProcessTable {
             return Arc::clone(&scan.processes);
         }
         let began = Instant::now();
-        let processes: Arc<[Process]> = processes::list().into();
+        let processes: Arc<[Process]> = procfs::list().into();
         *last = Some(Scan { began, processes: Arc::clone(&processes) });
         processes
     }
 }
 
 fn health(all: &[Process], leader: i32) -> BrowserHealth {
-    let members = processes::browser_members(all, Some(leader), None);
+    let members = procfs::browser_members(all, Some(leader), None);
     let others = || members.iter().filter(|one| one.id != leader && !one.is_zombie);
     BrowserHealth {
-        memory_bytes: processes::memory_bytes(&members),
+        memory_bytes: procfs::memory_bytes(&members),
         browser_processes: others().count(),
         driver_is_stopped: members.iter().any(|one| one.id == leader && one.is_stopped),
         browser_is_stopped: others().any(|one| one.is_stopped),

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
-use super::source::{Key, MAX_DEPTH, Node, NodeValue, Position, SyntaxError};
+use super::node::{Key, MAX_DEPTH, Node, NodeValue, Position, SyntaxError};
 
 /// Values of one text that are read at most: what 100,000 monitors need, and far below what a body of many
 /// small values would take in memory.

@@ -2,14 +2,16 @@
 
 pub mod comparison;
 pub mod escape;
-mod fault;
-pub mod format;
 mod json;
+pub mod node;
 pub mod path;
-pub mod source;
 pub mod template;
-pub mod words;
+pub mod text_format;
+mod validation_error;
+pub mod word_set;
 pub mod xpath;
-pub mod yaml;
+pub mod yaml_writer;
 
-pub use fault::{MASK, ValidationError, ValidationErrorKind, closest_match, display_value, truncate_value};
+pub use validation_error::{
+    MASK, ValidationError, ValidationErrorKind, closest_match, display_value, truncate_value,
+};

@@ -4,7 +4,7 @@
 //! beside the name do not matter. Whatever else has double braces is text and stays as it is: templates of
 //! other tools are good bodies.
 
-use super::format::TextFormat;
+use super::text_format::TextFormat;
 
 /// Names of the built-in variables; `judge` knows their values.
 pub const BUILT_IN_VARIABLES: [&str; 5] =

@@ -7,7 +7,7 @@
 //! | TCP | whatever it is sent |
 //! | DNS (UDP and TCP) | A 127.0.0.1 and AAAA ::1 for any name, NXDOMAIN for names whose first label is `missing` |
 
-mod authority;
+mod certificate_authority;
 mod dns;
 mod echo;
 mod flaky;

@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::authority::CertificateAuthority;
+use super::certificate_authority::CertificateAuthority;
 use super::flaky::FlakySchedule;
 use super::http::TargetPages;
 use super::{dns, echo, http, sockets};

@@ -1,6 +1,6 @@
 //! How a check went, on the page of its result: steps, what a browser saw, the page with its objects.
 
-use super::{browser, content_views, objects, steps};
+use super::{browser_details, content_views, steps, waterfall};
 use crate::domain::CheckDetails;
 use crate::service::details::DetailsView;
 
@@ -11,13 +11,13 @@ pub(super) fn render_details(details: &CheckDetails) -> String {
     steps::render_table(&mut out, &details.steps);
     content_views::render_table(&mut out, &details.content_views);
     for step in &details.steps {
-        browser::render_step(&mut out, step);
+        browser_details::render_step(&mut out, step);
     }
     if let Some(facts) = &details.browser {
-        browser::render_browser(&mut out, facts);
+        browser_details::render_browser(&mut out, facts);
     }
     if let Some(page) = &details.page {
-        objects::render_page_objects(&mut out, page);
+        waterfall::render_page_objects(&mut out, page);
     }
     out
 }

@@ -1,27 +1,27 @@
 //! The pages and the endpoints for machines that watch: status page, pages of monitors and results,
 //! `/metrics`, `/healthz`, `/readyz`. Pages are whole HTML documents that need no script and nothing from elsewhere.
 
-mod bar;
-mod browser;
-mod capture;
+mod browser_details;
+mod captures;
 mod content_views;
 mod details;
-mod found;
-mod gate;
-mod guard;
 mod health;
 mod html;
-mod monitor;
-mod objects;
+mod monitor_page;
+mod page_auth;
+mod page_state;
+mod phase_bar;
+mod request_id;
+mod request_limits;
 mod responses;
-mod result;
+mod result_lookup;
+mod result_page;
 mod router;
-mod site;
-mod status;
+mod status_page;
 mod steps;
-mod trail;
+mod waterfall;
 
-pub use gate::PageAuth;
-pub use guard::{RequestLimits, with_request_limits};
+pub use page_auth::PageAuth;
+pub use page_state::PageState;
+pub use request_limits::{RequestLimits, with_request_limits};
 pub use router::router;
-pub use site::PageState;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::bar::{phase_bar, phase_legend};
 use super::html::{escape, format_duration};
+use super::phase_bar::{phase_bar, phase_legend};
 use crate::service::details::StepView;
 
 /// All steps; nothing when there are none. Writing into a string cannot fail.

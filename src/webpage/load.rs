@@ -10,14 +10,14 @@ use http::Version;
 use tokio::time::sleep_until;
 use url::Url;
 
-use super::finds::PageObjectQueue;
-use super::flight;
-use super::flight::{ConnectionRef, TaskOutcome, object_deadline};
+use super::header_cache::own_headers;
+use super::load_options::{LoadOptions, LoadedPage};
+use super::load_task;
+use super::load_task::{ConnectionRef, TaskOutcome, object_deadline};
 use super::loader::PageLoader;
 use super::object::LoadingObject;
+use super::object_queue::PageObjectQueue;
 use super::origin::{NextStep, OriginProtocol, OriginServer};
-use super::prepared::own_headers;
-use super::terms::{LoadOptions, LoadedPage};
 use crate::domain::{Failure, FailureKind, FullPage, Phase, duration_micros};
 use crate::net::{Deadline, TlsOptions};
 use crate::protocol::http::client::{AuthState, CookieJar, is_same_origin};
@@ -166,7 +166,7 @@ impl PageLoader<'_> {
             NextStep::Resolve => {
                 origin.is_resolving = true;
                 let endpoint = origin.endpoint.clone();
-                let resolving = flight::resolve(terms, endpoint, deadline, number, object);
+                let resolving = load_task::resolve(terms, endpoint, deadline, number, object);
                 self.tasks.push(Box::pin(resolving));
             }
             NextStep::Open => {
@@ -180,7 +180,7 @@ impl PageLoader<'_> {
                     connection,
                     trace,
                 };
-                self.tasks.push(Box::pin(flight::connect(terms, to, how, deadline).map(landed)));
+                self.tasks.push(Box::pin(load_task::connect(terms, to, how, deadline).map(landed)));
             }
             NextStep::UseHttp1(connection) => {
                 self.send_request(number, object, ConnectionRef::Http1(connection), deadline);
@@ -201,10 +201,10 @@ impl PageLoader<'_> {
         let version = over.version();
         let headers = self.headers_for(object, version);
         let LoadingObject { url, found, .. } = &self.objects[object];
-        let request = headers.and_then(|headers| flight::build_request(url, headers, version));
+        let request = headers.and_then(|headers| load_task::build_request(url, headers, version));
         let kind = found.kind;
         let body_bytes = self.options.max_body_bytes;
         let landed = move |answer| TaskOutcome::Responded { origin, object, answer: Box::new(answer) };
-        self.tasks.push(Box::pin(flight::fetch(over, request, kind, body_bytes, deadline).map(landed)));
+        self.tasks.push(Box::pin(load_task::fetch(over, request, kind, body_bytes, deadline).map(landed)));
     }
 }

@@ -3,12 +3,12 @@
 use futures::stream::FuturesUnordered;
 use http::HeaderMap;
 
-use super::finds::PageObjectQueue;
-use super::flight::LoadTask;
+use super::header_cache::CachedHeaders;
+use super::load_options::LoadOptions;
+use super::load_task::LoadTask;
 use super::object::LoadingObject;
+use super::object_queue::PageObjectQueue;
 use super::origin::OriginServer;
-use super::prepared::CachedHeaders;
-use super::terms::LoadOptions;
 use crate::protocol::http::client::{AuthState, CookieJar};
 
 /// A page while it is loaded.

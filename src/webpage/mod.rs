@@ -15,31 +15,31 @@
 //! - The documents of frames are loaded, and what they consist of too; frames in frames are loaded and not read.
 //! - Objects are told apart by their whole URL without fragment. One that stands there twice is loaded once.
 
-mod css;
-mod domain;
-mod element;
-mod finds;
-mod flight;
-mod headers;
-mod html;
-mod landing;
+mod css_scanner;
+mod fingerprint;
+mod header_cache;
+mod html_element;
+mod html_scanner;
 mod load;
+mod load_options;
+mod load_task;
 mod loader;
-mod media;
+mod media_query;
 mod media_type;
 mod object;
+mod object_headers;
+mod object_queue;
 mod origin;
-mod prepared;
-mod quiet;
-mod read;
+mod scan;
+mod silent_emitter;
+mod site;
 mod srcset;
-mod terms;
-mod text;
+mod task_outcome;
 
-pub use css::scan_css;
-pub use domain::{same_site, site};
-pub use finds::{FoundObject, MAX_OBJECTS, PageObjectQueue};
-pub use html::scan_html;
+pub use css_scanner::scan_css;
+pub use fingerprint::text_fingerprint;
+pub use html_scanner::scan_html;
 pub use load::load;
-pub use terms::{LoadOptions, LoadedPage};
-pub use text::text_fingerprint;
+pub use load_options::{LoadOptions, LoadedPage};
+pub use object_queue::{FoundObject, MAX_OBJECTS, PageObjectQueue};
+pub use site::{same_site, site};

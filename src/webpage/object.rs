@@ -4,7 +4,7 @@ use http::header::CONTENT_TYPE;
 use tokio::time::Instant;
 use url::Url;
 
-use super::finds::FoundObject;
+use super::object_queue::FoundObject;
 use crate::domain::{Failure, PageObject, Phases, duration_micros};
 use crate::protocol::http::client::{truncate_for_result, version_name};
 use crate::protocol::http::{BodyContent, ResponseHead};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use url::Url;
 
-use super::domain::same_site;
+use super::site::same_site;
 use crate::domain::Failure;
 use crate::net::{Endpoint, TlsOptions, TlsSession};
 use crate::protocol::http::client::is_same_origin;

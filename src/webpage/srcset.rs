@@ -1,6 +1,6 @@
 //! Which of the images of a `srcset` is taken (WHATWG HTML 4.8.4.3).
 
-use super::media;
+use super::media_query;
 
 /// Candidates that are looked at.
 const MAX_CANDIDATES: usize = 100;
@@ -66,9 +66,10 @@ fn candidates(srcset: &str) -> impl Iterator<Item = (&str, &str)> {
             rest = after;
             return Some((bare.trim_end_matches(','), ""));
         }
-        let descriptors = media::split_outside_parentheses(after, |rest| rest.starts_with(',').then_some(1))
-            .next()
-            .unwrap_or("");
+        let descriptors =
+            media_query::split_outside_parentheses(after, |rest| rest.starts_with(',').then_some(1))
+                .next()
+                .unwrap_or("");
         rest = after.get(descriptors.len() + 1..).unwrap_or("");
         Some((url, descriptors))
     })
@@ -77,12 +78,13 @@ fn candidates(srcset: &str) -> impl Iterator<Item = (&str, &str)> {
 /// Width of the slot in CSS pixels by `sizes`: that of the first condition that holds, else the whole window.
 fn slot_width(sizes: &str) -> f64 {
     let sizes = sizes.to_ascii_lowercase();
-    media::split_outside_parentheses(&sizes, |rest| rest.starts_with(',').then_some(1))
+    media_query::split_outside_parentheses(&sizes, |rest| rest.starts_with(',').then_some(1))
         .find_map(|size| {
             let size = size.trim();
             let (condition, length) =
                 size.rsplit_once(|c: char| c.is_ascii_whitespace()).unwrap_or(("", size));
-            media::parse_length(length).filter(|length| *length >= 0.0 && media::matches(condition))
+            media_query::parse_length(length)
+                .filter(|length| *length >= 0.0 && media_query::matches(condition))
         })
-        .unwrap_or(media::VIEWPORT_WIDTH)
+        .unwrap_or(media_query::VIEWPORT_WIDTH)
 }

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use vigie::schema::field::{Field, FieldType};
-use vigie::syntax::format::TextFormat;
+use vigie::syntax::text_format::TextFormat;
 
 use crate::api_fields::parts;
 

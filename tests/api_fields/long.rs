@@ -4,7 +4,7 @@
 use axum::extract::DefaultBodyLimit;
 use serde_json::{Value, json};
 use vigie::domain::MonitorType as T;
-use vigie::syntax::format::TextFormat;
+use vigie::syntax::text_format::TextFormat;
 
 use crate::api_fields::good::of_length;
 use crate::api_fields::world::World;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 use vigie::domain::MonitorType as T;
 use vigie::schema::field::Field;
-use vigie::syntax::format::TextFormat;
+use vigie::syntax::text_format::TextFormat;
 
 use crate::api_fields::good;
 use crate::api_fields::world::{Property, World, location};

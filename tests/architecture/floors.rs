@@ -62,9 +62,9 @@ const CONTRACTS: &[(&str, &str, &[&str])] = &[
     ("agent", "probe", &["contract", "registry"]),
     ("catalog", "store", &["contract"]),
     ("pipeline", "store", &["contract"]),
-    ("pipeline", "notify", &["contract", "send_error", "words"]),
+    ("pipeline", "notify", &["contract", "send_error", "templates"]),
     ("service", "store", &["contract"]),
-    ("service", "notify", &["contract", "send_error", "words"]),
+    ("service", "notify", &["contract", "send_error", "templates"]),
 ];
 
 /// What `importer` may import, as the line of the table says.

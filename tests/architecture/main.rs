@@ -15,8 +15,8 @@ use std::sync::LazyLock;
 use modules::{Files, Modules};
 use vigie::domain::MonitorType;
 use vigie::probe::REGISTRY;
-use vigie::schema::intake::SecretSource;
 use vigie::schema::monitor_file::{KeyPolicy, load};
+use vigie::schema::reader::SecretSource;
 use vigie::schema::validation_context::ValidationContext;
 
 /// Crates and calls that only some modules may name.

@@ -6,7 +6,7 @@ use vigie::schema::Origin;
 use vigie::service::monitors;
 use vigie::service::{AppliedChange, ApplyEntry, ApplyOptions, Caller, ServiceError};
 use vigie::syntax::MASK;
-use vigie::syntax::source::Node;
+use vigie::syntax::node::Node;
 
 use crate::bulk::support::{of_file, told, whole};
 use crate::fleet::kit::{Kit, admin, caller, website, with_plans};

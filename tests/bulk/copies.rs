@@ -5,7 +5,7 @@ use vigie::domain::{MonitorId, MonitorType as T, Revision, Role, Timestamp};
 use vigie::schema::{Origin, SecretMode};
 use vigie::service::ServiceError;
 use vigie::service::monitors;
-use vigie::syntax::source::Node;
+use vigie::syntax::node::Node;
 
 use crate::bulk::support::{made, of_file, told, whole};
 use crate::fleet::kit::{Kit, admin, caller, with_plans};

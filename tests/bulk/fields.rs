@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use vigie::domain::{MonitorId, MonitorType as T, Revision, Role};
-use vigie::schema::intake::InputFormat;
+use vigie::schema::reader::InputFormat;
 use vigie::service::ServiceError;
 use vigie::service::monitors;
-use vigie::syntax::source::Node;
+use vigie::syntax::node::Node;
 
 use crate::bulk::support::{edit, made, of_file, told, whole, with};
 use crate::fleet::kit::{Kit, admin, caller, website};

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use vigie::domain::{MonitorId, MonitorType, Revision};
-use vigie::schema::intake::InputFormat;
+use vigie::schema::reader::InputFormat;
 use vigie::schema::{Monitor, Origin, SecretMode};
 use vigie::service::ServiceError;
 use vigie::service::monitors;
 use vigie::store::{ConfigStore, MonitorStore};
-use vigie::syntax::source::Node;
+use vigie::syntax::node::Node;
 
 use crate::fleet::kit::{Kit, admin};
 

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 use vigie::domain::{MonitorId, MonitorType, Revision, Role, Timestamp};
-use vigie::schema::intake::InputFormat;
+use vigie::schema::reader::InputFormat;
 use vigie::schema::{Monitor, Origin};
 use vigie::service::ServiceError;
 use vigie::service::monitors;
-use vigie::syntax::source::Node;
+use vigie::syntax::node::Node;
 
 use crate::fleet::kit::{Kit, NOON, admin, caller, faults, website};
 use crate::support::fields::Fields;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde_json::json;
 use vigie::domain::MonitorId;
-use vigie::schema::intake::InputFormat;
+use vigie::schema::reader::InputFormat;
 use vigie::service::monitors;
-use vigie::syntax::source::Node;
+use vigie::syntax::node::Node;
 
 use crate::fleet::kit::{Kit, admin};
 use crate::support::fields::Fields;

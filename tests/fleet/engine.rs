@@ -7,9 +7,9 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use vigie::clock::Clock;
 use vigie::domain::{Outcome, Timestamp};
-use vigie::schema::intake::InputFormat;
+use vigie::schema::reader::InputFormat;
 use vigie::service::monitors;
-use vigie::syntax::source::Node;
+use vigie::syntax::node::Node;
 
 use crate::fleet::kit::{NOON, admin};
 use crate::fleet::process::Process;

@@ -16,7 +16,7 @@ use vigie::domain::{
 };
 use vigie::pipeline::{AgentStatus, PlanError, PlanFuture, Planner};
 use vigie::schema::Monitor;
-use vigie::schema::intake::InputFormat;
+use vigie::schema::reader::InputFormat;
 use vigie::schema::validation_context::BillingPlan;
 use vigie::service::monitors;
 use vigie::service::{Caller, EntryPoint, MonitorContext, MonitorDependencies, SavedObject, ServiceError};
@@ -24,7 +24,7 @@ use vigie::store::{
     AuditEntry, AuditFilter, ConfigChange, ConfigStore, NewAuditEntry, Paginated, Pagination, RecordFilter,
     Reseal, SqliteSettings, SqliteStore, StoreError, StoreFuture, StoredMonitor,
 };
-use vigie::syntax::source::Node;
+use vigie::syntax::node::Node;
 use vigie::vault::Keyring;
 
 /// Noon of the first day of 2026.

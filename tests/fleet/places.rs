@@ -10,10 +10,10 @@ use tokio::net::TcpListener;
 use vigie::domain::{CheckResult, CustomerId, LocationId, MonitorId, Outcome, RecordKind, RunId, Timestamp};
 use vigie::pipeline::{PlanError, Planner};
 use vigie::schedule::RunPlan;
-use vigie::schema::intake::InputFormat;
+use vigie::schema::reader::InputFormat;
 use vigie::service::monitors;
 use vigie::store::{ConfigChange, ConfigStore, NewRecord};
-use vigie::syntax::source::Node;
+use vigie::syntax::node::Node;
 
 use crate::fleet::kit::{NOON, admin};
 use crate::fleet::process::{Process, address};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use vigie::domain::{MonitorType, Role};
-use vigie::schema::intake::InputFormat;
+use vigie::schema::reader::InputFormat;
 use vigie::service::monitors;
 
 use crate::fleet::kit::{Kit, caller, faults, website, with_plans};

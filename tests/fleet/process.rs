@@ -15,11 +15,11 @@ use vigie::domain::{CheckResult, Location, LocationId, MonitorId, MonitorType, T
 use vigie::net::{Net, NetConfig, SourceBinding};
 use vigie::pipeline::{IngestSettings, Ingestor};
 use vigie::probe::ProbeSettings;
-use vigie::schema::intake::InputFormat;
+use vigie::schema::reader::InputFormat;
 use vigie::service::monitors;
 use vigie::service::{MonitorContext, MonitorDependencies};
 use vigie::store::{Pagination, ResultFilter, ResultStore, SqliteSettings, SqliteStore};
-use vigie::syntax::source::Node;
+use vigie::syntax::node::Node;
 use vigie::telemetry::Metrics;
 use vigie::vault::Keyring;
 

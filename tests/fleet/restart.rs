@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 use vigie::domain::{MonitorId, MonitorType};
-use vigie::schema::intake::InputFormat;
+use vigie::schema::reader::InputFormat;
 use vigie::service::monitors;
-use vigie::syntax::source::Node;
+use vigie::syntax::node::Node;
 
 use crate::fleet::kit::{Kit, admin};
 

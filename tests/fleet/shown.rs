@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 use vigie::domain::{CustomerId, MonitorId, MonitorType, RecordKind, Role, Timestamp};
-use vigie::schema::intake::InputFormat;
+use vigie::schema::reader::InputFormat;
 use vigie::schema::table;
 use vigie::service::monitors;
 use vigie::store::{ConfigChange, ConfigStore, NewRecord};
-use vigie::syntax::source::Node;
+use vigie::syntax::node::Node;
 
 use crate::fleet::kit::{Kit, NOON, admin, caller};
 

@@ -6,9 +6,9 @@ use std::path::Path;
 use crate::support::fields::Fields;
 use vigie::domain::{CustomerId, MonitorType};
 use vigie::schema::SecretMode;
-use vigie::schema::forms::reference_page;
-use vigie::schema::intake::{SecretSource, reject_secret_sources};
+use vigie::schema::json_schema::reference_page;
 use vigie::schema::monitor_file::{KeyPolicy, LoadedMonitorFiles, load, to_file_entry, validate_files};
+use vigie::schema::reader::{SecretSource, reject_secret_sources};
 use vigie::schema::validation_context::ValidationContext;
 
 fn read(text: &str) -> LoadedMonitorFiles {

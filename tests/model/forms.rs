@@ -4,12 +4,12 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use vigie::domain::MonitorType;
 use vigie::schema::field::{Access, Field, FieldType};
-use vigie::schema::intake::InputFormat;
+use vigie::schema::reader::InputFormat;
 use vigie::schema::table::FieldTable;
 use vigie::schema::validation_context::ValidationContext;
 use vigie::schema::{MonitorDocument, SecretMode, legacy, table};
 use vigie::syntax::ValidationError;
-use vigie::syntax::source::Node;
+use vigie::syntax::node::Node;
 
 use crate::model::support::{changed, document, made, minimal, sample, texts, with};
 use crate::support::fields::Fields;
@@ -223,7 +223,7 @@ fn lenient_inputs_are_taken() {
     )
     .unwrap();
     let around = ValidationContext::default();
-    let site = vigie::schema::accept::create(MonitorType::Website, InputFormat::File, &yaml, &around)
+    let site = vigie::schema::validate::create(MonitorType::Website, InputFormat::File, &yaml, &around)
         .unwrap()
         .document;
     assert_eq!(site.text("http_version"), Some("1.0"));
@@ -416,7 +416,7 @@ proptest! {
         let found = vigie::schema::monitor_file::validate_files(
             &files,
             &ValidationContext::default(),
-            &vigie::schema::intake::reject_secret_sources,
+            &vigie::schema::reader::reject_secret_sources,
         );
         prop_assert!(!found.is_empty());
     }

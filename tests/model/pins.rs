@@ -75,20 +75,20 @@ fn the_fields_of_each_type_are_those_of_interface_2_2_and_fields_2() {
 
 #[test]
 fn the_sub_objects_are_those_of_interface_2_3_and_fields_2() {
-    use vigie::schema::table::{parts, steps};
+    use vigie::schema::table::{api_steps, sub_objects};
     let tables = [
-        &parts::LOCATION,
-        &parts::CUSTOM_PROPERTY,
-        &parts::CAPTURE,
-        &parts::CONTENT_VIEW,
-        &parts::ASSERTION,
-        &parts::HEADER,
-        &parts::DIALOGUE_LINE,
-        &parts::THRESHOLD,
-        &steps::API_STEP,
-        &steps::STEP_HEAD,
-        &steps::STEP_BODY,
-        &steps::VARIABLE,
+        &sub_objects::LOCATION,
+        &sub_objects::CUSTOM_PROPERTY,
+        &sub_objects::CAPTURE,
+        &sub_objects::CONTENT_VIEW,
+        &sub_objects::ASSERTION,
+        &sub_objects::HEADER,
+        &sub_objects::DIALOGUE_LINE,
+        &sub_objects::THRESHOLD,
+        &api_steps::API_STEP,
+        &api_steps::STEP_HEAD,
+        &api_steps::STEP_BODY,
+        &api_steps::VARIABLE,
     ];
     let all: Vec<_> = tables
         .iter()
@@ -102,7 +102,7 @@ fn the_sub_objects_are_those_of_interface_2_3_and_fields_2() {
 
 #[test]
 fn the_inputs_are_those_of_interface_2_4_to_2_7() {
-    let all: Vec<_> = table::account::OTHER_TABLES
+    let all: Vec<_> = table::requests::OTHER_TABLES
         .iter()
         .map(|table| {
             let lines: Vec<_> = table.fields().iter().map(|field| line(field)).collect();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use vigie::domain::MonitorType;
-use vigie::schema::intake::InputFormat;
+use vigie::schema::reader::InputFormat;
 use vigie::schema::validation_context::{PropertyDefinition, ValidationContext};
 
 use crate::model::support::{made, minimal, with};

@@ -5,19 +5,19 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value, json};
 use vigie::domain::MonitorType;
-use vigie::schema::accept::{create, patch};
 use vigie::schema::field::{Field, FieldType};
-use vigie::schema::forms::{SchemaRole, components, create_example, patch_example, schema_name};
-use vigie::schema::intake::{FieldReader, InputFormat, reject_secret_sources};
-use vigie::schema::table::{FieldTable, account};
+use vigie::schema::json_schema::{SchemaRole, components, create_example, patch_example, schema_name};
+use vigie::schema::reader::{FieldReader, InputFormat, reject_secret_sources};
+use vigie::schema::table::{FieldTable, requests};
+use vigie::schema::validate::{create, patch};
 use vigie::schema::validation_context::ValidationContext;
 use vigie::schema::{SecretMode, table};
-use vigie::syntax::format::TextFormat;
-use vigie::syntax::source::Node;
+use vigie::syntax::node::Node;
+use vigie::syntax::text_format::TextFormat;
 
 fn tables() -> Vec<&'static FieldTable> {
     let kinds = MonitorType::ALL.iter().map(|kind| table::for_type(*kind));
-    kinds.chain(account::OTHER_TABLES.iter().copied()).collect()
+    kinds.chain(requests::OTHER_TABLES.iter().copied()).collect()
 }
 
 fn node(value: &Value) -> Node {
@@ -350,7 +350,7 @@ fn every_example_is_taken_by_the_rules_too_and_fits_its_schema() {
         let changed = patch(&made.document, InputFormat::V3, &node(&change), &around);
         assert!(changed.is_ok(), "{kind}: {changed:?}");
     }
-    for table in account::OTHER_TABLES {
+    for table in requests::OTHER_TABLES {
         let example = create_example(table);
         assert!(
             fits(&components[&schema_name(table, SchemaRole::Create)], &example, &components),

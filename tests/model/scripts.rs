@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use vigie::domain::MonitorType as T;
-use vigie::schema::intake::InputFormat;
+use vigie::schema::reader::InputFormat;
 use vigie::schema::validation_context::ValidationContext;
 use vigie::schema::{MonitorDocument, SecretMode};
 use vigie::script::{ScriptSummary, has_secrets, mask, restore_masked, same_protected_variables};
@@ -238,7 +238,7 @@ fn shop() -> MonitorDocument {
 }
 
 fn told(
-    result: Result<vigie::schema::accept::ValidatedDocument, Vec<vigie::syntax::ValidationError>>,
+    result: Result<vigie::schema::validate::ValidatedDocument, Vec<vigie::syntax::ValidationError>>,
 ) -> Vec<String> {
     match result {
         Ok(_) => Vec::new(),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use vigie::syntax::source::{Node, NodeValue, Position};
+use vigie::syntax::node::{Node, NodeValue, Position};
 
 fn at(line: u32, column: u32) -> Position {
     Position { line, column }

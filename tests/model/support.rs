@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 use vigie::domain::MonitorType;
 use vigie::schema::MonitorDocument;
-use vigie::schema::accept::{ValidatedDocument, create, patch};
 use vigie::schema::field::{Field, FieldType};
-use vigie::schema::intake::InputFormat;
+use vigie::schema::reader::InputFormat;
+use vigie::schema::validate::{ValidatedDocument, create, patch};
 use vigie::schema::validation_context::ValidationContext;
 use vigie::syntax::ValidationError;
-use vigie::syntax::format::TextFormat;
-use vigie::syntax::source::Node;
+use vigie::syntax::node::Node;
+use vigie::syntax::text_format::TextFormat;
 
 /// The least body that a monitor of `kind` can be made of.
 pub fn minimal(kind: MonitorType) -> Value {

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 use vigie::domain::MonitorType;
 use vigie::schema::field::{Access, Field, FieldType};
-use vigie::schema::forms::{components, reference_section};
-use vigie::schema::intake::{FieldReader, InputFormat, reject_secret_sources};
+use vigie::schema::json_schema::{components, reference_section};
+use vigie::schema::reader::{FieldReader, InputFormat, reject_secret_sources};
 use vigie::schema::table;
 use vigie::schema::table::FieldTable;
-use vigie::syntax::source::Node;
+use vigie::syntax::node::Node;
 use vigie::syntax::{ValidationError, ValidationErrorKind};
 
 use crate::model::support::{sample, texts};
@@ -19,7 +19,7 @@ const TRIED: usize = 1_000_000;
 fn tables() -> Vec<&'static FieldTable> {
     let kinds = MonitorType::ALL.iter().map(|kind| table::for_type(*kind));
     let mut all: Vec<&'static FieldTable> =
-        kinds.chain(table::account::OTHER_TABLES.iter().copied()).collect();
+        kinds.chain(table::requests::OTHER_TABLES.iter().copied()).collect();
     let mut next = 0;
     while next < all.len() {
         for field in all[next].fields() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use vigie::domain::MonitorType as T;
-use vigie::schema::intake::InputFormat;
+use vigie::schema::reader::InputFormat;
 use vigie::schema::validation_context::ValidationContext;
 
 use crate::model::rules::around;

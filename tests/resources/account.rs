@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use vigie::domain::{CustomerId, RecordKind, Revision, Role, Timestamp};
 use vigie::service::ServiceError;
 use vigie::store::AuditFilter;
-use vigie::syntax::source::Node;
+use vigie::syntax::node::Node;
 
 use crate::resources::kit::{ALL, Kit, NOON, admin, as_role, forbidden, long, messages};
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use vigie::domain::{CustomerId, RecordKind, Role};
 use vigie::service::ServiceError;
 use vigie::store::RecordFilter;
-use vigie::syntax::source::Node;
+use vigie::syntax::node::Node;
 
 use crate::resources::kit::{Kit, admin, as_role, forbidden, messages};
 

@@ -176,7 +176,7 @@ async fn agreements_of_several_monitors_are_brought_in_line_at_once() {
     let body = |monitors: Value, more: Value| {
         let mut body = json!({"monitors": monitors});
         body.as_object_mut().unwrap().extend(object(more));
-        vigie::syntax::source::Node::from(body)
+        vigie::syntax::node::Node::from(body)
     };
     let edit = async |monitors: Value, more: Value| {
         kit.resources.bulk_edit_slas(&admin(), &body(monitors, more)).await

@@ -12,8 +12,8 @@ use vigie::domain::{
     Revision, Role, Timestamp, UserId,
 };
 use vigie::pipeline::{AgentStatus, PlanError, PlanFuture, Planner};
-use vigie::schema::accept::create;
-use vigie::schema::intake::InputFormat;
+use vigie::schema::reader::InputFormat;
+use vigie::schema::validate::create;
 use vigie::schema::validation_context::ValidationContext;
 use vigie::schema::{Monitor, MonitorMetadata, Origin};
 use vigie::service::{Caller, EntryPoint, ResourceDependencies, ResourceService, SavedObject, ServiceError};
@@ -21,7 +21,7 @@ use vigie::store::{
     AuditEntry, AuditFilter, ConfigChange, ConfigStore, NewRecord, Pagination, RecordFilter, SqliteSettings,
     SqliteStore,
 };
-use vigie::syntax::source::Node;
+use vigie::syntax::node::Node;
 use vigie::vault::Keyring;
 
 /// Noon of the first day of 2026, a Thursday.

@@ -160,7 +160,7 @@ async fn admins_alone_make_locations() {
 async fn an_older_version_is_refused() {
     let kit = Kit::new().await;
     let id = kit.made(KIND, json!({"name": "a"})).await;
-    let body = vigie::syntax::source::Node::from(json!({"name": "b"}));
+    let body = vigie::syntax::node::Node::from(json!({"name": "b"}));
     let patch = async |seen| kit.resources.patch(&as_role(Role::Admin), KIND, id, &body, seen).await;
     assert_eq!(patch(Some(Revision(2))).await.err(), Some(ServiceError::PreconditionFailed));
     assert_eq!(patch(Some(Revision(1))).await.unwrap().revision, 2);

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use vigie::script::dialect::Script;
+use vigie::script::language::Script;
 
 use crate::script::support::{faults, read};
 

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use vigie::script::ScriptSummary;
-use vigie::script::dialect::vocabulary::ACTIONS;
-use vigie::script::dialect::{
+use vigie::script::language::vocabulary::ACTIONS;
+use vigie::script::language::{
     ActionKind, DialogResponse, ElementState, ElementTarget, ExpectedEffect, FrameSelector, Locator, Matcher,
     OptionSelector, PageProperty, Script, ScriptVariable, WaitCondition, WindowSelector,
 };
-use vigie::syntax::source::Position;
+use vigie::syntax::node::Position;
 
 use crate::script::support::{action, acts, read, stepped};
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use vigie::script::dialect::Script;
+use vigie::script::language::Script;
 
 use crate::script::support::read;
 use crate::support::binary::{err, out, vigie};

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use roxmltree::Document;
-use vigie::script::dialect::vocabulary::{ACTIONS, COMMON_ATTRIBUTES, LOCATORS, TargetRequirement};
-use vigie::script::dialect::{KEYS, MODIFIERS, Script};
+use vigie::script::language::vocabulary::{ACTIONS, COMMON_ATTRIBUTES, LOCATORS, TargetRequirement};
+use vigie::script::language::{KEYS, MODIFIERS, Script};
 use vigie::syntax::template::BUILT_IN_VARIABLES;
 
 fn folder() -> PathBuf {

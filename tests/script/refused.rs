@@ -1,6 +1,6 @@
 //! What is no script: every fault with its place, in words that help.
 
-use vigie::script::dialect::Script;
+use vigie::script::language::Script;
 
 use crate::script::support::{faults, stepped};
 

@@ -5,13 +5,13 @@ use std::time::Duration;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
-use vigie::script::dialect::{
+use vigie::script::language::{
     Action, ActionKind, DialogResponse, ElementState, ElementTarget, ExpectedEffect, FrameSelector, Locator,
     Matcher, OptionSelector, PageProperty, Pattern, Script, ScriptStep, ScriptVariable, WaitCondition,
     WindowSelector,
 };
 use vigie::script::{ScriptSummary, has_secrets, mask, restore_masked};
-use vigie::syntax::source::Position;
+use vigie::syntax::node::Position;
 
 use crate::script::support::placeless;
 

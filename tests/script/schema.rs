@@ -8,7 +8,7 @@ use std::process::Command;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use roxmltree::{Document, Node};
-use vigie::script::dialect::vocabulary::{ACTIONS, LOCATORS, TargetRequirement};
+use vigie::script::language::vocabulary::{ACTIONS, LOCATORS, TargetRequirement};
 
 use crate::script::support::stepped;
 use crate::script::{forms, refused, rounds};

@@ -1,8 +1,8 @@
 //! Projects of Selenium IDE as scripts: each command, and what is told of those that are lost.
 
 use serde_json::{Value, json};
-use vigie::script::dialect::Script;
-use vigie::script::side::{ImportReport, SideProject};
+use vigie::script::language::Script;
+use vigie::script::selenium_ide::{ImportReport, SideProject};
 
 /// What the test `Main` with these commands (command, target, value) becomes.
 fn imported(commands: &[(&str, &str, &str)]) -> ImportReport {

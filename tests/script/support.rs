@@ -1,7 +1,7 @@
 //! Short ways to scripts and their faults.
 
-use vigie::script::dialect::{Action, ActionKind, Script};
-use vigie::syntax::source::Position;
+use vigie::script::language::{Action, ActionKind, Script};
+use vigie::syntax::node::Position;
 
 /// A script of one step with these acts.
 pub fn stepped(acts: &str) -> String {

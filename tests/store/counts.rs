@@ -97,7 +97,7 @@ async fn a_file_of_the_first_version_gets_its_counts_when_it_is_opened() {
     // The same results in a file as the first version made it, with a monitor of a file and one of an API.
     let old = tempfile::tempdir().unwrap();
     let conn = rusqlite::Connection::open(old.path().join("vigie.db")).unwrap();
-    conn.execute_batch(include_str!("../../src/store/sqlite/schema/1.sql")).unwrap();
+    conn.execute_batch(include_str!("../../src/store/sqlite/migrations/1.sql")).unwrap();
     conn.execute("ATTACH ?1 AS new", [folder.path().join("vigie.db").to_str().unwrap()]).unwrap();
     conn.execute_batch(
         r#"PRAGMA application_id = 0x56676965; PRAGMA user_version = 1;

@@ -33,7 +33,7 @@ use vigie::store::{
     ConfigChange, ConfigStore, MonitorState, NewRecord, SqliteSettings, SqliteStore, StoredToken,
     Synchronous, TokenKind, TokenStore,
 };
-use vigie::syntax::source::Node;
+use vigie::syntax::node::Node;
 use vigie::vault::Keyring;
 
 /// 2026-11-20T12:00:00Z, when every test begins.

@@ -8,12 +8,12 @@ use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-use super::answer::{LegacyError, LegacyResponse, Metadata};
-use crate::api::caller::peer_address;
+use super::response::{LegacyError, LegacyResponse, Metadata};
+use crate::api::credentials::peer_address;
 use crate::api::state::ApiState;
 use crate::domain::Permission;
 use crate::service::Caller;
-use crate::syntax::source::{Node, NodeValue};
+use crate::syntax::node::{Node, NodeValue};
 
 /// Tokens come with and without padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -66,7 +66,7 @@ where
 
 /// Login and session: of the query when it has both, else of the header.
 fn session_credentials(request: &Request) -> Metadata {
-    let named = |name| super::filter::query_parameter(request.uri(), name).unwrap_or_default();
+    let named = |name| super::device_filter::query_parameter(request.uri(), name).unwrap_or_default();
     let (login, session) = (named("login"), named("session"));
     if !login.is_empty() && !session.is_empty() {
         return Metadata { login, session };

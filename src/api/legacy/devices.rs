@@ -6,10 +6,10 @@ use std::sync::Arc;
 use futures::stream::{self, StreamExt};
 use serde_json::Value;
 
-use super::answer::{LegacyError, LegacyResponse};
 use super::call::LegacyCall;
-use super::filter::DeviceFilter;
-use crate::api::list::json_chunk;
+use super::device_filter::DeviceFilter;
+use super::response::{LegacyError, LegacyResponse};
+use crate::api::list_response::json_chunk;
 use crate::domain::MonitorId;
 use crate::schema::{Monitor, legacy};
 use crate::service::monitors;

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::answer::{LegacyError, LegacyResponse};
 use super::call::LegacyCall;
+use super::response::{LegacyError, LegacyResponse};
 
 /// Each with `id`, `name` and `region` as texts.
 pub(super) async fn list(call: LegacyCall) -> Result<LegacyResponse, LegacyError> {

@@ -3,11 +3,11 @@
 use axum::extract::{Request, State};
 use axum::response::Response;
 
-use super::answer::{LegacyError, Metadata};
 use super::call::json_body;
-use crate::api::caller::peer_address;
+use super::response::{LegacyError, Metadata};
+use crate::api::credentials::peer_address;
 use crate::api::state::ApiState;
-use crate::syntax::source::{Node, NodeValue};
+use crate::syntax::node::{Node, NodeValue};
 
 /// Answers with the session in `metadata`; with the login as it was given when it failed.
 pub(super) async fn log_in(State(state): State<ApiState>, request: Request) -> Response {

@@ -15,13 +15,13 @@
 //! | `id` or `site_type` empty in a query | as if it were not there |
 //! | a request collection (`collection-api`) | it has no legacy type name: not listed, its id is 65 |
 
-mod answer;
 mod call;
+mod device_edits;
+mod device_filter;
 mod devices;
-mod edits;
-mod filter;
 mod locations;
 mod login;
+mod response;
 mod router;
 
 pub use router::router;

@@ -7,8 +7,8 @@ use axum::response::Response;
 use axum::routing::{get, patch, post};
 use tower_http::catch_panic::CatchPanicLayer;
 
-use super::answer::{LegacyError, Metadata};
 use super::call::authorize_and_run;
+use super::response::{LegacyError, Metadata};
 use crate::api::state::ApiState;
 use crate::domain::Permission;
 
@@ -20,15 +20,19 @@ pub fn router(state: ApiState) -> Router {
         authorize_and_run(state, Permission::View, request, super::devices::list).await
     };
     let create = async |State(state): State<ApiState>, request: Request| {
-        authorize_and_run(state, Permission::Edit, request, super::edits::create).await
+        authorize_and_run(state, Permission::Edit, request, super::device_edits::create).await
     };
     let change = async |State(state): State<ApiState>, id: IdPath, request: Request| {
-        authorize_and_run(state, Permission::Edit, request, |call| super::edits::update(call, path_text(id)))
-            .await
+        authorize_and_run(state, Permission::Edit, request, |call| {
+            super::device_edits::update(call, path_text(id))
+        })
+        .await
     };
     let remove = async |State(state): State<ApiState>, id: IdPath, request: Request| {
-        authorize_and_run(state, Permission::Edit, request, |call| super::edits::remove(call, path_text(id)))
-            .await
+        authorize_and_run(state, Permission::Edit, request, |call| {
+            super::device_edits::remove(call, path_text(id))
+        })
+        .await
     };
     let locations = async |State(state): State<ApiState>, request: Request| {
         authorize_and_run(state, Permission::View, request, super::locations::list).await

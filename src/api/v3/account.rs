@@ -9,7 +9,7 @@ use crate::api::body::JsonBody;
 use crate::api::error::ApiError;
 use crate::api::etag;
 use crate::api::operation::{BodySpec, Operation, ResponseSpec, Verb};
-use crate::api::routes::OperationRouter;
+use crate::api::operation_router::OperationRouter;
 use crate::api::state::ApiState;
 use crate::domain::Permission;
 use crate::schema::table::records::ACCOUNT;

@@ -8,10 +8,10 @@ use axum::response::Response;
 
 use super::records::time_range;
 use crate::api::error::ApiError;
-use crate::api::list;
+use crate::api::list_response;
 use crate::api::operation::{Operation, Param, ParamKind, ResponseSpec, Verb};
+use crate::api::operation_router::OperationRouter;
 use crate::api::query::QueryParams;
-use crate::api::routes::OperationRouter;
 use crate::api::state::ApiState;
 use crate::domain::AuditFilter;
 use crate::schema::table::records::AUDIT_ENTRY;
@@ -54,7 +54,7 @@ async fn list(
     query.into_result()?;
     let (role, resources) = (caller.role, state.resources);
     let newest_first = |last, id| id < last;
-    list::stream_pages(role, shown, newest_first, move |page| {
+    list_response::stream_pages(role, shown, newest_first, move |page| {
         let (resources, caller, filter) = (Arc::clone(&resources), caller.clone(), filter.clone());
         async move { resources.audit_trail(&caller, filter, page).await }
     })

@@ -8,13 +8,13 @@ use axum::{Extension, Json};
 use futures::stream;
 use serde_json::{Value, json};
 
-use super::tokens::body_fields;
+use super::access_tokens::body_fields;
 use crate::api::body::JsonBody;
 use crate::api::error::ApiError;
-use crate::api::list;
+use crate::api::list_response;
 use crate::api::operation::{BodySpec, Operation, ResponseSpec, Verb};
+use crate::api::operation_router::OperationRouter;
 use crate::api::query::{Paging, QueryParams};
-use crate::api::routes::OperationRouter;
 use crate::api::state::ApiState;
 use crate::domain::Permission;
 use crate::schema::table::records::CUSTOMER;
@@ -51,8 +51,8 @@ async fn list_customers(
         let settings = read_record::<CustomerSettings<'_>>(customer);
         json!({"id": customer.id, "name": settings.map(|settings| settings.name).unwrap_or_default()})
     });
-    let (count, piece) = (customers.len() as u64, list::json_chunk(rows));
-    Ok(list::stream_list(caller.role, count, window, stream::iter([Ok::<_, Infallible>(piece)])))
+    let (count, piece) = (customers.len() as u64, list_response::json_chunk(rows));
+    Ok(list_response::stream_list(caller.role, count, window, stream::iter([Ok::<_, Infallible>(piece)])))
 }
 
 async fn create_customer(

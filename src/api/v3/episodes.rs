@@ -9,11 +9,11 @@ use serde_json::{Map, Value};
 
 use super::records::time_range;
 use crate::api::error::ApiError;
-use crate::api::list;
+use crate::api::list_response;
 use crate::api::operation::{Operation, Param, ParamKind, ResponseSpec, Verb};
+use crate::api::operation_router::OperationRouter;
 use crate::api::path::IdParam;
 use crate::api::query::QueryParams;
-use crate::api::routes::OperationRouter;
 use crate::api::state::ApiState;
 use crate::domain::{EpisodeFilter, EpisodeId, MonitorId, Permission};
 use crate::schema::table::alerting::{EPISODE, EPISODE_DETAIL};
@@ -65,7 +65,7 @@ async fn list_episodes(
     let (role, alerting) = (caller.role, state.alerts);
     // Ids say nothing of their order in time: a page is taken as it comes.
     let any = |last, id| id != last;
-    list::stream_pages(role, shown, any, move |page| {
+    list_response::stream_pages(role, shown, any, move |page| {
         let (alerting, caller, filter) = (Arc::clone(&alerting), caller.clone(), filter.clone());
         async move { alerting.episodes(&caller, filter, page).await }
     })

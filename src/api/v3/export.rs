@@ -13,10 +13,10 @@ use serde_json::{Map, Value, json};
 
 use super::monitors::type_names;
 use crate::api::error::ApiError;
-use crate::api::list::json_chunk;
+use crate::api::list_response::json_chunk;
 use crate::api::operation::{Operation, Param, ParamKind, ResponseSpec, Verb};
+use crate::api::operation_router::OperationRouter;
 use crate::api::query::{QueryParams, quoted_list};
-use crate::api::routes::OperationRouter;
 use crate::api::state::ApiState;
 use crate::domain::{CustomerId, MonitorId, MonitorType, Permission};
 use crate::schema::monitor_file::to_file_entry;

@@ -10,13 +10,13 @@ use futures::stream;
 use serde_json::{Map, Value};
 
 use crate::api::error::ApiError;
+use crate::api::field_selection::SELECT_PARAM;
 use crate::api::operation::{Operation, Param, ParamKind, ResponseSpec, Verb};
+use crate::api::operation_router::OperationRouter;
 use crate::api::path::{IdParam, parse_id};
 use crate::api::query::{FieldSelection, Paging, QueryParams, quoted_list};
-use crate::api::routes::OperationRouter;
-use crate::api::select::SELECT_PARAM;
 use crate::api::state::ApiState;
-use crate::api::{etag, list};
+use crate::api::{etag, list_response};
 use crate::domain::{MonitorId, MonitorType, Permission};
 use crate::schema::typed::schedule::PropertyReference;
 use crate::schema::{Monitor, table};
@@ -98,7 +98,7 @@ async fn list(
         let stepped = walk.read_chunk().await.map_err(|refusal| cut_off_error(&refusal))?;
         Ok::<_, io::Error>(Some((stepped.0, (None, stepped.1))))
     });
-    Ok(list::stream_list(caller.role, count, window, rest))
+    Ok(list_response::stream_list(caller.role, count, window, rest))
 }
 
 async fn get(
@@ -180,7 +180,7 @@ impl MonitorReader {
         for object in &mut shown {
             self.select_fields(object);
         }
-        Ok((list::json_chunk(&shown), self))
+        Ok((list_response::json_chunk(&shown), self))
     }
 
     fn select_fields(&self, object: &mut Map<String, Value>) {

@@ -10,11 +10,11 @@ use serde_json::{Map, Value};
 use crate::api::body::JsonBody;
 use crate::api::error::ApiError;
 use crate::api::operation::{BodySpec, Operation, Param, ParamKind, ResponseSpec, Verb};
+use crate::api::operation_router::OperationRouter;
 use crate::api::path::{IdParam, parse_id};
 use crate::api::query::{QueryParams, quoted_list};
-use crate::api::routes::OperationRouter;
 use crate::api::state::ApiState;
-use crate::api::{etag, list};
+use crate::api::{etag, list_response};
 use crate::domain::{EpisodeId, MonitorId, NotificationFilter, NotificationState, Permission, RecipientId};
 use crate::schema::table::alerting::{
     NOTIFICATION, NOTIFICATION_STATES, RENDERED_PREVIEW, TEMPLATE_PREVIEW, TEST_NOTIFIER,
@@ -83,7 +83,7 @@ async fn list_notifications(
     query.into_result()?;
     let (role, alerting) = (caller.role, state.alerts);
     let newest_first = |last, id| id < last;
-    list::stream_pages(role, shown, newest_first, move |page| {
+    list_response::stream_pages(role, shown, newest_first, move |page| {
         let (alerting, caller, filter) = (Arc::clone(&alerting), caller.clone(), filter.clone());
         async move { alerting.notifications(&caller, filter, page).await }
     })

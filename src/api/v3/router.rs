@@ -8,8 +8,8 @@ use axum::response::{IntoResponse, Response};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::api::error::ApiError;
+use crate::api::operation_router::OperationRouter;
 use crate::api::path;
-use crate::api::routes::OperationRouter;
 use crate::api::state::ApiState;
 
 /// The paths below `/api/v3`.
@@ -35,12 +35,12 @@ pub fn operations(state: ApiState) -> Vec<crate::api::operation::Operation> {
 
 fn all_routes(state: ApiState) -> OperationRouter {
     let groups = [
-        super::tokens::routes,
+        super::access_tokens::routes,
         super::monitors::routes,
-        super::edits::routes,
-        super::bulk::routes,
+        super::monitor_edits::routes,
+        super::bulk_edit::routes,
         super::export::routes,
-        super::tests_on_demand::routes,
+        super::on_demand_tests::routes,
         super::results::routes,
         super::site_status::routes,
         super::sla_report::routes,

@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 use super::json_schema as schema;
 use super::monitors::type_names;
 use crate::api::error::ApiError;
-use crate::api::list;
+use crate::api::list_response;
 use crate::api::operation::{Operation, Param, ParamKind, ResponseSpec, Verb};
+use crate::api::operation_router::OperationRouter;
 use crate::api::path::parse_id;
 use crate::api::query::{QueryParams, quoted_list};
-use crate::api::routes::OperationRouter;
 use crate::api::state::ApiState;
 use crate::domain::{
     CheckId, Location, LocationId, MonitorId, MonitorState, MonitorType, Outcome, Permission, Status,
@@ -149,7 +149,7 @@ async fn get(
             None => walk.read_chunk().await.map(|(piece, walk)| Some((piece, (None, walk)))),
         }
     });
-    Ok(list::stream_list::<StoreError>(caller.role, count, window, rest))
+    Ok(list_response::stream_list::<StoreError>(caller.role, count, window, rest))
 }
 
 /// Goes through the roster by id. Monitors that come or go meanwhile do not shift the others.
@@ -178,7 +178,7 @@ impl<F: Fn(&Monitor) -> bool> MonitorReader<F> {
             places.entry(state.monitor_id).or_default().push(location_status(&self.locations, &state));
         }
         let now = self.state.clock.now();
-        let piece = list::json_chunk(monitors.iter().map(|monitor| SiteStatusRow {
+        let piece = list_response::json_chunk(monitors.iter().map(|monitor| SiteStatusRow {
             monitor_id: monitor.id,
             monitor_name: monitor.name(),
             kind: monitor.monitor_type(),

@@ -14,8 +14,8 @@ use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
+use super::idle_timeout::IdleTimeoutStream;
 use super::limits::{HEAD_TIMEOUT, MAX_HEAD_BYTES, MAX_HTTP2_STREAMS};
-use super::stall::IdleTimeoutStream;
 use super::tls::ServerTls;
 
 /// What is served how.

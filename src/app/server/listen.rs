@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::connection::{HttpService, serve_connection};
-use super::crowd::{ConnectionLimiter, ConnectionPermit};
+use super::connection_limiter::{ConnectionLimiter, ConnectionPermit};
 use super::limits::{ACCEPT_RETRY_DELAY, MAX_CONNECTIONS, SHUTDOWN_GRACE};
 
 /// Takes every address, so that a port in use is told before anything else starts.

@@ -2,10 +2,10 @@
 //! be slow at, graceful end.
 
 mod connection;
-mod crowd;
+mod connection_limiter;
+mod idle_timeout;
 mod limits;
 mod listen;
-mod stall;
 mod tls;
 
 pub(super) use connection::HttpService;

@@ -15,7 +15,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::watch::{self, FileWatch};
+use crate::app::file_watch::{self, FileWatch};
 
 /// Time between two looks at the files.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
@@ -57,8 +57,13 @@ impl ServerTls {
         taken: impl Fn(&Self),
     ) -> std::io::Result<()> {
         let mut hangup = signal(SignalKind::hangup())?;
-        let look =
-            || watch::current_fingerprint(None, Vec::new(), vec![self.files.0.clone(), self.files.1.clone()]);
+        let look = || {
+            file_watch::current_fingerprint(
+                None,
+                Vec::new(),
+                vec![self.files.0.clone(), self.files.1.clone()],
+            )
+        };
         let mut watch = FileWatch::default();
         watch.accept(look().await);
         loop {

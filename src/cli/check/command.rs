@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use super::folder::CaptureFolder;
+use super::capture_folder::CaptureFolder;
 use super::subject::CheckSubject;
 use crate::cli::check::har::HarFile;
 use crate::cli::output::UsageError;
 use crate::cli::settings::LocationArgs;
 use crate::cli::style::Style;
-use crate::cli::{kinds, output, render};
+use crate::cli::{monitor_type, output, render};
 use crate::domain::{CheckResult, MonitorType, Outcome};
 use crate::probe::AuthoringOptions;
 
@@ -68,7 +68,7 @@ pub(in crate::cli) struct Args {
 
 pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let (mut settings, location) = args.location.load()?;
-    let (sets, variables) = super::variable::split_variables(args.set)?;
+    let (sets, variables) = super::variables::split_variables(args.set)?;
     let script = args.file.as_deref().filter(|file| super::subject::is_script(file));
     if !sets.is_empty() && args.file.is_some() && script.is_none() {
         let hint = "change the file; variables of steps can be set: `--set '{{name}}=value'`";
@@ -86,11 +86,11 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
         (Some(file), [name]) => super::subject::from_file(file, Some(name), &settings)?,
         (Some(_), _) => return Err(too_many_arguments_error()),
         (None, [kind, target]) => {
-            let kind = kinds::parse_monitor_type(kind).map_err(UsageError)?;
+            let kind = monitor_type::parse_monitor_type(kind).map_err(UsageError)?;
             vec![super::subject::from_arguments(kind, target, &sets, &settings)?]
         }
         (None, [kind]) => {
-            let kind = kinds::parse_monitor_type(kind).map_err(UsageError)?;
+            let kind = monitor_type::parse_monitor_type(kind).map_err(UsageError)?;
             return Err(UsageError::with_hint(
                 format!("what is to be checked as `{kind}`?"),
                 Some(format!("name a target: {}", super::subject::target_example(kind))),

@@ -1,10 +1,10 @@
 //! `vigie check`: one check now, without a server.
 
+mod capture_folder;
 mod command;
-mod folder;
 mod har;
 mod run;
 mod subject;
-mod variable;
+mod variables;
 
 pub(super) use command::{Args, run};

@@ -6,16 +6,16 @@ use crate::app::KnownReferences;
 use crate::cli::fields;
 use crate::cli::output::{InvalidInput, UsageError};
 use crate::domain::MonitorType;
-use crate::schema::accept::create_with;
 use crate::schema::field::FieldType;
-use crate::schema::intake::{InputFormat, SecretSource};
 use crate::schema::monitor_file::KeyPolicy;
+use crate::schema::reader::{InputFormat, SecretSource};
+use crate::schema::validate::create_with;
 use crate::schema::validation_context::ValidationContext;
 use crate::schema::{MonitorDocument, monitor_file, table};
-use crate::script::dialect::Script;
+use crate::script::language::Script;
 use crate::settings::Settings;
 use crate::settings::{read_secret, read_text};
-use crate::syntax::source::{Key, Node, NodeValue, Position};
+use crate::syntax::node::{Key, Node, NodeValue, Position};
 use crate::syntax::{ValidationError, ValidationErrorKind, closest_match};
 
 /// A checked document, and what saving it would warn of.

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use super::figures::{LoadReport, Measurements};
 use super::pipeline::{LoadPipeline, LoadStore};
+use super::report::{LoadReport, Measurements};
 use super::targets::LoadTargets;
 use crate::cli::output::UsageError;
 use crate::cli::process::raise_descriptor_limit;
 use crate::cli::settings::SettingsArgs;
-use crate::cli::{kinds, output};
+use crate::cli::{monitor_type, output};
 use crate::clock::{Clock, SystemClock};
 use crate::domain::MonitorType;
 
@@ -72,7 +72,7 @@ impl Args {
 
 pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
     raise_descriptor_limit();
-    let kind = kinds::parse_monitor_type(&args.kind).map_err(UsageError)?;
+    let kind = monitor_type::parse_monitor_type(&args.kind).map_err(UsageError)?;
     let figures = crate::cli::process::runtime(true)?.block_on(measure(&args, kind))?;
     let text = if args.json { serde_json::to_string_pretty(&figures)? + "\n" } else { figures.to_table() };
     output::print(&text)?;
@@ -96,19 +96,19 @@ async fn measure(args: &Args, kind: MonitorType) -> anyhow::Result<LoadReport> {
     let begin = SystemClock.now() + args.warm_up();
     pipeline.tally.set_window(begin..begin + length);
     pipeline.plan(planned.assignments).await?;
-    let rss_idle_bytes = super::usage::resident_bytes();
+    let rss_idle_bytes = super::process_usage::resident_bytes();
 
     let mut rss_peak_bytes = rss_idle_bytes;
     let (mut cpu, mut stored) = (Duration::ZERO, 0);
     if args.duration > 0 {
         rss_peak_bytes = rss_peak_bytes.max(peak_memory_until(begin).await);
-        let before = (super::usage::cpu_time(), pipeline.stored_results());
+        let before = (super::process_usage::cpu_time(), pipeline.stored_results());
         rss_peak_bytes = rss_peak_bytes.max(peak_memory_until(begin + length).await);
-        cpu = super::usage::cpu_time().saturating_sub(before.0);
+        cpu = super::process_usage::cpu_time().saturating_sub(before.0);
         stored = pipeline.stored_results() - before.1;
     }
     let counts = pipeline.stop(DRAIN_TIMEOUT).await?;
-    rss_peak_bytes = rss_peak_bytes.max(super::usage::resident_bytes());
+    rss_peak_bytes = rss_peak_bytes.max(super::process_usage::resident_bytes());
     // A server holds the documents as long as it runs.
     drop(planned.documents);
     if let Some(reason) = &counts.first_reason {
@@ -125,7 +125,7 @@ async fn measure(args: &Args, kind: MonitorType) -> anyhow::Result<LoadReport> {
 async fn peak_memory_until(end: crate::domain::Timestamp) -> u64 {
     let mut peak = 0;
     loop {
-        peak = peak.max(super::usage::resident_bytes());
+        peak = peak.max(super::process_usage::resident_bytes());
         let left = end.since(SystemClock.now());
         if left.is_zero() {
             return peak;

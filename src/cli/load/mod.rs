@@ -1,10 +1,10 @@
 //! `vigie load`: many monitors through the whole pipeline, on this host alone.
 
 mod command;
-mod figures;
 mod pipeline;
-mod tally;
+mod process_usage;
+mod report;
+mod run_counter;
 mod targets;
-mod usage;
 
 pub(super) use command::{Args, run};

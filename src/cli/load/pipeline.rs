@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 
-use super::tally::{RunCounter, RunCounts};
+use super::run_counter::{RunCounter, RunCounts};
 use super::targets::LoadTargets;
 use crate::agent::{
     AdmissionLimits, Assignment, AssignmentChange, ExecutionContext, ResultSink, RunnerHandle,
@@ -20,12 +20,12 @@ use crate::net::{self, Net};
 use crate::pipeline::{IngestSettings, Ingestor};
 use crate::schedule::LocationRotation;
 use crate::schema::MonitorDocument;
-use crate::schema::accept::create;
-use crate::schema::intake::InputFormat;
+use crate::schema::reader::InputFormat;
+use crate::schema::validate::create;
 use crate::schema::validation_context::ValidationContext;
 use crate::settings::Settings;
 use crate::store::{Commit, Ingest, SqliteSettings, SqliteStore, StoreFuture};
-use crate::syntax::source::Node;
+use crate::syntax::node::Node;
 use crate::telemetry::Metrics;
 use crate::{agent, probe};
 

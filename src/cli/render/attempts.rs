@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::bars;
+use super::phase_bars;
 use super::text::escape_controls;
 use crate::cli::style::Style;
 use crate::service::details::{AttemptView, HopTitle, format_duration};
@@ -17,7 +17,7 @@ pub(super) fn render_attempt(out: &mut String, attempt: &AttemptView<'_>, style:
         if let Some(title) = &hop.title {
             render_hop_title(out, title, style);
         }
-        bars::render_phase_bars(out, &hop.phases, hop.offset_us, attempt.total_us, style);
+        phase_bars::render_phase_bars(out, &hop.phases, hop.offset_us, attempt.total_us, style);
     }
     for note in &attempt.warnings {
         let _ = writeln!(out, "  note  {}", escape_controls(note));

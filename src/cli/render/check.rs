@@ -52,10 +52,10 @@ fn render_reasons(out: &mut String, result: &CheckResult) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::service::details::sample;
+    use crate::service::details::sample_result;
 
     #[test]
     fn a_browser_script_shows_its_steps_and_all_that_the_browser_saw() {
-        insta::assert_snapshot!(render_check(&sample::sample_result(), Style::PLAIN));
+        insta::assert_snapshot!(render_check(&sample_result::sample_result(), Style::PLAIN));
     }
 }

@@ -1,13 +1,13 @@
 //! A check result in words for people: verdict, reasons, phases as bars, what was learned of the target.
 
 mod attempts;
-mod bars;
 mod browser;
 mod check;
 mod content_views;
 mod facts;
 mod objects;
 mod page;
+mod phase_bars;
 mod steps;
 mod text;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::bars;
+use super::phase_bars;
 use super::text::{escape_controls, shortened_url};
 use crate::cli::style::Style;
 use crate::domain::Outcome;
@@ -10,9 +10,9 @@ use crate::service::details::{ObjectView, format_duration, format_grouped};
 
 /// One object, in a waterfall that spans `span` microseconds.
 pub(super) fn render_object(out: &mut String, object: &ObjectView<'_>, span: u64, style: Style) {
-    let (lead, bar) = bars::bar_text(object.started_us, object.total_us, span);
+    let (lead, bar) = phase_bars::bar_text(object.started_us, object.total_us, span);
     let filled = lead.chars().count() + bar.chars().count();
-    let rest = " ".repeat(bars::BAR_WIDTH.saturating_sub(filled));
+    let rest = " ".repeat(phase_bars::BAR_WIDTH.saturating_sub(filled));
     let status = match object.http_status {
         _ if object.blocked => "blocked".to_owned(),
         None => "–".to_owned(),

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::super::output;
-use super::counted::count_with_noun;
+use super::plural::count_with_noun;
 use crate::script::DEFAULT_MAX_STEPS;
-use crate::script::dialect::Script;
+use crate::script::language::Script;
 use crate::settings::read_text;
 
 /// Bytes of a script that a monitor can have (fields.md 2).

@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 
 use super::super::output::{self, UsageError};
-use super::counted::count_with_noun;
-use crate::script::dialect::Script;
-use crate::script::side::{ImportReport, SideProject};
+use super::plural::count_with_noun;
+use crate::script::language::Script;
+use crate::script::selenium_ide::{ImportReport, SideProject};
 use crate::settings::read_text;
 use crate::syntax::closest_match;
 

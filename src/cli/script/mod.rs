@@ -2,7 +2,7 @@
 
 mod check;
 mod command;
-mod counted;
 mod import;
+mod plural;
 
 pub(super) use command::{Args, run};

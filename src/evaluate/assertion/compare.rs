@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::answer::ResponseNode;
+use super::response::ResponseNode;
 
 /// Whether `node` equals `wanted`: as numbers when both are, as JSON when `wanted` is JSON, else as text.
 pub(super) fn equals(node: &ResponseNode<'_>, wanted: &str) -> bool {

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::answer::{ParsedResponse, ResponseNode};
 use super::error::AssertionError;
-use super::path::{self, JsonQuery};
+use super::json_query::{self, JsonQuery};
+use super::response::{ParsedResponse, ResponseNode};
 use crate::evaluate::xpath::XPathResult;
 use crate::syntax::path::XPath;
 
@@ -28,7 +28,7 @@ impl Lookup {
             "Response" => Ok(Self::Response),
             _ if property.is_empty() => Err(AssertionError::MissingProperty(source.to_owned())),
             "Header" => Ok(Self::Header(property.into())),
-            "JSON Response" => path::compile(property).map(Self::Json),
+            "JSON Response" => json_query::compile(property).map(Self::Json),
             "XML Response" => Ok(Self::Xml(crate::syntax::path::parse_xpath(property)?)),
             _ => Err(AssertionError::UnknownSource(source.to_owned())),
         }

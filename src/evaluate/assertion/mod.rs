@@ -6,22 +6,22 @@
 //! take a time that grows with the body only, which for a large one is seconds and for a few expressions minutes, so
 //! that whoever judges a large body does so where blocking is fine, and says how long it may take ([`ParsedResponse::within`]).
 
-mod answer;
+mod assertion_template;
 mod compare;
-mod draft;
+mod compiled;
+mod direct_path;
 mod error;
+mod json_query;
 mod lookup;
-mod path;
 mod pattern;
-mod pick;
-mod rule;
+mod response;
 mod settings;
 
-pub use answer::ParsedResponse;
-pub(in crate::evaluate) use answer::excerpt;
-pub use draft::AssertionTemplate;
+pub use assertion_template::AssertionTemplate;
+pub use compiled::{Assertion, evaluate_all};
 pub use error::AssertionError;
 pub(in crate::evaluate) use lookup::Lookup;
 pub(in crate::evaluate) use pattern::compile_regex;
-pub use rule::{Assertion, evaluate_all};
+pub use response::ParsedResponse;
+pub(in crate::evaluate) use response::excerpt;
 pub use settings::AssertionSettings;

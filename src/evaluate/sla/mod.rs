@@ -1,12 +1,12 @@
 //! Figures of a service level agreement (behaviour.md 7): what counts, what is counted, and how much of what was
 //! allowed is used up.
 
-mod budget;
-mod figures;
-mod spans;
-mod tally;
+mod aggregator;
+mod error_budget;
+mod stats;
+mod time_ranges;
 
-pub use budget::{ErrorBudget, ObjectiveStatus, SlaObjective, ratio_percent};
-pub use figures::SlaStats;
-pub use spans::TimeRanges;
-pub use tally::{SlaAggregate, SlaAggregator, SlaScope};
+pub use aggregator::{SlaAggregate, SlaAggregator, SlaScope};
+pub use error_budget::{ErrorBudget, ObjectiveStatus, SlaObjective, ratio_percent};
+pub use stats::SlaStats;
+pub use time_ranges::TimeRanges;

@@ -4,8 +4,8 @@ use std::cell::Cell;
 
 use roxmltree::{Document, Node, ParsingOptions};
 
+use super::evaluator::Evaluator;
 use super::nodes::XPathNode;
-use super::scope::Evaluator;
 use super::value::XPathValue;
 use crate::syntax::path::XPath;
 

@@ -4,10 +4,10 @@ use std::cell::Cell;
 
 use roxmltree::{Document, NS_XML_URI};
 
+use super::evaluator::{EvalContext, Evaluator, sort_and_dedup};
 use super::fuel::consume_fuel;
 use super::functions;
 use super::nodes::XPathNode;
-use super::scope::{EvalContext, Evaluator, sort_and_dedup};
 use super::value::{XPathValue, compare};
 use crate::syntax::xpath::{ArithmeticOperator, Axis, Expr, LocationStep, NodeTest, PathStart};
 

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use roxmltree::NS_XML_URI;
 
+use super::evaluator::{EvalContext, Evaluator, sort_and_dedup};
 use super::fuel::consume_fuel;
 use super::nodes::XPathNode;
-use super::scope::{EvalContext, Evaluator, sort_and_dedup};
 use super::value::XPathValue;
 use crate::syntax::xpath::{Expr, XPathFunction};
 

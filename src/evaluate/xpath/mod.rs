@@ -5,10 +5,10 @@
 
 mod document;
 mod eval;
+mod evaluator;
 mod fuel;
 mod functions;
 mod nodes;
-mod scope;
 mod value;
 
 pub(super) use document::{XPathResult, XmlDocument};

@@ -4,13 +4,13 @@
 //! each check would make n² copies of n checks. What is sent is told apart by a sequence number that is
 //! never used twice while somebody waits for it.
 
-mod error;
-mod filter;
-mod heard;
+mod icmp_error;
+mod icmp_message;
 mod open;
-mod pace;
+mod packet_filter;
+mod rate_limit;
 mod sockets;
 
-pub use error::IcmpError;
+pub use icmp_error::IcmpError;
 pub use sockets::{EchoOutcome, EchoSocket, PendingEcho};
 pub(super) use sockets::{EchoSockets, checksum};

@@ -14,11 +14,11 @@ use tokio::sync::{OnceCell, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::error::IcmpError;
-use super::heard::{IcmpMessage, SNAP_LEN};
-use super::pace::RateLimiter;
-use super::{filter, heard};
-use crate::net::icmp;
+use super::icmp_error::IcmpError;
+use super::icmp_message::{IcmpMessage, SNAP_LEN};
+use super::rate_limit::RateLimiter;
+use super::{icmp_message, packet_filter};
+use crate::net::icmp_socket;
 use crate::net::socket::SourceBinding;
 use crate::sync::Mutex;
 
@@ -75,7 +75,7 @@ pub enum EchoOutcome {
 
 impl EchoSocket {
     pub(super) fn open(source: &SourceBinding, towards: IpAddr) -> io::Result<Self> {
-        let (socket, raw) = icmp::open_socket(towards)?;
+        let (socket, raw) = icmp_socket::open_socket(towards)?;
         if let Some(from) = source.bind_address_for(towards) {
             socket.bind(&from.into())?;
         }
@@ -92,10 +92,10 @@ impl EchoSocket {
         let identifier = u16::from_be_bytes([random[0], random[1]]);
         if raw {
             // Without it nothing is lost but time: whatever is not about a request of ours is passed over.
-            let _ = socket.attach_filter(&filter::replies_and_errors(towards.is_ipv6(), identifier));
+            let _ = socket.attach_filter(&packet_filter::replies_and_errors(towards.is_ipv6(), identifier));
         } else {
             // A datagram socket hears errors through its error queue alone.
-            icmp::enable_error_queue(&socket, towards)?;
+            icmp_socket::enable_error_queue(&socket, towards)?;
         }
         let shared = Arc::new(EchoSocketInner {
             socket: UdpSocket::from_std(socket.into())?,
@@ -117,7 +117,7 @@ impl EchoSocket {
     }
 
     fn may_concern_earlier_request(&self, error: &io::Error) -> bool {
-        !self.shared.raw && icmp::is_path_error(error)
+        !self.shared.raw && icmp_socket::is_path_error(error)
     }
 
     /// Sends one echo request with `size` bytes of payload, when it is its turn among those of all checks.
@@ -228,7 +228,7 @@ impl EchoSocketInner {
             match self.socket.try_recv_from(&mut buffer) {
                 Ok((length, from)) => {
                     let at = Instant::now();
-                    if let Some(heard) = heard::parse_packet(&buffer[..length], from.ip(), self.raw) {
+                    if let Some(heard) = icmp_message::parse_packet(&buffer[..length], from.ip(), self.raw) {
                         self.on_message(&heard, at);
                     }
                 }
@@ -241,7 +241,10 @@ impl EchoSocketInner {
 
     fn drain_error_queue(&self) {
         for _ in 0..MAX_PACKETS_PER_POLL {
-            match self.socket.try_io(Interest::ERROR, || heard::read_error_queue(&self.socket, self.v6)) {
+            match self
+                .socket
+                .try_io(Interest::ERROR, || icmp_message::read_error_queue(&self.socket, self.v6))
+            {
                 Ok(Some(heard)) => self.on_message(&heard, Instant::now()),
                 Ok(None) => {}
                 Err(_) => return,

@@ -7,8 +7,8 @@ use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{ClientConfig, Connection, ConnectionError, EndpointConfig, TokioRuntime, TransportConfig};
 use tokio::time::Instant;
 
-use super::gauge::{MeteredSocket, QuicMeter};
-use super::hello::{SharedCipherSuite, SuiteRecordingConfig};
+use super::meter::{MeteredSocket, QuicMeter};
+use super::server_hello::{SharedCipherSuite, SuiteRecordingConfig};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::deadline::Deadline;
 use crate::net::dial::{RaceOutcome, happy_eyeballs, join_first, primary_failure};

@@ -2,8 +2,8 @@
 //! and the facts of its TLS 1.3 handshake.
 
 mod client;
-mod gauge;
-mod hello;
+mod meter;
+mod server_hello;
 
 pub use client::{QuicConnection, connection_failure};
-pub use gauge::QuicMeter;
+pub use meter::QuicMeter;

@@ -9,7 +9,7 @@ use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use super::options::{TlsOptions, TlsVersions};
 use super::session::TlsBackend;
 use super::trust::{TrustConfig, TrustStore};
-use super::verify::RecordingVerifier;
+use super::verifier::RecordingVerifier;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::error::NetError;
 

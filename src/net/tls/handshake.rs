@@ -11,7 +11,7 @@ use super::options::TlsOptions;
 use super::session::TlsSession;
 use super::stream::TlsStream;
 use super::trust::Pem;
-use super::verify::RecordingVerifier;
+use super::verifier::RecordingVerifier;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::deadline::Deadline;
 use crate::net::endpoint::ConnectTrace;

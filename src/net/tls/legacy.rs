@@ -23,7 +23,7 @@ use tokio_openssl::SslStream;
 use super::legacy_stream::{LegacyTlsStream, error_reason, to_io_error};
 use super::stream::{HandshakeOutcome, TlsStream};
 use super::trust::Pem;
-use super::verify::RecordingVerifier;
+use super::verifier::RecordingVerifier;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::deadline::Deadline;
 

@@ -1,8 +1,8 @@
 //! TLS over any stream: cold sessions, shared trust, facts kept even of what was refused.
 
+mod certificate;
 mod config;
-mod facts;
-mod fault;
+mod failure;
 mod handshake;
 #[cfg(feature = "legacy-tls")]
 mod legacy;
@@ -13,7 +13,7 @@ mod quic;
 mod session;
 mod stream;
 mod trust;
-mod verify;
+mod verifier;
 
 pub(super) use config::TlsContext;
 pub use handshake::warm_up;

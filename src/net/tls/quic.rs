@@ -7,8 +7,8 @@ use rustls::{CipherSuite, ClientConfig};
 
 use super::handshake::parse_server_name;
 use super::options::{TlsOptions, TlsVersions};
-use super::verify::RecordingVerifier;
-use super::{facts, fault};
+use super::verifier::RecordingVerifier;
+use super::{certificate, failure};
 use crate::domain::{Failure, FailureKind, Phase, TlsFacts};
 use crate::net::stack::Net;
 
@@ -50,17 +50,17 @@ impl QuicTlsSession {
     /// The facts as far as the handshake came; `stands` when it was completed, with the `suite` of this number
     /// (RFC 8446 B.4).
     pub(in crate::net) fn tls_facts(&self, stands: bool, suite: Option<u16>) -> Option<TlsFacts> {
-        let certificates = facts::chain_certificates(&self.recorder.chain());
+        let certificates = certificate::chain_certificates(&self.recorder.chain());
         let tls_version = stands.then(|| "TLSv1.3".to_owned());
         let suite = suite.filter(|_| stands).map(CipherSuite::from);
-        let tls_cipher = suite.and_then(|suite| suite.as_str()).map(facts::cipher_name);
+        let tls_cipher = suite.and_then(|suite| suite.as_str()).map(certificate::cipher_name);
         (stands || !certificates.is_empty()).then_some(TlsFacts { tls_version, tls_cipher, certificates })
     }
 
     /// Why the certificate was refused here, when it was.
     pub(in crate::net) fn certificate_failure(&self) -> Option<Failure> {
         let error = io::Error::new(io::ErrorKind::InvalidData, self.recorder.last_error()?);
-        let certificates = facts::chain_certificates(&self.recorder.chain());
-        Some(fault::handshake_failure(&error, &self.server_name, &certificates))
+        let certificates = certificate::chain_certificates(&self.recorder.chain());
+        Some(failure::handshake_failure(&error, &self.server_name, &certificates))
     }
 }

@@ -9,8 +9,8 @@ use tokio::time::Instant;
 use tokio_rustls::TlsConnector;
 
 use super::stream::{HandshakeOutcome, TlsStream};
-use super::verify::RecordingVerifier;
-use super::{facts, fault};
+use super::verifier::RecordingVerifier;
+use super::{certificate, failure};
 #[cfg(feature = "legacy-tls")]
 use super::{legacy, trust::ClientCertificate};
 use crate::domain::{Failure, Phase, TlsFacts};
@@ -49,12 +49,12 @@ impl TlsSession {
         let shaken = self.run_handshake(stream, deadline).await;
         trace.phases.add(Phase::Tls, started.elapsed());
         let HandshakeOutcome { outcome, version, cipher } = shaken?;
-        let certificates = facts::chain_certificates(&self.verifier.chain());
+        let certificates = certificate::chain_certificates(&self.verifier.chain());
         let facts = TlsFacts { certificates, tls_version: version, tls_cipher: cipher };
         let outcome = outcome.and_then(|done| {
             done.map_err(|error| {
-                trace.peer_not_tls |= fault::is_not_tls(&error);
-                fault::handshake_failure(&error, &self.server_name, &facts.certificates)
+                trace.peer_not_tls |= failure::is_not_tls(&error);
+                failure::handshake_failure(&error, &self.server_name, &facts.certificates)
             })
         });
         if outcome.is_ok() || !facts.certificates.is_empty() {
@@ -88,9 +88,9 @@ impl TlsSession {
         let agreed =
             outcome.as_ref().ok().and_then(|done| done.as_ref().ok()).map(|stream| stream.get_ref().1);
         let version =
-            agreed.and_then(|session| session.protocol_version()?.as_str()).map(facts::version_name);
+            agreed.and_then(|session| session.protocol_version()?.as_str()).map(certificate::version_name);
         let cipher = agreed.and_then(|session| session.negotiated_cipher_suite()?.suite().as_str());
-        let cipher = cipher.map(facts::cipher_name);
+        let cipher = cipher.map(certificate::cipher_name);
         Ok(HandshakeOutcome { outcome: outcome.map(|done| done.map(TlsStream::Rustls)), version, cipher })
     }
 }

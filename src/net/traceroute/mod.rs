@@ -4,13 +4,13 @@
 //! to the socket that sent it (`IP_RECVERR`). So the UDP form needs no privilege, and the ICMP form none where
 //! the sysctl `net.ipv4.ping_group_range` lets this process have a socket for echo requests.
 
+mod display;
 mod options;
 mod packet;
-mod prober;
 mod route;
-mod text;
-mod trace;
-mod walk;
+mod run;
+mod trace_socket;
+mod tracer;
 
 pub use self::route::{HopReply, Route, RouteEnd, RouteHop, TracerouteMethod};
 pub use options::{Traceroute, TracerouteOptions};

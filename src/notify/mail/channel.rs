@@ -9,8 +9,8 @@ use lettre::transport::smtp::client::{AsyncSmtpConnection, AsyncTokioStream};
 use lettre::transport::smtp::extension::ClientId;
 use tokio::net::TcpStream;
 
-use super::letter;
-use super::relay::BoundedStream;
+use super::bounded_stream::BoundedStream;
+use super::email;
 use crate::domain::Failure;
 use crate::net::{ConnectTrace, Deadline, Endpoint, Net, TlsOptions};
 use crate::notify::contract::{OutgoingMessage, Secret};
@@ -71,7 +71,7 @@ impl MailChannel {
     }
 
     pub(in crate::notify) async fn send(&self, message: &OutgoingMessage) -> Result<(), SendError> {
-        let letter = letter::build_email(message, &self.settings.from)?;
+        let letter = email::build_email(message, &self.settings.from)?;
         let deadline = Deadline::within(self.settings.attempt_timeout);
         let stream = self.connect(deadline).await?;
         let late =

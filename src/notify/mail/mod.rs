@@ -1,9 +1,9 @@
 //! Mail: written by lettre, handed to one mail server over our own stream, so that the egress policy and the
 //! trust of the location hold here too.
 
+mod bounded_stream;
 mod channel;
-mod letter;
-mod relay;
+mod email;
 
 pub(super) use channel::MailChannel;
 pub use channel::{MailSettings, MailTls};

@@ -66,7 +66,7 @@ impl TrapChannel {
 
 /// `host`, `host:port`, `[v6]:port` or an address alone.
 fn host_and_port(text: &str) -> Option<(&str, u16)> {
-    let found = crate::syntax::format::parse_service_address(text.trim(), &[])?;
+    let found = crate::syntax::text_format::parse_service_address(text.trim(), &[])?;
     Some((found.host, found.port.unwrap_or(PORT)))
 }
 

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use crate::domain::{CheckResult, LocationId, MonitorId, Outcome};
-use crate::evaluate::page::PageBaseline;
+use crate::evaluate::page_comparison::PageBaseline;
 use crate::store::{Pagination, ResultFilter, ResultStore, StoreError};
 
-use super::hear::good_page;
-use super::watched::{MonitorEntry, PageFingerprint};
+use super::location_results::good_page;
+use super::monitor_entry::{MonitorEntry, PageFingerprint};
 
 /// Whether `result` has a page that there is nothing yet to compare with.
 pub(super) fn needs_baseline(watched: &MonitorEntry, result: &CheckResult) -> bool {

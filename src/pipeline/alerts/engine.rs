@@ -4,16 +4,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::accounts::AccountSnapshots;
-use super::away::OfflineLocations;
-use super::input::{HealthMap, IngestCommand};
-use super::places::Locations;
+use super::account_snapshots::AccountSnapshots;
+use super::command::{HealthMap, IngestCommand};
+use super::locations::Locations;
+use super::monitor_entry::MonitorEntry;
+use super::offline_locations::OfflineLocations;
+use super::restored_state::RestoredState;
 use super::settings::{AlertEngineDependencies, AlertEngineSettings};
-use super::start::RestoredState;
-use super::timers::TimerHeap;
-use super::trace::TracerouteRunner;
-use super::verify::VerificationRunner;
-use super::watched::MonitorEntry;
+use super::timer_heap::TimerHeap;
+use super::traceroutes::TracerouteRunner;
+use super::verifications::VerificationRunner;
 use crate::domain::MonitorId;
 use crate::store::StoreError;
 

@@ -2,28 +2,28 @@
 //! follows from them. A turn of that loop takes results, words from elsewhere and the passing of time, and comes to
 //! one transaction; what leaves the process begins after it was kept (architecture.md 4).
 
-mod accounts;
-mod after;
-mod away;
+mod account_snapshots;
 mod baseline;
-mod change;
+mod batch;
+mod command;
 mod engine;
-mod hear;
-mod input;
-mod notice;
-mod places;
-mod policy;
-mod records;
+mod location_results;
+mod locations;
+mod monitor_changes;
+mod monitor_entry;
+mod monitor_rules;
+mod notification_content;
+mod notifications;
+mod offline_locations;
+mod post_commit;
+mod restored_state;
 mod settings;
-mod start;
-mod tell;
-mod timers;
-mod trace;
-mod turn;
-mod verify;
-mod watched;
+mod stored_forms;
+mod timer_heap;
+mod traceroutes;
+mod verifications;
 
+pub(super) use batch::{BatchOutcome, PostCommitActions};
+pub(super) use command::{HealthMap, IngestCommand};
 pub use engine::AlertEngine;
-pub(super) use input::{HealthMap, IngestCommand};
 pub use settings::{AlertEngineDependencies, AlertEngineSettings};
-pub(super) use turn::{BatchOutcome, PostCommitActions};

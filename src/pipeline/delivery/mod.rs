@@ -5,18 +5,18 @@
 //! receiver holds up nobody else. A lane that fails waits, longer each time; one that had its share of a minute
 //! holds the rest back, and tells of them in one digest.
 
-mod addressee;
+mod attachments;
 mod backoff;
+mod dead_letter_event;
 mod delivery_task;
+mod destination;
 mod digest;
-mod evidence;
-mod lane;
-mod lanes;
-mod report;
+mod recipient_queue;
+mod recipient_queues;
 mod settings;
 pub(crate) mod template;
 mod worker;
 
-pub use addressee::{AccountDestinations, Destination, DestinationLookup};
 pub use delivery_task::DeliveryTask;
+pub use destination::{AccountDestinations, Destination, DestinationLookup};
 pub use settings::{DeliveryDependencies, DeliverySettings};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::addressee::DestinationLookup;
+use super::destination::DestinationLookup;
 use crate::clock::Clock;
 use crate::notify::{MessageRenderer, MessageSender};
 use crate::store::{ConfigStore, Outbox, ResultStore};

@@ -10,11 +10,11 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::addressee::Destination;
-use super::lane::NextAction;
-use super::lanes::{RecipientQueues, destination_host};
+use super::destination::Destination;
+use super::recipient_queue::NextAction;
+use super::recipient_queues::{RecipientQueues, destination_host};
 use super::settings::{DeliveryDependencies, DeliverySettings};
-use super::{digest, evidence, report};
+use super::{attachments, dead_letter_event, digest};
 use crate::domain::{Notification, NotificationKind, Recipient, RecipientId, Timestamp};
 use crate::notify::{OutgoingMessage, SendError};
 use crate::pipeline::wakeup::Wakeup;
@@ -317,7 +317,7 @@ impl DeliveryWorker {
         let told = lane.reported_at.is_some_and(|at| at <= now && now.since(at) < REPORT_INTERVAL);
         if let Some(ledger) = self.parts.ledger.as_ref().filter(|_| !told) {
             lane.reported_at = Some(now);
-            let event = report::dead_notification_event(message, recipient, &error, now);
+            let event = dead_letter_event::dead_notification_event(message, recipient, &error, now);
             if let Err(error) = ledger.write_changes(vec![event], Vec::new()).await {
                 tracing::warn!(error = %error, "a given up message is not reported as an event");
             }
@@ -360,9 +360,9 @@ async fn render_and_send(
     let Destination { recipient, secret, template } = to;
     let (new, composer) = (&message.message, &parts.renderer);
     let attachments =
-        evidence::attachments_for(parts.results.as_ref(), new.content.check_id, &recipient).await;
+        attachments::attachments_for(parts.results.as_ref(), new.content.check_id, &recipient).await;
     let mut notice = new.content.clone();
-    if let Some(traceroute) = evidence::traceroute_text(&attachments) {
+    if let Some(traceroute) = attachments::traceroute_text(&attachments) {
         notice.extra.entry("traceroute").or_insert(traceroute.into());
     }
     let words = match composer.render(&notice, recipient.method, template.as_ref()) {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::alerting::{PerformanceLevel, PerformanceRule, PerformanceThreshold};
-use crate::catalog::stored::settings_or_skip;
+use crate::catalog::record_settings::settings_or_skip;
 use crate::domain::{MonitorId, Record};
 use crate::schema::typed::record::{AlertLevel, PerformanceAlertSettings, ThresholdKind};
 

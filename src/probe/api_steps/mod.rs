@@ -1,10 +1,10 @@
 //! `website-api` and `website-ssl-api`: requests one after another, with what has to hold for their answers
 //! and what later ones take out of them (behaviour.md 4).
 
-mod judge;
+mod attempt;
+mod evaluate;
 mod options;
-mod plan;
 mod probe;
-mod run;
+mod step_plan;
 
 pub use probe::build;

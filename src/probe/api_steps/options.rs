@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use http::HeaderValue;
 
-use super::plan::StepPlan;
+use super::step_plan::StepPlan;
+use crate::probe::connect_settings;
+use crate::probe::invalid_probe::describe_invalid;
 use crate::probe::settings::ProbeSettings;
-use crate::probe::unusable::describe_invalid;
-use crate::probe::way;
 use crate::protocol::http::client::ConnectOptions;
 use crate::schema::typed::api_steps::{ApiStepSettings, ApiStepsSettings};
 use crate::schema::typed::website::HttpMethod;
@@ -49,10 +49,10 @@ impl Options {
 
 fn connect_options(document: &MonitorDocument) -> Result<ConnectOptions, InvalidSettings> {
     Ok(ConnectOptions {
-        family: way::address_family(document)?,
+        family: connect_settings::address_family(document)?,
         pinned: None,
-        proxy: way::proxy_id(document)?,
-        tls: way::tls_options(document)?,
+        proxy: connect_settings::proxy_id(document)?,
+        tls: connect_settings::tls_options(document)?,
     })
 }
 

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
+use super::attempt::ApiStepsAttempt;
 use super::options::Options;
-use super::run::ApiStepsAttempt;
 use crate::domain::{Failure, FailureKind, Observation, Phase};
 use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
+use crate::probe::invalid_probe::InvalidProbe;
 use crate::probe::settings::ProbeSettings;
-use crate::probe::unusable::InvalidProbe;
 use crate::schema::MonitorDocument;
 
 /// Builds the probe of an API monitor. A document that breaks a rule of the field table gives a probe whose

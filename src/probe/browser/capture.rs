@@ -6,14 +6,14 @@ use std::time::Duration;
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 use tokio::time::Instant;
 
-use super::ask::{self, TextReading, TextSource};
-use super::budget::{TimeBudget, WaitLimit};
 use super::capture_rule::{CaptureMoment, CaptureRetention, CaptureRule};
-use super::recorder::StepRecorder;
-use super::waterfall;
+use super::dom::{self, TextReading, TextSource};
+use super::network_results;
+use super::step_recorder::StepRecorder;
+use super::time_budget::{TimeBudget, WaitLimit};
 use crate::browser::BrowserSession;
 use crate::domain::Capture;
-use crate::redaction::telling::Redactor;
+use crate::redaction::redactor::Redactor;
 
 /// Bytes of the source of one page.
 const MAX_SOURCE_BYTES: usize = 1024 * 1024;
@@ -51,7 +51,7 @@ pub(super) async fn capture(
     if rule.headers
         && let Some(document) = recorder.last_document.take()
     {
-        let text = waterfall::header_text(&document, masks);
+        let text = network_results::header_text(&document, masks);
         let name = format!("{name}-headers.txt");
         recorder.files.add(Capture::new(&name, "text/plain; charset=utf-8", text.as_bytes()), keep);
     }
@@ -90,7 +90,7 @@ async fn capture_screenshot(session: &BrowserSession, rule: &CaptureRule, name: 
 }
 
 async fn capture_source(session: &BrowserSession, masks: &Redactor, name: &str) -> Option<Capture> {
-    let told = ask::read_text(
+    let told = dom::read_text(
         session,
         &TextSource::Source,
         None,

@@ -5,12 +5,12 @@ use std::time::Duration;
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use super::ask;
-use super::budget::TimeBudget;
+use super::act_error::{ActError, to_act_error};
+use super::dom;
 use super::load_error::{CRASHED, display_url, error_page_prefix, without_fragment};
 use super::options::UserExperience;
-use super::stopped::{ActError, to_act_error};
-use super::window::WindowContext;
+use super::time_budget::TimeBudget;
+use super::window_context::WindowContext;
 use crate::browser::{BrowserSession, WebDriverError};
 use crate::domain::{Failure, FailureKind, PageTiming, Phase, Phases, duration_micros};
 
@@ -18,7 +18,7 @@ use crate::domain::{Failure, FailureKind, PageTiming, Phase, Phases, duration_mi
 pub(super) const INSPECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The body of the function that tells.
-const INSPECT_SCRIPT: &str = include_str!("look.js");
+const INSPECT_SCRIPT: &str = include_str!("inspect.js");
 
 /// What `look.js` tells.
 #[derive(Debug, Default, Deserialize)]
@@ -112,7 +112,7 @@ pub(super) async fn check_page(
 /// A browser that shows another page than it was sent to was redirected, or stayed where it was: what it got was
 /// no page. One that was given up because it was `late` says nothing by its end.
 pub(super) async fn check_navigation(window: &WindowContext<'_>, late: bool) -> Result<(), Failure> {
-    window.read_requests(ask::short_deadline()).await;
+    window.read_requests(dom::short_deadline()).await;
     let journal = window.network.log();
     let Some(document) = journal.last_document() else { return Ok(()) };
     let is_attachment = document.response_headers.iter().any(|(name, value)| {
@@ -163,7 +163,7 @@ pub(super) async fn explain_failure(window: &mut WindowContext<'_>, failure: Fai
 /// An error page does not say what it stands for: it is the document that was asked for last. Answers the browser's
 /// word for why that came to nothing.
 async fn error_page_cause(window: &mut WindowContext<'_>) -> Option<String> {
-    window.read_requests(ask::short_deadline()).await;
+    window.read_requests(dom::short_deadline()).await;
     let document =
         window.network.log().last_document().map(|document| (document.url.clone(), document.error.clone()));
     let (url, error) = document?;
@@ -183,7 +183,7 @@ pub(super) async fn inspect_top(
     let seen = inspect(&window.session, experience, until).await;
     for frame in &window.frames {
         // A frame that is gone is told by the act that looks for something in it.
-        if window.session.switch_to_frame(frame.clone(), ask::short_deadline()).await.is_err() {
+        if window.session.switch_to_frame(frame.clone(), dom::short_deadline()).await.is_err() {
             break;
         }
     }
@@ -199,7 +199,7 @@ async fn inspect(
         match session.execute(INSPECT_SCRIPT, vec![experience.to_argument()], until).await {
             Ok(serde_json::Value::Null) => match session.dialog_text(until).await? {
                 Some(text) => return Err(WebDriverError::DialogOpen(text)),
-                None if Instant::now() < until => ask::retry_delay().await,
+                None if Instant::now() < until => dom::retry_delay().await,
                 None => return Err(WebDriverError::TimedOut),
             },
             Ok(answer) => {
@@ -208,7 +208,7 @@ async fn inspect(
                 });
             }
             Err(WebDriverError::Unloaded | WebDriverError::StaleElement) if Instant::now() < until => {
-                ask::retry_delay().await;
+                dom::retry_delay().await;
             }
             Err(trouble) => return Err(trouble),
         }

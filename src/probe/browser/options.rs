@@ -7,23 +7,23 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use url::{ParseError, Url};
 
-use super::budget::ScriptLimits;
+use super::assertions::MAX_SHOWN_CHARS;
 use super::capture_rule::CaptureRule;
-use super::must::MAX_SHOWN_CHARS;
-use super::views::ContentView;
+use super::content_views::ContentView;
+use super::time_budget::ScriptLimits;
 use crate::browser::{BrowserKind, DeviceProfile, Emulation, SessionOptions};
 use crate::domain::{Failure, FailureKind, Phase, Timestamp, truncate};
 use crate::evaluate::keyword::KeywordRule;
 use crate::evaluate::template::{EscapeContext, Template, Variables};
 use crate::forward_proxy::TraceId;
 use crate::probe::full_page::FullPageRule;
+use crate::probe::invalid_probe::describe_invalid;
 use crate::probe::settings::ProbeSettings;
-use crate::probe::unusable::describe_invalid;
-use crate::probe::{search, way};
+use crate::probe::{connect_settings, keyword_search};
 use crate::schema::typed::browser::{BrowserSettings, BrowserType, KeywordAction};
 use crate::schema::{InvalidSettings, MonitorDocument};
 use crate::script::DEFAULT_MAX_STEPS;
-use crate::script::dialect::{ActionKind, Script};
+use crate::script::language::{ActionKind, Script};
 use crate::webpage::site;
 
 /// What is measured of how people experience a page.
@@ -112,7 +112,7 @@ impl Options {
         let monitor = document.settings();
         let page = Duration::from_secs(u64::from(monitor.schedule.timeout).max(1));
         let step = monitor.step_timeout.map(|seconds| Duration::from_secs(seconds.into()));
-        let keyword = search::keyword_rule(document).map_err(|error| {
+        let keyword = keyword_search::keyword_rule(document).map_err(|error| {
             let why = format!("`{}`: {}", error.field, error.reason);
             Failure::new(Phase::Prepare, FailureKind::Internal, why)
         })?;
@@ -247,7 +247,7 @@ fn session_options(
     document: &MonitorDocument,
     browser: BrowserType,
 ) -> Result<SessionOptions, InvalidSettings> {
-    let tls = way::default_tls_options(document)?;
+    let tls = connect_settings::default_tls_options(document)?;
     Ok(SessionOptions {
         kind: match browser {
             BrowserType::Firefox => BrowserKind::Firefox,
@@ -256,8 +256,8 @@ fn session_options(
         },
         headful: false,
         emulation: Emulation::default(),
-        family: way::address_family(document)?,
-        proxy_id: way::proxy_id(document)?,
+        family: connect_settings::address_family(document)?,
+        proxy_id: connect_settings::proxy_id(document)?,
         verify_certificates: tls.verify,
         ca_id: tls.ca_id,
         client_certificate: tls.client_certificate_id,

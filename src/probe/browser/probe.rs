@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::options::Options;
-use super::{budget, run};
+use super::{attempt, time_budget};
 use crate::browser::{BrowserPool, QUEUE_TIMEOUT};
 use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
+use crate::probe::invalid_probe::InvalidProbe;
 use crate::probe::settings::ProbeSettings;
-use crate::probe::unusable::InvalidProbe;
 use crate::schema::MonitorDocument;
 
 /// Builds the probe of a browser monitor. A script that cannot be played gives a probe whose checks say so.
@@ -27,7 +27,7 @@ struct BrowserScriptProbe {
 
 impl Probe for BrowserScriptProbe {
     fn attempt<'a>(&'a self, cx: ProbeContext<'a>) -> AttemptFuture<'a> {
-        Box::pin(run::run_attempt(&self.options, &self.pool, cx))
+        Box::pin(attempt::run_attempt(&self.options, &self.pool, cx))
     }
 
     fn target(&self) -> Option<&str> {
@@ -38,9 +38,9 @@ impl Probe for BrowserScriptProbe {
         QUEUE_TIMEOUT
             + self.pool.start_timeout()
             + self.options.limits.script_limit(&self.options.script)
-            + budget::CAPTURE_ALLOWANCE
-            + run::EVIDENCE_TIMEOUT
-            + run::CLOSE_TIMEOUT
+            + time_budget::CAPTURE_ALLOWANCE
+            + attempt::EVIDENCE_TIMEOUT
+            + attempt::CLOSE_TIMEOUT
     }
 }
 
@@ -50,7 +50,7 @@ mod tests {
 
     use regex::Regex;
 
-    use super::{QUEUE_TIMEOUT, budget, run};
+    use super::{QUEUE_TIMEOUT, attempt, time_budget};
     use crate::schema::Monitor;
 
     /// A run is open at least as long as its attempts may take.
@@ -59,9 +59,9 @@ mod tests {
         // As long as `browser.start_seconds` may be.
         let around = QUEUE_TIMEOUT
             + Duration::from_mins(2)
-            + budget::CAPTURE_ALLOWANCE
-            + run::EVIDENCE_TIMEOUT
-            + run::CLOSE_TIMEOUT;
+            + time_budget::CAPTURE_ALLOWANCE
+            + attempt::EVIDENCE_TIMEOUT
+            + attempt::CLOSE_TIMEOUT;
         assert!(around <= Monitor::BROWSER_OVERHEAD, "{around:?}");
     }
 
@@ -69,9 +69,9 @@ mod tests {
     #[test]
     fn scripts_for_pages_are_written_in_ecmascript_5() {
         let scripts = [
-            ("look.js", include_str!("look.js")),
-            ("page.js", include_str!("page.js")),
-            ("pick.js", include_str!("pick.js")),
+            ("look.js", include_str!("inspect.js")),
+            ("page.js", include_str!("dom.js")),
+            ("pick.js", include_str!("select_option.js")),
         ];
         let aside = Regex::new(r"'[^']*'|// .*").unwrap();
         let newer = Regex::new(concat!(

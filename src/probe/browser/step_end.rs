@@ -2,17 +2,17 @@
 
 use tokio::time::Instant;
 
-use super::budget::TimeBudget;
+use super::act_error::{ActError, to_act_error};
 use super::inspect::{INSPECT_TIMEOUT, PageReport, evaluate_page, inspect_top};
 use super::load_error::display_url;
+use super::network_results::collect_network;
 use super::options::UserExperience;
-use super::recorder::StepRecorder;
-use super::stopped::{ActError, to_act_error};
-use super::waterfall::collect_network;
-use super::window::WindowContext;
+use super::step_recorder::StepRecorder;
+use super::time_budget::TimeBudget;
+use super::window_context::WindowContext;
 use crate::browser::WebDriverError;
 use crate::domain::{Failure, FailureKind, PageTiming};
-use crate::redaction::telling::Redactor;
+use crate::redaction::redactor::Redactor;
 
 /// What a monitor wants to know of the pages of its steps.
 #[derive(Clone, Copy)]

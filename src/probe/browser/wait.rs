@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::ask::{self, ElementLookup, TextReading, TextSource};
-use super::budget::{LimitKind, WaitLimit};
-use super::must::{TextCondition, resolve_condition};
-use super::naming;
-use super::page::PageAccess;
-use super::read::{wait_for_text, wait_for_value};
-use super::stopped::ActError;
+use super::act_error::ActError;
+use super::assertions::{TextCondition, resolve_condition};
+use super::describe;
+use super::dom::{self, ElementLookup, TextReading, TextSource};
+use super::page_access::PageAccess;
+use super::page_reads::{wait_for_text, wait_for_value};
+use super::time_budget::{LimitKind, WaitLimit};
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::script::dialect::{
+use crate::script::language::{
     Action, ElementState, ElementTarget, ExpectedEffect, PageProperty, WaitCondition,
 };
 
@@ -67,7 +67,7 @@ pub(super) async fn wait_for(
             }
         }
         WaitCondition::Event(name) => {
-            let watched = ask::watch_event(page.session(), name, time).await;
+            let watched = dom::watch_event(page.session(), name, time).await;
             watched.map_err(|why| page.dom_failure(why, time))?;
             wait_for_event(page, name, time, act).await
         }
@@ -83,13 +83,13 @@ async fn wait_for_element(
     act: &Action,
 ) -> Result<(), ActError> {
     let locators = page.locator_args(target)?;
-    let found = ask::find_element(page.session(), &locators, state, time).await;
+    let found = dom::find_element(page.session(), &locators, state, time).await;
     let kind = match found.map_err(|why| page.dom_failure(why, time))? {
         ElementLookup::Match(_) => return Ok(()),
         ElementLookup::Ambiguous(_) => FailureKind::ElementWeak,
         ElementLookup::WrongState | ElementLookup::NotFound => FailureKind::ElementMissing,
     };
-    let why = format!("{} did not become {}", naming::describe_target(target), state.name());
+    let why = format!("{} did not become {}", describe::describe_target(target), state.name());
     Err(missing_failure(page, kind, &why, time.bound, act))
 }
 
@@ -135,14 +135,14 @@ pub(super) async fn prepare_wait<'s>(
         }
         ExpectedEffect::PageUpdate => {
             let told =
-                ask::read_text(page.session(), &TextSource::Fingerprint, None, time.without_wait()).await;
+                dom::read_text(page.session(), &TextSource::Fingerprint, None, time.without_wait()).await;
             match told.map_err(|why| page.dom_failure(why, time))? {
                 TextReading::Text(_, number) => Ok(AwaitedEffect::PageChange(number)),
                 _ => Ok(AwaitedEffect::PageChange(0)),
             }
         }
         ExpectedEffect::Event(name) => {
-            let watched = ask::watch_event(page.session(), name, time).await;
+            let watched = dom::watch_event(page.session(), name, time).await;
             watched.map_err(|why| page.dom_failure(why, time))?;
             Ok(AwaitedEffect::Event(name))
         }
@@ -168,7 +168,7 @@ pub(super) async fn wait_for_effect(
             Err(missing_failure(page, FailureKind::LocationChangeMissing, &why, time.bound, act))
         }
         AwaitedEffect::PageChange(before) => {
-            let told = ask::read_text(page.session(), &TextSource::Fingerprint, Some(*before), time).await;
+            let told = dom::read_text(page.session(), &TextSource::Fingerprint, Some(*before), time).await;
             if matches!(told.map_err(|why| page.dom_failure(why, time))?, TextReading::Text(..)) {
                 return Ok(());
             }
@@ -186,7 +186,7 @@ async fn wait_for_event(
     time: WaitLimit,
     act: &Action,
 ) -> Result<(), ActError> {
-    let noticed = ask::event_fired(page.session(), time).await;
+    let noticed = dom::event_fired(page.session(), time).await;
     if noticed.map_err(|why| page.dom_failure(why, time))? {
         return Ok(());
     }

@@ -5,8 +5,8 @@ use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HOST, USER_AGENT};
 use http::{Request, StatusCode, Version};
 use http_body_util::Full;
 
-use super::call::{DnsState, ServerQuery, malformed_failure};
-use super::inquiry::QueryPlan;
+use super::query_plan::QueryPlan;
+use super::server_query::{DnsState, ServerQuery, malformed_failure};
 use crate::domain::{Failure, FailureKind, HttpFacts, Phase, replace_control_chars};
 use crate::net::Endpoint;
 use crate::protocol::dns::DnsResponse;

@@ -1,11 +1,11 @@
 //! `name-server`: one question to one name server (behaviour.md 4).
 
-mod call;
-mod datagram;
+mod evaluate;
 mod https;
-mod inquiry;
-mod judge;
 mod probe;
+mod query_plan;
+mod server_query;
 mod stream;
+mod udp;
 
 pub(super) use probe::build;

@@ -4,7 +4,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-use super::call::{DnsState, ServerQuery, malformed_failure};
+use super::server_query::{DnsState, ServerQuery, malformed_failure};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{TlsOptions, TlsStream, enable_quick_ack, read_to_len, set_reset_on_close, write_all};
 use crate::protocol::dns::DnsResponse;

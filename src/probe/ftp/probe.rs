@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::file::TestFile;
+use super::test_file::TestFile;
 use crate::domain::{Failure, FailureKind, FtpFacts, MonitorType, Observation, Phase, Warning, WarningKind};
 use crate::net::{Deadline, TlsOptions};
+use crate::probe::connect_settings::tls_options;
 use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
+use crate::probe::invalid_probe::InvalidProbe;
+use crate::probe::service_target::{ServiceEndpoint, parse_service, session_observation};
 use crate::probe::settings::ProbeSettings;
-use crate::probe::target::{ServiceEndpoint, parse_service, session_observation};
-use crate::probe::unusable::InvalidProbe;
-use crate::probe::way::tls_options;
 use crate::protocol::LineSession;
 use crate::protocol::ftp::{FtpClient, FtpCredentials, Opening, SessionRecorder};
 use crate::schema::table::ftp::FTP_SCHEMES;

@@ -1,9 +1,9 @@
 //! `website` and `website-ssl`: one request, its redirects, and the rules on the answer (behaviour.md 4).
 
+mod attempt;
 mod full_page;
-mod header;
 mod options;
 mod probe;
-mod visit;
+mod request_headers;
 
 pub use probe::build;

@@ -8,14 +8,14 @@ use bytes::Bytes;
 use http::{Method, Version};
 use url::Url;
 
-use super::header::RequestHeaders;
+use super::request_headers::RequestHeaders;
 use crate::evaluate::certificate::ExpiryRule;
 use crate::evaluate::keyword::KeywordRule;
 use crate::probe::contract::ProbeContext;
 use crate::probe::full_page::FullPageRule;
+use crate::probe::invalid_probe::invalid_setting;
 use crate::probe::settings::ProbeSettings;
-use crate::probe::unusable::invalid_setting;
-use crate::probe::{search, way};
+use crate::probe::{connect_settings, keyword_search};
 use crate::protocol::http::client::{ConnectOptions, HttpCredentials, RequestSpec};
 use crate::schema::typed::connection::PortSettings;
 use crate::schema::typed::website::{HttpMethod, HttpVersion, WebsiteSettings};
@@ -65,16 +65,16 @@ impl Options {
         Ok(Self {
             headers: RequestHeaders::from_settings(&wanted, settings, &method)?,
             connect: ConnectOptions {
-                family: way::address_family(document)?,
+                family: connect_settings::address_family(document)?,
                 pinned: pinned(&wanted)?.zip(url.host()).map(|(address, host)| (host.to_owned(), address)),
-                proxy: way::proxy_id(document)?,
-                tls: way::tls_options(document)?,
+                proxy: connect_settings::proxy_id(document)?,
+                tls: connect_settings::tls_options(document)?,
             },
             follow_redirects: wanted.http_follow_redirects,
             error_302: wanted.http_302_is_error,
             error_401: wanted.http_401_is_error,
             expiry: monitor.certificate_dates.expiry_rule(settings.certificate_days),
-            keyword: search::keyword_rule(document)?,
+            keyword: keyword_search::keyword_rule(document)?,
             max_body_bytes: settings.max_body_bytes,
             full_page: FullPageRule::from_settings(monitor.full_page).filter(|_| !is_head),
             detect_change: monitor.full_page.is_some_and(|page| page.notify_on_content_change) && !is_head,

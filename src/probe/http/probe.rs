@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
+use super::attempt::HttpAttempt;
 use super::full_page;
 use super::options::Options;
-use super::visit::HttpAttempt;
 use crate::domain::{Failure, FailureKind, Observation, Phase};
 use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
+use crate::probe::invalid_probe::InvalidProbe;
 use crate::probe::settings::ProbeSettings;
-use crate::probe::unusable::InvalidProbe;
 use crate::protocol::http::client::CookieJar;
 use crate::schema::MonitorDocument;
 

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 
-use super::account::MailAccount;
+use super::mail_account::MailAccount;
 use crate::domain::{Failure, FailureKind, Observation};
 use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
+use crate::probe::invalid_probe::InvalidProbe;
 use crate::probe::settings::ProbeSettings;
-use crate::probe::unusable::InvalidProbe;
 use crate::protocol::LineSession;
 use crate::protocol::pop3::{LoginOptions, Mailbox, Opening, OpeningOptions};
 use crate::schema::table::mail::POP_SCHEMES;

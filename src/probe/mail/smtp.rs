@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::account::MailAccount;
+use super::mail_account::MailAccount;
 use crate::domain::{Failure, MailFacts, Observation};
 use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
+use crate::probe::invalid_probe::InvalidProbe;
 use crate::probe::settings::ProbeSettings;
-use crate::probe::unusable::InvalidProbe;
 use crate::protocol::LineSession;
 use crate::protocol::smtp::{SmtpOptions, SmtpSession};
 use crate::schema::table::mail::SMTP_SCHEMES;

@@ -1,6 +1,6 @@
 //! `ping`: a series of ICMP echo requests (behaviour.md 4).
 
-mod figures;
 mod probe;
+mod statistics;
 
 pub(super) use probe::build;

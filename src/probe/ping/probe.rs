@@ -8,13 +8,13 @@ use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use tokio::time::Instant;
 
-use super::figures::PingStatistics;
+use super::statistics::PingStatistics;
 use crate::domain::{Failure, FailureKind, Observation, Phase, PingFacts};
 use crate::net::{CONNECTION_ATTEMPT_DELAY, ConnectTrace, EchoOutcome, EchoSocket, Endpoint};
 use crate::probe::contract::{AttemptFuture, Probe, ProbeContext};
+use crate::probe::invalid_probe::InvalidProbe;
+use crate::probe::service_target::{build_observation, endpoint};
 use crate::probe::settings::ProbeSettings;
-use crate::probe::target::{build_observation, endpoint};
-use crate::probe::unusable::InvalidProbe;
 use crate::schema::typed::ping::PingSettings;
 use crate::schema::{InvalidSettings, MonitorDocument};
 

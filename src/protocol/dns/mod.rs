@@ -1,8 +1,8 @@
 //! One question to one name server (RFC 1035), without sockets.
 
-mod answer;
-mod message;
-mod value;
+mod query;
+mod record_text;
+mod response;
 
-pub use answer::{AliasError, DnsResponse, MAX_ALIASES, rcode_name};
-pub use message::{DnsQuery, MAX_UDP_PAYLOAD, Mismatch, ReplyMatch};
+pub use query::{DnsQuery, MAX_UDP_PAYLOAD, Mismatch, ReplyMatch};
+pub use response::{AliasError, DnsResponse, MAX_ALIASES, rcode_name};

@@ -8,14 +8,14 @@ use suppaftp::{FtpResult, Mode, Status};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 
-use super::desk::FtpDriver;
-use super::handover;
+use super::client_builder;
+use super::driver::FtpDriver;
 use super::list::ListEntryCounter;
-use super::watch::SessionRecorder;
-use super::wire::FtpStream;
+use super::recorder::SessionRecorder;
+use super::stream::FtpStream;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{Deadline, Net};
-use crate::protocol::session::LineSession;
+use crate::protocol::line_session::LineSession;
 use crate::syntax::MASK;
 
 /// Bytes of a list that are read at most; only its entries are counted, none is kept.
@@ -73,7 +73,7 @@ impl<'a> FtpClient<'a> {
             data_address: None,
             tls_resumed: None,
         };
-        let ftp = desk.drive(handover::build_client(control, "", sender)).await?;
+        let ftp = desk.drive(client_builder::build_client(control, "", sender)).await?;
         Ok(Self { ftp, driver: desk, mode: Mode::ExtendedPassive, entry_count: None, upload_started: false })
     }
 

@@ -11,7 +11,7 @@ use suppaftp::{FtpError, FtpResult};
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, oneshot};
 
-use super::wire::FtpStream;
+use super::stream::FtpStream;
 
 /// Something that has to be done outside of suppaftp, whose callbacks may borrow nothing. `None` as an
 /// answer: it failed, and the watch knows why.

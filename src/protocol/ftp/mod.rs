@@ -10,20 +10,20 @@
 //! | the desk in [`FtpClient`] | data connections and their TLS go through [`crate::net::Net`]: egress policy, source address, deadline, certificates |
 
 mod client;
+mod client_builder;
 mod connector;
-mod desk;
-mod handover;
+mod driver;
 mod list;
 mod opening;
 mod passive;
+mod recorder;
 mod reply;
-mod watch;
-mod wire;
+mod stream;
 
 pub use client::{FtpClient, FtpCredentials};
 pub use list::ListEntryCounter;
 pub use opening::Opening;
 pub use passive::{parse_epsv, parse_pasv};
+pub use recorder::SessionRecorder;
 pub use reply::{Reply, ReplyError, ReplyParser};
-pub use watch::SessionRecorder;
-pub use wire::FtpStream;
+pub use stream::FtpStream;

@@ -2,7 +2,7 @@
 
 use super::reply::{Reply, ReplyParser};
 use crate::domain::{Failure, FailureKind as Kind, Phase};
-use crate::protocol::session::{LineProtocol, OutgoingLine, ProtocolAction};
+use crate::protocol::line_session::{LineProtocol, OutgoingLine, ProtocolAction};
 
 /// Characters of the greeting that are kept.
 const BANNER: usize = 200;

@@ -12,12 +12,12 @@ use hyper::client::conn::http1::SendRequest;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, ReadBuf};
 use tokio::time::timeout_at;
 
-use super::coding::{ContentCodings, SizeLimitExceeded};
+use super::content_coding::{ContentCodings, SizeLimitExceeded};
 use super::driver::ConnectionDriver;
+use super::http3::Http3Body;
 use super::limits::HeaderLimit;
-use super::quic::Http3Body;
-use super::recorder::ExchangeTimings;
-use super::{coding, fault};
+use super::timings::ExchangeTimings;
+use super::{content_coding, failure};
 use crate::domain::{Failure, FailureKind, Phase, Phases};
 use crate::net::Deadline;
 
@@ -127,7 +127,7 @@ impl ResponseBody {
             bytes_since_yield: 0,
             failure: None,
         };
-        Self { source, sender: None, codings: coding::parse_codings(headers) }
+        Self { source, sender: None, codings: content_coding::parse_codings(headers) }
     }
 
     pub(super) fn with_sender(self, sender: SendRequest<Full<Bytes>>, room: HeaderLimit) -> Self {
@@ -207,7 +207,7 @@ impl ResponseBody {
         let outcome = if codings.is_empty() {
             copy(&mut self.source, content, keep, limit).await
         } else {
-            match coding::decoder(&mut self.source, &codings, limit).await {
+            match content_coding::decoder(&mut self.source, &codings, limit).await {
                 Ok(decoder) => decode(decoder, content, keep).await,
                 Err(error) => Err(error),
             }
@@ -261,7 +261,7 @@ async fn copy(
 }
 
 async fn decode(
-    mut decoder: coding::Decoder<'_>,
+    mut decoder: content_coding::Decoder<'_>,
     content: &mut BodyContent,
     keep: BodyRetention,
 ) -> io::Result<()> {
@@ -309,7 +309,7 @@ impl BodyReader {
                 let marks = &self.marks;
                 Poll::Ready(frame.map(|frame| match frame {
                     Ok(frame) => Ok(frame.into_data().unwrap_or_default()),
-                    Err(error) => Err(fault::from_hyper_error(marks, &error)),
+                    Err(error) => Err(failure::from_hyper_error(marks, &error)),
                 }))
             }
         }

@@ -16,11 +16,11 @@ use tokio::time::timeout_at;
 use super::body::{BodyContent, BodyRetention, ResponseBody, ReusableParts};
 use super::driver::{ConnectionDriver, TaskQueue};
 use super::exchange::ResponseHead;
+use super::http3::Http3Connection;
 use super::limits::HeaderLimit;
-use super::quic::Http3Connection;
-use super::recorder::{ExchangeTimings, TimedHttpStream};
-use super::unanswered::{RequestError, RetryReason};
-use super::{exchange, fault};
+use super::request_error::{RequestError, RetryReason};
+use super::timings::{ExchangeTimings, TimedHttpStream};
+use super::{exchange, failure};
 use crate::domain::{Failure, Phases};
 use crate::net::{Deadline, QuicConnection};
 
@@ -48,7 +48,7 @@ impl Http1Connection {
         let (sender, connection) = exchange::http1_builder(room)
             .handshake(io)
             .await
-            .map_err(|error| fault::from_hyper_error(&marks, &error))?;
+            .map_err(|error| failure::from_hyper_error(&marks, &error))?;
         let driver = ConnectionDriver::new(connection, Some(marks.clone()), None);
         Ok(Self { sender, driver, marks, room, used: false })
     }
@@ -84,7 +84,7 @@ impl Http1Connection {
                 } else {
                     stale.then_some(RetryReason::StaleConnection)
                 };
-                Err(RequestError { failure: fault::from_hyper_error(marks, &error), retry: again })
+                Err(RequestError { failure: failure::from_hyper_error(marks, &error), retry: again })
             }
             Err(_) => {
                 let failure = Failure::timed_out(marks.phase(), deadline.timeout);
@@ -159,7 +159,7 @@ impl MultiplexedConnection {
         let (marks, wanted) = (ExchangeTimings::new(false), TaskQueue::default());
         let io = TokioIo::new(TimedHttpStream::new(stream, marks.clone()));
         let handshake = exchange::http2_builder(wanted.clone()).handshake(io).await;
-        let (sender, connection) = handshake.map_err(|error| fault::from_hyper_error(&marks, &error))?;
+        let (sender, connection) = handshake.map_err(|error| failure::from_hyper_error(&marks, &error))?;
         let driver = ConnectionDriver::new(connection, Some(marks.clone()), Some(wanted));
         Ok((Self(MultiplexedInner::Http2(Http2Connection { sender, marks })), driver))
     }
@@ -237,7 +237,7 @@ impl Http2Connection {
                 marks.copy_end_from(&self.marks);
                 // It has answered others, and not this one: it said farewell (RFC 9113 6.8).
                 let again = self.marks.has_head().then_some(RetryReason::StaleConnection);
-                Err(RequestError { failure: fault::from_hyper_error(&marks, &error), retry: again })
+                Err(RequestError { failure: failure::from_hyper_error(&marks, &error), retry: again })
             }
             Err(_) => {
                 let failure = Failure::timed_out(marks.phase(), deadline.timeout);

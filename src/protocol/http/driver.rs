@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use hyper::rt::Executor;
 
-use super::recorder::ExchangeTimings;
+use super::timings::ExchangeTimings;
 
 type BoxedTask = Pin<Box<dyn Future<Output = ()> + Send>>;
 

@@ -14,9 +14,9 @@ use tokio::time::timeout_at;
 
 use super::body::ResponseBody;
 use super::driver::{ConnectionDriver, TaskQueue};
-use super::fault;
+use super::failure;
 use super::limits::{HeaderLimit, MAX_HEAD_BYTES, MAX_HEADER_FIELDS};
-use super::recorder::{ExchangeTimings, TimedHttpStream};
+use super::timings::{ExchangeTimings, TimedHttpStream};
 use crate::domain::{Failure, Phases};
 use crate::net::Deadline;
 
@@ -72,7 +72,7 @@ where
     };
     let outcome = match outcome {
         Ok(Ok(answer)) => Ok(answer),
-        Ok(Err(error)) => Err(fault::from_hyper_error(&marks, &error)),
+        Ok(Err(error)) => Err(failure::from_hyper_error(&marks, &error)),
         Err(_) => Err(Failure::timed_out(marks.phase(), deadline.timeout)),
     };
     if outcome.is_ok() {

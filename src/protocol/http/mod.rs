@@ -5,21 +5,21 @@
 
 mod body;
 pub mod client;
-mod coding;
 mod connection;
+mod content_coding;
 mod driver;
 mod exchange;
-mod fault;
+mod failure;
+mod http3;
 mod limits;
-mod quic;
-mod recorder;
-mod unanswered;
+mod request_error;
+mod timings;
 
 pub use body::{BodyContent, BodyRetention, ResponseBody};
-pub use coding::ACCEPT_ENCODING;
 pub use connection::{Http1Connection, MultiplexedConnection};
+pub use content_coding::ACCEPT_ENCODING;
 pub use driver::ConnectionDriver;
 pub use exchange::{HttpProtocol, ResponseHead, send_request};
+pub use http3::send_http3_request;
 pub use limits::{HeaderLimit, MAX_HEAD_BYTES, MAX_HEADER_FIELDS};
-pub use quic::send_http3_request;
-pub use unanswered::{RequestError, RetryReason};
+pub use request_error::{RequestError, RetryReason};

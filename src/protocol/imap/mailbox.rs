@@ -5,9 +5,9 @@ use async_imap::{Authenticator, Client};
 use tokio::time::Instant;
 
 use super::super::auth::{Credentials, Mechanism, choose_mechanism, client_response};
-use super::super::session::{LineSession, QUIT_TIMEOUT};
+use super::super::line_session::{LineSession, QUIT_TIMEOUT};
 use super::super::transcript::Transcript;
-use super::guarded::{BoundedStream, SharedLog};
+use super::bounded_stream::{BoundedStream, SharedLog};
 use super::opening::Opening;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{Deadline, closed_failure, io_failure};
@@ -196,7 +196,7 @@ fn is_temporary(said: &str) -> bool {
 }
 
 /// What was said, into the transcript; what the login sent is masked wherever the server says it again.
-fn write_transcript(talk: &mut super::guarded::DialogueLog, transcript: &mut Transcript) {
+fn write_transcript(talk: &mut super::bounded_stream::DialogueLog, transcript: &mut Transcript) {
     talk.secrets.drain(..).for_each(|secret| transcript.add_secret(&secret));
     for (sent, line) in talk.lines.drain(..) {
         if sent { transcript.record_sent(&line) } else { transcript.record_received(&line) }
@@ -225,7 +225,7 @@ impl Authenticator for SaslAuthenticator<'_> {
 mod tests {
     use super::super::opening::OpeningOptions;
     use super::*;
-    use crate::protocol::session::LineProtocol;
+    use crate::protocol::line_session::LineProtocol;
 
     fn offering(words: &str) -> Opening {
         let mut opening =

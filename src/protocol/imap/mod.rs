@@ -2,7 +2,7 @@
 //! without sockets: the library drops bytes that come too early, and they must be seen byte for byte where
 //! TLS begins. Login, mailbox and logout are the library's, over a stream that keeps it within bounds.
 
-mod guarded;
+mod bounded_stream;
 mod mailbox;
 mod opening;
 

@@ -1,7 +1,7 @@
 //! The start of a session: greeting, CAPABILITY, STARTTLS.
 
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::protocol::session::{LineProtocol, OutgoingLine, ProtocolAction};
+use crate::protocol::line_session::{LineProtocol, OutgoingLine, ProtocolAction};
 
 /// What is wanted before the login.
 #[derive(Clone, Copy, Debug)]
@@ -189,7 +189,7 @@ fn split_line(line: &str) -> Option<(&str, &'static str, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::script::run_dialogue;
+    use super::super::super::dialogue_test::run_dialogue;
     use super::*;
 
     const PLAIN: OpeningOptions =

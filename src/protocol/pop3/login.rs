@@ -1,7 +1,7 @@
 //! Login by USER and PASS, APOP (RFC 1939 7), or AUTH (RFC 5034).
 
 use super::super::auth::{Credentials, Mechanism, SaslExchange, apop_digest};
-use super::super::session::{OutgoingLine, ProtocolAction};
+use super::super::line_session::{OutgoingLine, ProtocolAction};
 use super::reply::{Reply, login_failure, unexpected_reply};
 use crate::domain::{Failure, FailureKind, Phase};
 

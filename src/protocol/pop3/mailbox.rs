@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::super::session::{LineSession, OutgoingLine};
-use super::message::{DataLine, HeaderScanner};
+use super::super::line_session::{LineSession, OutgoingLine};
+use super::message_lines::{DataLine, HeaderScanner};
 use super::reply::{Reply, unexpected_reply};
 use crate::domain::{Failure, FailureKind, Phase};
 

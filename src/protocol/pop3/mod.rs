@@ -3,11 +3,11 @@
 
 mod login;
 mod mailbox;
-mod message;
+mod message_lines;
 mod opening;
 mod reply;
 
 pub use login::LoginOptions;
 pub use mailbox::{Mailbox, MessageEntry, ReadOutcome};
-pub use message::{DataLine, HeaderScanner};
+pub use message_lines::{DataLine, HeaderScanner};
 pub use opening::{Opening, OpeningOptions};

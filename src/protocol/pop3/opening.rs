@@ -1,6 +1,6 @@
 //! From the greeting to the opened mailbox (RFC 1939 3 to 5, RFC 2449, RFC 2595 4).
 
-use super::super::session::{LineProtocol, OutgoingLine, ProtocolAction};
+use super::super::line_session::{LineProtocol, OutgoingLine, ProtocolAction};
 use super::login::{LoginOptions, LoginStep};
 use super::reply::{Reply, unexpected_reply};
 use crate::domain::{Failure, FailureKind, MailFacts, Phase, replace_control_chars};

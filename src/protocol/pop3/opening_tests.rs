@@ -2,7 +2,7 @@
 
 use super::super::super::auth::{Credentials, Mechanism};
 use super::*;
-use crate::protocol::script::run_dialogue;
+use crate::protocol::dialogue_test::run_dialogue;
 
 fn login(mechanism: Option<Mechanism>) -> LoginOptions {
     let credentials = Credentials { user: "tim".to_owned(), password: "tanstaaf".to_owned() };

@@ -1,6 +1,6 @@
 //! A message on its way out: the envelope, and the text as DATA carries it.
 
-use crate::protocol::session::OutgoingLine;
+use crate::protocol::line_session::OutgoingLine;
 
 /// A message to be handed over.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use super::message::OutgoingMessage;
 use super::reply::{Reply, ReplyParser};
 use crate::domain::{Failure, FailureKind, MailFacts, Phase};
 use crate::protocol::auth::{Credentials, Mechanism, SaslExchange, choose_mechanism};
-use crate::protocol::session::{LineProtocol, OutgoingLine, ProtocolAction};
+use crate::protocol::line_session::{LineProtocol, OutgoingLine, ProtocolAction};
 
 /// What a session is for.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Sessions of SMTP, line by line.
 
 use super::*;
-use crate::protocol::script::run_dialogue;
+use crate::protocol::dialogue_test::run_dialogue;
 
 fn wish() -> SmtpOptions {
     SmtpOptions {

@@ -1,7 +1,7 @@
 //! Builds the description of a field.
 
 use super::definition::{Access, DefaultValue, Field, FieldTable, FieldType, LegacyEncoding};
-use crate::syntax::format::TextFormat;
+use crate::syntax::text_format::TextFormat;
 
 impl Field {
     /// A field of `kind` without a default, open to editors.

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use foldhash::fast::FixedState;
 use serde_json::Value;
 
-use crate::syntax::format::TextFormat;
+use crate::syntax::text_format::TextFormat;
 
 /// The type of a value, with its bounds.
 #[derive(Clone, Copy, Debug)]

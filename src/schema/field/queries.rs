@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::definition::{Access, DefaultValue, Field, FieldType, LegacyEncoding};
-use crate::syntax::format::TextFormat;
+use crate::syntax::text_format::TextFormat;
 
 impl Field {
     /// The default as a value.

@@ -3,9 +3,9 @@
 use std::net::IpAddr;
 
 use super::super::table::{ftp, mail};
-use super::judged::RuleContext;
+use super::rule_context::RuleContext;
 use crate::domain::MonitorType;
-use crate::syntax::format::{ServiceAddress, parse_service_address};
+use crate::syntax::text_format::{ServiceAddress, parse_service_address};
 
 pub(super) fn check(bench: &mut RuleContext<'_>) {
     address(bench);

@@ -1,6 +1,6 @@
 //! Applies all rules to a document.
 
-use super::judged::{RuleContext, RuleInput};
+use super::rule_context::{RuleContext, RuleInput};
 use super::{address, locations, plans, properties, scripts, steps, web};
 use crate::syntax::ValidationError;
 

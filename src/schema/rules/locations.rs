@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::super::intake::InputFormat;
-use super::judged::RuleContext;
+use super::super::reader::InputFormat;
+use super::rule_context::RuleContext;
 use crate::domain::{LocationId, LocationMode, MonitorType};
 
 pub(super) fn check(bench: &mut RuleContext<'_>) {

@@ -2,15 +2,15 @@
 
 mod address;
 mod check;
-mod judged;
 mod locations;
 mod plans;
 mod properties;
+mod rule_context;
 mod scripts;
 mod steps;
 mod warnings;
 mod web;
 
 pub(super) use check::check;
-pub(super) use judged::RuleInput;
+pub(super) use rule_context::RuleInput;
 pub(super) use warnings::warnings;

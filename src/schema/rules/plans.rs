@@ -1,6 +1,6 @@
 //! Limits of billing plans, when the settings have any (fields.md 3).
 
-use super::judged::RuleContext;
+use super::rule_context::RuleContext;
 
 pub(super) fn check(bench: &mut RuleContext<'_>) {
     let Some(plans) = bench.context().plans else { return };

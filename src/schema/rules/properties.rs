@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::judged::RuleContext;
+use super::rule_context::RuleContext;
 use crate::syntax::ValidationErrorKind;
 
 pub(super) fn check(bench: &mut RuleContext<'_>) {

@@ -2,10 +2,10 @@
 
 use base64::Engine as _;
 
-use super::super::document::MonitorDocument;
-use super::judged::{RuleContext, RuleInput};
+use super::super::monitor_document::MonitorDocument;
+use super::rule_context::{RuleContext, RuleInput};
 use crate::domain::{MonitorType, constant_time_eq};
-use crate::script::dialect::Script;
+use crate::script::language::Script;
 use crate::script::{ScriptError, check_well_formed, has_secrets, same_protected_variables};
 use crate::syntax::{MASK, ValidationErrorKind};
 

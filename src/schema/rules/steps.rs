@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::judged::{RuleContext, regex_error};
+use super::rule_context::{RuleContext, regex_error};
 use crate::syntax::template::has_placeholders;
 use crate::syntax::{ValidationErrorKind, path as paths};
 

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::super::document::MonitorDocument;
-use super::judged::RuleInput;
+use super::super::monitor_document::MonitorDocument;
+use super::rule_context::RuleInput;
 use super::scripts;
 use crate::domain::MonitorType;
-use crate::script::dialect::Script;
+use crate::script::language::Script;
 
 /// One sentence each.
 pub(crate) fn warnings(judged: &RuleInput<'_>) -> Vec<String> {

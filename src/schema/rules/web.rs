@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::judged::{RuleContext, regex_error};
+use super::rule_context::{RuleContext, regex_error};
 use crate::domain::MonitorType;
 use crate::syntax::ValidationErrorKind;
 

@@ -4,7 +4,7 @@
 use super::super::field::{DefaultValue, Field, FieldTable, FieldType};
 use super::ids::ID;
 use super::shared::read_only;
-use crate::syntax::format::TextFormat;
+use crate::syntax::text_format::TextFormat;
 
 const SHORT_TEXT: FieldType = FieldType::Text { min: 0, max: 255, format: TextFormat::Any };
 const DAY: FieldType = FieldType::Int { min: 1, max: 7 };

@@ -1,13 +1,13 @@
 //! `browserscript` (interface.md 2.2).
 
 use super::super::field::{Access, DefaultValue, Field, FieldTable, FieldType, LegacyEncoding};
-use super::parts::{CAPTURE, CONTENT_VIEW};
 use super::shared::{
     CLIENT_CERTIFICATE, FULL_PAGE, IDENTITY_FIELDS, IPV6, KEYWORD, PROXY, READ_ONLY_FIELDS, SCHEDULE_FIELDS,
     TRUST, read_only,
 };
+use super::sub_objects::{CAPTURE, CONTENT_VIEW};
 use super::web::MAX_URL_CHARS;
-use crate::syntax::format::TextFormat;
+use crate::syntax::text_format::TextFormat;
 
 /// Characters of a script (fields.md 2).
 pub const MAX_SCRIPT_CHARS: usize = 10 * 1024 * 1024;

@@ -5,7 +5,7 @@ use super::shared::{
     CLIENT_CERTIFICATE, IDENTITY_FIELDS, IPV4_ADDRESS, PORT, READ_ONLY_FIELDS, SCHEDULE_FIELDS, SSL_VERSION,
     TRUST,
 };
-use crate::syntax::format::TextFormat;
+use crate::syntax::text_format::TextFormat;
 
 /// Schemes of an FTP host.
 pub const FTP_SCHEMES: &[&str] = &["ftp", "ftps"];

@@ -2,7 +2,7 @@
 
 use super::super::field::{Field, FieldTable};
 use super::shared::{IDENTITY_FIELDS, IPV4_ADDRESS, PORT, READ_ONLY_FIELDS, SCHEDULE_FIELDS, TRUST};
-use crate::syntax::format::TextFormat;
+use crate::syntax::text_format::TextFormat;
 
 /// Schemes of an IMAP host.
 pub const IMAP_SCHEMES: &[&str] = &["imap", "imaps"];

@@ -2,9 +2,9 @@
 
 use super::super::field::{DefaultValue, Field, FieldTable, FieldType};
 use super::ids::ID;
-use super::parts::LOCATION;
 use super::shared::{IDENTITY_FIELDS, INTERVALS, READ_ONLY_FIELDS, SCHEDULE_FIELDS, read_only};
-use crate::syntax::format::TextFormat;
+use super::sub_objects::LOCATION;
+use crate::syntax::text_format::TextFormat;
 
 /// Modes of handsets; the default first.
 pub const HANDSET_MODES: &[&str] = &["One Handset (Rotated)", "All Handsets Simultaneously"];

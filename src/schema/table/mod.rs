@@ -1,23 +1,23 @@
 //! The field table: every field of every monitor type and sub-object, declared once (architecture.md 4).
 //! Parsing, printing, messages, schema and reference page derive from it.
 
-pub mod account;
 pub mod alerting;
+pub mod api_steps;
 pub mod browser;
+mod for_type;
 pub mod ftp;
 pub mod ids;
 pub mod mail;
 pub mod mobile;
 pub mod network;
-mod of_type;
-pub mod orders;
-pub mod parts;
-pub mod projects;
+pub mod operations;
 pub mod records;
+pub mod requests;
 pub mod shared;
-pub mod steps;
+pub mod sub_objects;
+pub mod test_projects;
 pub mod web;
 
-pub use of_type::for_type;
+pub use for_type::for_type;
 
 pub use super::field::FieldTable;

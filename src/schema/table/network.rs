@@ -1,9 +1,9 @@
 //! `tcp`, `ping` and `name-server` (interface.md 2.2, fields.md 2).
 
 use super::super::field::{DefaultValue, Field, FieldTable, FieldType};
-use super::parts::DIALOGUE_LINE;
 use super::shared::{IDENTITY_FIELDS, IPV4_ADDRESS, PORT, READ_ONLY_FIELDS, SCHEDULE_FIELDS, TRUST};
-use crate::syntax::format::TextFormat;
+use super::sub_objects::DIALOGUE_LINE;
+use crate::syntax::text_format::TextFormat;
 
 static DIALOGUE: FieldType = FieldType::Object(&DIALOGUE_LINE);
 static ANSWER: FieldType = FieldType::Text { min: 1, max: 1024, format: TextFormat::Any };

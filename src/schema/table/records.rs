@@ -3,10 +3,10 @@
 
 use super::super::field::{DefaultValue, Field, FieldTable, FieldType};
 use super::ids::ID;
-use super::parts::LOCATION;
 use super::shared::read_only;
+use super::sub_objects::LOCATION;
 use crate::domain::Role;
-use crate::syntax::format::TextFormat;
+use crate::syntax::text_format::TextFormat;
 
 const SHORT_TEXT: FieldType = FieldType::Text { min: 0, max: 255, format: TextFormat::Any };
 const TIMESTAMP: FieldType = FieldType::Text { min: 0, max: 32, format: TextFormat::Any };

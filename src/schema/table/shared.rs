@@ -2,8 +2,8 @@
 
 use super::super::field::{Access, DefaultValue, Field, FieldType, LegacyEncoding};
 use super::ids::ID;
-use super::parts::{CUSTOM_PROPERTY, LOCATION};
-use crate::syntax::format::TextFormat;
+use super::sub_objects::{CUSTOM_PROPERTY, LOCATION};
+use crate::syntax::text_format::TextFormat;
 
 /// Minutes between two runs that may be chosen (interface.md 2.1).
 pub const INTERVALS: &[i64] = &[1, 2, 3, 4, 5, 6, 10, 15, 20, 30, 60, 120];

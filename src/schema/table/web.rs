@@ -1,12 +1,12 @@
 //! `website` and `website-ssl` (fields.md 2).
 
 use super::super::field::{DefaultValue, Field, FieldTable, FieldType, LegacyEncoding};
-use super::parts::HEADER;
 use super::shared::{
     CLIENT_CERTIFICATE, FULL_PAGE, IDENTITY_FIELDS, IPV6, KEYWORD, PORT, PROXY, READ_ONLY_FIELDS,
     SCHEDULE_FIELDS, SSL_VERSION, TRUST,
 };
-use crate::syntax::format::TextFormat;
+use super::sub_objects::HEADER;
+use crate::syntax::text_format::TextFormat;
 
 /// Characters of a URL (interface.md 8).
 pub const MAX_URL_CHARS: usize = 65535;

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::evaluate::certificate::ExpiryRule;
-use crate::evaluate::page::PageComparisonRule;
+use crate::evaluate::page_comparison::PageComparisonRule;
 
 /// What is sent when a check fails: of every type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

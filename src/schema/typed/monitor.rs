@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use super::alerting::{AlertingSettings, CertificateDateCheck, CertificateDateSettings, FullPageSettings};
 use super::browser::StepTimeoutSettings;
-use super::invalid::InvalidSettings;
-use super::reader::deserialize_fields;
+use super::deserializer::deserialize_fields;
+use super::invalid_settings::InvalidSettings;
 use super::schedule::{HandsetSettings, LocationModeSettings, ScheduleSettings};
 use crate::domain::{LocationMode, MonitorType};
 use crate::schema::field::{Field, FieldTable};

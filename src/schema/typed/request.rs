@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::invalid::InvalidSettings;
-use super::reader::deserialize_fields;
+use super::deserializer::deserialize_fields;
+use super::invalid_settings::InvalidSettings;
 use super::schedule::LocationReference;
 use crate::schema::field::FieldTable;
 

@@ -2,13 +2,13 @@
 
 use serde_json::{Map, json};
 
-use super::accounts_service::AccountService;
-use crate::catalog::stored::settings_or_skip;
+use super::account_service::AccountService;
+use crate::catalog::record_settings::settings_or_skip;
 use crate::domain::{CustomerId, Record, RecordKind, UserId};
 use crate::schema::typed::record::CustomerSettings;
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{AuditObject, ConfigChange, NewRecord, Pagination, RecordFilter, StoreError};
-use crate::syntax::source::Position;
+use crate::syntax::node::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
 impl AccountService {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::accounts_service::{AccountService, with_address};
+use super::account_service::{AccountService, with_address};
+use super::issued_token::IssuedToken;
 use super::password::matches_hash;
-use super::sessions::IssuedToken;
 use super::tokens::{ACCESS_SECONDS, SESSION_SECONDS};
 use super::users::{caller_from_user, is_active, login_key};
 use crate::domain::{CustomerId, Record, RecordKind, Role, UserId};

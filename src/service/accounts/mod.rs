@@ -1,16 +1,16 @@
 //! Who may in: logins, tokens, sessions, and the users and accounts behind them.
 
-mod accounts_service;
+mod account_service;
 mod customers;
 mod failed_logins;
+mod issued_token;
 mod login;
+mod login_throttle;
 mod password;
-mod sessions;
-mod throttle;
 mod tokens;
 mod users;
 
-pub use accounts_service::AccountService;
+pub use account_service::AccountService;
+pub use issued_token::IssuedToken;
 pub use password::{generate_password, hash_password, validate_login, validate_password};
-pub use sessions::IssuedToken;
 pub use users::{UserChangeGuard, authorize_user_change, login_key};

@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 use zeroize::Zeroizing;
 
 use crate::service::caller::ServiceError;
-use crate::syntax::source::Position;
+use crate::syntax::node::Position;
 use crate::syntax::{MASK, ValidationError, ValidationErrorKind};
 
 /// Characters that a password has at least.

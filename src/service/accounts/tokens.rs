@@ -8,10 +8,10 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use zeroize::Zeroizing;
 
-use super::accounts_service::{AccountService, with_address};
-use super::sessions::TokenHash;
+use super::account_service::{AccountService, with_address};
+use super::issued_token::TokenHash;
 use super::users::{caller_from_user, is_active, login_key};
-use crate::catalog::stored::settings_from_record;
+use crate::catalog::record_settings::settings_from_record;
 use crate::domain::{CustomerId, Record, RecordKind, Timestamp, UserId};
 use crate::pipeline::TokenPurge;
 use crate::schema::typed::record::UserSettings;

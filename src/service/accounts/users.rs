@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use tokio::sync::{Mutex, MutexGuard};
 
-use super::accounts_service::AccountService;
+use super::account_service::AccountService;
 use super::password::{generate_password, hash_password, validate_login, validate_password};
-use crate::catalog::stored::{settings_from_record, settings_or_skip};
+use crate::catalog::record_settings::{settings_from_record, settings_or_skip};
 use crate::domain::{CustomerId, Permission, Record, RecordKind, Revision, Role, UserId};
 use crate::schema::typed::record::{UserSettings, read_fields};
 use crate::service::caller::{Caller, EntryPoint, ServiceError};

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::alerts_service::AlertService;
+use super::alert_service::AlertService;
 use crate::alerting::{EpisodeChange, LocationResult};
-use crate::catalog::moment::format_utc;
-use crate::catalog::object::into_object;
+use crate::catalog::json_object::into_object;
+use crate::catalog::timestamp_format::format_utc;
 use crate::domain::{EpisodeId, Permission, Verification};
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{EpisodeFilter, NotificationFilter, Paginated, Pagination, StoreError, StoredEpisode};

@@ -1,11 +1,11 @@
 //! Outages and messages as users see them: lists, acknowledging, sending a dead letter again, test messages, and
 //! templates that are tried.
 
-mod alerts_service;
+mod alert_control;
+mod alert_service;
 mod episodes;
-mod messages;
-mod tried;
-mod watchman;
+mod notifications;
+mod previews;
 
-pub use alerts_service::{AlertService, AlertServiceDependencies};
-pub use watchman::{AlertControl, NoAlertControl};
+pub use alert_control::{AlertControl, NoAlertControl};
+pub use alert_service::{AlertService, AlertServiceDependencies};

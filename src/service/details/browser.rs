@@ -1,6 +1,6 @@
 //! What a browser reported of a script: actions, measures, requests, console.
 
-use super::answered::http_status_from_stored;
+use super::http_status::http_status_from_stored;
 use super::objects::ObjectView;
 use crate::domain::{ActionResult, BrowserFacts, BrowserStep, ConsoleEntry, PageTiming, Phase, Status};
 

@@ -1,6 +1,6 @@
 //! The objects of a page: rows of a waterfall.
 
-use super::answered::http_status_from_stored;
+use super::http_status::http_status_from_stored;
 use crate::domain::{PageObject, Phases};
 
 /// One object.

@@ -1,7 +1,7 @@
 //! The steps of a check.
 
-use super::answered::http_status_from_stored;
 use super::browser::BrowserStepView;
+use super::http_status::http_status_from_stored;
 use crate::domain::{HttpExchange, Phases, Status, StepResult};
 
 /// One step.

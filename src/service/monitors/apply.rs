@@ -5,19 +5,19 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::context::MonitorContext;
-use super::differences::{changed_document_fields, created_fields, removed_fields};
-use super::many::FaultCollector;
+use super::audit_fields::{changed_document_fields, created_fields, removed_fields};
+use super::bulk_change::FaultCollector;
+use super::monitor_change::MonitorChange;
+use super::monitor_context::MonitorContext;
 use super::save::save_all;
-use super::step::MonitorChange;
-use super::validation::AccountValidation;
+use super::validation_context::AccountValidation;
 use crate::domain::{CustomerId, MonitorId, MonitorType};
-use crate::schema::accept::create_with;
-use crate::schema::intake::{InputFormat, SecretSource};
+use crate::schema::reader::{InputFormat, SecretSource};
+use crate::schema::validate::create_with;
 use crate::schema::validation_context::{BillingPlan, ValidationContext};
 use crate::schema::{Monitor, MonitorDocument, Origin};
 use crate::service::caller::{Caller, ServiceError};
-use crate::syntax::source::{Node, NodeValue};
+use crate::syntax::node::{Node, NodeValue};
 use crate::syntax::{ValidationErrorKind, display_value};
 
 /// Fields at the top of an entry that are not the monitor's.

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::context::MonitorDependencies;
-use super::differences::{changed_fields, created_fields, removed_fields};
-use super::plan_places::QuotaReservation;
-use super::seal::seal_secrets;
-use super::step::MonitorChange;
+use super::audit_fields::{changed_fields, created_fields, removed_fields};
+use super::monitor_change::MonitorChange;
+use super::monitor_context::MonitorDependencies;
+use super::monitor_secrets::seal_secrets;
+use super::plan_quota::QuotaReservation;
 use crate::domain::{MonitorId, Revision, Timestamp};
 use crate::pipeline::PlanError;
 use crate::schema::{Monitor, MonitorDocument, MonitorMetadata, Origin};

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::access::{IfMatch, find_changeable, find_own};
-use super::context::MonitorContext;
+use super::monitor_change::MonitorChange;
+use super::monitor_context::MonitorContext;
 use super::save::{save_all, saved_object};
-use super::step::MonitorChange;
-use super::validation::AccountValidation;
+use super::validation_context::AccountValidation;
 use crate::domain::{MonitorId, MonitorType};
-use crate::schema::accept;
-use crate::schema::intake::InputFormat;
+use crate::schema::reader::InputFormat;
+use crate::schema::validate;
 use crate::service::caller::{Caller, SavedObject, ServiceError};
-use crate::syntax::source::Node;
+use crate::syntax::node::Node;
 
 /// Turns the one-request form of an API monitor of type `kind` into step 1, which asks for and judges the
 /// same.
@@ -48,7 +48,7 @@ pub async fn convert_to_steps(
         "assertions": document.value("assertions").unwrap_or(&json!([])),
     });
     let body = json!({"api_steps": [step], "url": null, "http_method": null, "assertions": null});
-    let accepted = accept::patch(document, InputFormat::V3, &Node::from(body), &scene.schema_context())?;
+    let accepted = validate::patch(document, InputFormat::V3, &Node::from(body), &scene.schema_context())?;
     let (document, trail) = (Arc::new(accepted.document), (*old.metadata).clone());
     let step =
         MonitorChange::Update { action: "convert-api", old: Box::new(old), document, trail, origin: None };

@@ -5,19 +5,19 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::access::find_own;
-use super::context::MonitorContext;
-use super::many::request_fields;
+use super::bulk_change::request_fields;
+use super::monitor_change::MonitorChange;
+use super::monitor_context::MonitorContext;
 use super::save::{save_all, saved_object};
-use super::step::MonitorChange;
-use super::validation::AccountValidation;
+use super::validation_context::AccountValidation;
 use crate::domain::{MonitorId, Record, RecordKind};
-use crate::schema::intake::InputFormat;
-use crate::schema::table::account::MONITOR_CLONE;
+use crate::schema::reader::InputFormat;
+use crate::schema::table::requests::MONITOR_CLONE;
 use crate::schema::typed::request::{CloneRequest, read_request};
-use crate::schema::{Origin, accept};
+use crate::schema::{Origin, validate};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::store::{ConfigChange, NewRecord, Pagination, RecordFilter};
-use crate::syntax::source::Node;
+use crate::syntax::node::Node;
 
 /// Characters of a name (interface.md 8).
 const MAX_NAME_CHARS: usize = 255;
@@ -45,7 +45,7 @@ pub async fn copy(
         None => format!("Copy of {}", old.name()).chars().take(MAX_NAME_CHARS).collect(),
     };
     let named = Node::from(json!({"name": name}));
-    let accepted = accept::patch(&old.document, InputFormat::V3, &named, &scene.schema_context())?;
+    let accepted = validate::patch(&old.document, InputFormat::V3, &named, &scene.schema_context())?;
     let document = Arc::new(accepted.document);
     let made = save_all(
         context,

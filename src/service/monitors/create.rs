@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::context::MonitorContext;
+use super::monitor_change::MonitorChange;
+use super::monitor_context::MonitorContext;
 use super::save::{save_all, saved_object};
-use super::step::MonitorChange;
-use super::validation::AccountValidation;
+use super::validation_context::AccountValidation;
 use crate::domain::MonitorType;
-use crate::schema::intake::InputFormat;
-use crate::schema::{Origin, accept};
+use crate::schema::reader::InputFormat;
+use crate::schema::{Origin, validate};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
-use crate::syntax::source::Node;
+use crate::syntax::node::Node;
 
 /// Makes a monitor of `kind`.
 ///
@@ -26,7 +26,7 @@ pub async fn create(
 ) -> Result<SavedObject, ServiceError> {
     let _turn = context.lock_shared().await;
     let scene = AccountValidation::new(context, caller).await?;
-    let accepted = accept::create(kind, form, body, &scene.schema_context())?;
+    let accepted = validate::create(kind, form, body, &scene.schema_context())?;
     let document = Arc::new(accepted.document);
     let step = MonitorChange::Create { action: "create", origin: Origin::Api, document };
     let made = save_all(context, caller, vec![step]).await?;

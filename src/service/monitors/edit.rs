@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use super::access::{IfMatch, find_changeable, find_own};
-use super::context::MonitorContext;
+use super::monitor_change::MonitorChange;
+use super::monitor_context::MonitorContext;
 use super::save::{save_all, saved_object};
-use super::step::MonitorChange;
-use super::validation::AccountValidation;
+use super::validation_context::AccountValidation;
 use crate::catalog::AccountFacts;
 use crate::domain::{LocationId, MonitorId, MonitorType, Permission};
-use crate::schema::intake::InputFormat;
-use crate::schema::{Monitor, MonitorDocument, SecretMode, accept};
+use crate::schema::reader::InputFormat;
+use crate::schema::{Monitor, MonitorDocument, SecretMode, validate};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
-use crate::syntax::source::Node;
+use crate::syntax::node::Node;
 
 /// Changes one; `kind`, when given, has to be its type (else 404). Without a change of a value its version
 /// stays.
@@ -37,7 +37,7 @@ pub async fn patch(
         return Err(ServiceError::NotFound);
     }
     let old = find_changeable(&context.parts.roster, caller, id, if_match)?;
-    let accepted = accept::patch(&old.document, form, body, &scene.schema_context())?;
+    let accepted = validate::patch(&old.document, form, body, &scene.schema_context())?;
     let document = Arc::new(without_echoed_defaults(&old, accepted.document, body, scene.facts())?);
     let trail = (*old.metadata).clone();
     let step = MonitorChange::Update { action: "change", old: Box::new(old), document, trail, origin: None };

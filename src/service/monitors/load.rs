@@ -1,8 +1,8 @@
 //! Monitors of the store come into memory at the start.
 
-use super::context::MonitorContext;
+use super::monitor_context::MonitorContext;
+use super::monitor_secrets::open_secrets;
 use super::pause::register_pauses;
-use super::seal::open_secrets;
 use crate::schema::{Monitor, Origin};
 use crate::store::{StoreError, StoredMonitor};
 use crate::vault::VaultError;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::access::find_own;
-use super::context::MonitorContext;
+use super::monitor_change::MonitorChange;
+use super::monitor_context::MonitorContext;
 use super::save::{save_all, saved_object};
-use super::step::MonitorChange;
 use crate::domain::{MonitorId, Permission, Timestamp};
 use crate::schema::{Monitor, MonitorMetadata};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
-use crate::syntax::source::Position;
+use crate::syntax::node::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
 /// Pauses one until `until` without recording missed runs; files' monitors too.

@@ -1,8 +1,8 @@
 //! Saves changes of monitors: sealed, kept with their audit entries, planned, into the roster.
 
 use super::change_set::ChangeSet;
-use super::context::MonitorContext;
-use super::step::MonitorChange;
+use super::monitor_change::MonitorChange;
+use super::monitor_context::MonitorContext;
 use crate::schema::Monitor;
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 

@@ -3,12 +3,12 @@
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
-use super::context::RecordContext;
-use super::draft::{RecordDraft, conflict_fault, merged_fields};
+use super::record_context::RecordContext;
+use super::record_draft::{RecordDraft, conflict_fault, merged_fields};
 use crate::domain::Record;
 use crate::schema::table::records::ACCOUNT;
 use crate::service::caller::ServiceError;
-use crate::syntax::source::Node;
+use crate::syntax::node::Node;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
 pub(super) fn patch(

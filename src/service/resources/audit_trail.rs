@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::records::ResourceService;
-use crate::catalog::moment::format_utc;
-use crate::catalog::object::into_object;
+use super::resource_service::ResourceService;
+use crate::catalog::json_object::into_object;
+use crate::catalog::timestamp_format::format_utc;
 use crate::domain::Permission;
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{AuditEntry, AuditFilter, Paginated, Pagination};

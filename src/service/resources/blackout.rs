@@ -2,15 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
-use super::context::RecordContext;
-use super::draft::{RecordDraft, conflict_fault, invalid};
-use crate::catalog::moment::to_local;
-use crate::catalog::stored::{settings_from_record, settings_or_skip};
+use super::record_context::RecordContext;
+use super::record_draft::{RecordDraft, conflict_fault, invalid};
+use crate::catalog::record_settings::{settings_from_record, settings_or_skip};
+use crate::catalog::timestamp_format::to_local;
 use crate::domain::{MonitorId, Record};
 use crate::schema::blackout;
 use crate::schema::typed::record::BlackoutSettings;
 use crate::service::caller::ServiceError;
-use crate::syntax::source::Node;
+use crate::syntax::node::Node;
 
 pub(super) fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let read = blackout::create(body, to_local(bench.now, &bench.facts.time_zone));

@@ -1,9 +1,9 @@
 //! Events (interface.md 2.6): reported once, never changed.
 
-use super::draft::{RecordDraft, fields_with_defaults};
-use crate::schema::table::account::EVENT;
+use super::record_draft::{RecordDraft, fields_with_defaults};
+use crate::schema::table::requests::EVENT;
 use crate::service::caller::ServiceError;
-use crate::syntax::source::Node;
+use crate::syntax::node::Node;
 
 pub(super) fn create(body: &Node) -> Result<RecordDraft, ServiceError> {
     Ok(RecordDraft::new(fields_with_defaults(&EVENT, body)?))

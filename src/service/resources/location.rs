@@ -4,17 +4,17 @@ use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine as _;
 use serde_json::{Value, json};
 
-use super::context::{HOST_CUSTOMER, RecordContext};
-use super::draft::{RecordDraft, fields_with_defaults, merged_fields};
+use super::record_context::{HOST_CUSTOMER, RecordContext};
+use super::record_draft::{RecordDraft, fields_with_defaults, merged_fields};
 use super::usage::monitors_using;
-use crate::catalog::stored::{settings_from_record, settings_or_skip};
+use crate::catalog::record_settings::{settings_from_record, settings_or_skip};
 use crate::domain::{LocationId, Record, RecordKind};
 use crate::schema::MonitorDocument;
 use crate::schema::table::records::LOCATION_RECORD;
 use crate::schema::typed::record::{AccountSettings, LocationSettings};
 use crate::service::caller::ServiceError;
 use crate::store::{Pagination, RecordFilter};
-use crate::syntax::source::Node;
+use crate::syntax::node::Node;
 
 /// This process is the one agent of each of its own locations; nothing else runs agents yet.
 pub(super) fn health_to_json(agents: usize, alive: usize) -> Value {

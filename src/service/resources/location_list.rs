@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::context::RecordContext;
 use super::location::health_to_json;
-use super::show;
-use crate::catalog::object::into_object;
+use super::record_context::RecordContext;
+use super::record_json;
+use crate::catalog::json_object::into_object;
 use crate::domain::{Location, RecordKind};
 use crate::pipeline::AgentStatus;
 use crate::service::caller::ServiceError;
@@ -22,7 +22,8 @@ pub(super) async fn list(
     let of_settings =
         bench.facts.common.locations.iter().map(|location| configured_to_json(location, &agents));
     let records = kept.items.iter().filter(|record| bench.can_see(record));
-    let rows: Vec<_> = of_settings.chain(records.map(|record| show::record_to_json(bench, record))).collect();
+    let rows: Vec<_> =
+        of_settings.chain(records.map(|record| record_json::record_to_json(bench, record))).collect();
     let count = rows.len() as u64;
     let offset = usize::try_from(page.offset).unwrap_or(usize::MAX);
     let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::kinds::resource_kind;
-use super::records::ResourceService;
+use super::resource_kind::resource_kind;
+use super::resource_service::ResourceService;
 use crate::domain::{MonitorId, RecordKind};
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{Paginated, Pagination, RecordFilter};

@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::context::RecordContext;
-use super::draft::{RecordDraft, fields_with_defaults, merged_fields};
+use super::record_context::RecordContext;
+use super::record_draft::{RecordDraft, fields_with_defaults, merged_fields};
 use crate::domain::{MonitorId, Record, RecordKind};
 use crate::schema::table::alerting::PERFORMANCE_ALERT;
 use crate::service::caller::ServiceError;
 use crate::store::{Pagination, RecordFilter};
-use crate::syntax::source::Node;
+use crate::syntax::node::Node;
 
 /// Performance alerts of one monitor at most.
 const MAX_PER_MONITOR: u64 = 50;

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::context::RecordContext;
-use super::draft::{RecordDraft, conflict_fault, fields_with_defaults, merged_fields};
+use super::record_context::RecordContext;
+use super::record_draft::{RecordDraft, conflict_fault, fields_with_defaults, merged_fields};
 use super::usage::monitors_using;
 use crate::domain::Record;
 use crate::schema::table::records::PROPERTY;
 use crate::service::caller::ServiceError;
 use crate::syntax::ValidationError;
-use crate::syntax::source::Node;
+use crate::syntax::node::Node;
 
 /// The number that the next new value gets; kept beside the fields and never shown.
 const NEXT_VALUE_FIELD: &str = "next_value";

@@ -4,18 +4,18 @@
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
-use super::context::RecordContext;
-use super::draft::{RecordDraft, conflict_fault, fields_with_defaults, invalid, merged_fields};
+use super::record_context::RecordContext;
+use super::record_draft::{RecordDraft, conflict_fault, fields_with_defaults, invalid, merged_fields};
 use crate::catalog::contacts::recipient_seal_context;
-use crate::catalog::stored::{settings_from_record, settings_or_skip};
+use crate::catalog::record_settings::{settings_from_record, settings_or_skip};
 use crate::domain::{NotificationMethod, Permission, Record, RecordKind};
 use crate::schedule::{BlackoutTarget, TimeWindow};
 use crate::schema::table::alerting::RECIPIENT;
 use crate::schema::typed::record::{RecipientSettings, read_fields};
 use crate::service::caller::ServiceError;
 use crate::store::{ConfigChange, Pagination, RecordFilter, StoreError};
-use crate::syntax::format::{TextFormat, parse_service_address};
-use crate::syntax::source::Node;
+use crate::syntax::node::Node;
+use crate::syntax::text_format::{TextFormat, parse_service_address};
 use crate::syntax::{MASK, ValidationError, ValidationErrorKind};
 
 pub(super) fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
@@ -231,7 +231,7 @@ pub(super) fn computed_field(bench: &RecordContext<'_>, record: &Record, name: &
 
 /// Those that are not past.
 fn future_blackout_ids(bench: &RecordContext<'_>, record: &Record) -> Value {
-    let now = crate::catalog::moment::to_local(bench.now, &bench.facts.time_zone);
+    let now = crate::catalog::timestamp_format::to_local(bench.now, &bench.facts.time_zone);
     let subject = BlackoutTarget::Notifier(crate::domain::RecipientId(record.id));
     let ahead = bench.facts.calendar.windows_for(subject).iter().filter(|window| match window.window {
         TimeWindow::Once { until: thru, .. } => thru > now,

@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::context::RecordContext;
-use super::draft::{RecordDraft, conflict_fault, fields_with_defaults, invalid, merged_fields};
+use super::record_context::RecordContext;
+use super::record_draft::{RecordDraft, conflict_fault, fields_with_defaults, invalid, merged_fields};
 use crate::domain::{MonitorId, Record};
 use crate::schema::table::alerting::SLA;
 use crate::service::caller::ServiceError;
 use crate::syntax::ValidationError;
-use crate::syntax::source::Node;
+use crate::syntax::node::Node;
 
 pub(super) fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let read = fields_with_defaults(&SLA, body);

@@ -1,12 +1,12 @@
 //! `GET /slas/{id}/report`: the figures of an agreement.
 
-use super::records::ResourceService;
+use super::resource_service::ResourceService;
 use crate::domain::{Permission, RecordKind};
 use crate::service::caller::{Caller, ServiceError};
 use crate::service::sla::report::SlaReport;
 use crate::service::sla::{ReportError, SlaQuery, compute_report};
-use crate::service::view::StatusQueries;
-use crate::syntax::source::Position;
+use crate::service::status_queries::StatusQueries;
+use crate::syntax::node::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
 impl ResourceService {

@@ -3,16 +3,16 @@
 
 use serde_json::{Map, Value, json};
 
-use super::context::RecordContext;
-use super::draft::{RecordDraft, fields_with_defaults, merged_fields};
-use crate::catalog::stored::settings_or_skip;
+use super::record_context::RecordContext;
+use super::record_draft::{RecordDraft, fields_with_defaults, merged_fields};
+use crate::catalog::record_settings::settings_or_skip;
 use crate::domain::Record;
 use crate::notify::MessageRenderer;
 use crate::pipeline::template_from_fields;
 use crate::schema::table::alerting::TEMPLATE;
 use crate::schema::typed::record::TemplateSettings;
 use crate::service::caller::ServiceError;
-use crate::syntax::source::Node;
+use crate::syntax::node::Node;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
 pub(super) fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {

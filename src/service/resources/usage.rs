@@ -1,6 +1,6 @@
 //! How many monitors use a record.
 
-use super::parts::ResourceDependencies;
+use super::dependencies::ResourceDependencies;
 use crate::domain::CustomerId;
 use crate::schema::{Monitor, MonitorDocument};
 

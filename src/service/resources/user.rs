@@ -4,8 +4,8 @@
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
-use super::context::RecordContext;
-use super::draft::{RecordDraft, fields_with_defaults, merged_fields};
+use super::record_context::RecordContext;
+use super::record_draft::{RecordDraft, fields_with_defaults, merged_fields};
 use crate::domain::{Permission, Record, UserId};
 use crate::schema::table::records::USER;
 use crate::schema::typed::record::{UserSettings, read_fields};
@@ -14,7 +14,7 @@ use crate::service::accounts::{
 };
 use crate::service::caller::ServiceError;
 use crate::store::ConfigChange;
-use crate::syntax::source::Node;
+use crate::syntax::node::Node;
 use crate::syntax::{MASK, ValidationError};
 
 pub(super) async fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
@@ -87,7 +87,7 @@ fn validate(
     let login = fields.and_then(|fields| fields.get("login")).and_then(Value::as_str);
     let masked = password.filter(|password| *password == MASK).map(|_| {
         let message = "`password` is masked, and there is no value that it could stand for";
-        super::draft::conflict_fault(body, "password", message)
+        super::record_draft::conflict_fault(body, "password", message)
     });
     let short = if masked.is_some() { None } else { password.and_then(validate_password) };
     let faults: Vec<ValidationError> =

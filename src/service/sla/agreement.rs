@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use jiff::tz::TimeZone;
 
-use crate::catalog::stored::{log_and_skip, settings_or_skip};
+use crate::catalog::record_settings::{log_and_skip, settings_or_skip};
 use crate::domain::{LocationId, MonitorId, Record, Sample, Timestamp};
 use crate::evaluate::sla::{SlaObjective, SlaScope, TimeRanges};
 use crate::schedule::{BlackoutCalendar, BlackoutTarget, TimeWindow};

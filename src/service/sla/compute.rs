@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::agreement::Agreement;
-use super::pieces::Granularity;
+use super::granularity::Granularity;
 use super::query::{ReportError, SlaQuery};
 use super::report::{BlackoutRow, FiguresRow, GoalReport, LocationRow, PeriodRow, SlaReport};
 use crate::catalog::AccountFacts;
@@ -11,7 +11,7 @@ use crate::domain::{LocationId, Record, Timestamp};
 use crate::evaluate::sla::{SlaAggregate, SlaAggregator, SlaStats};
 use crate::schedule::BlackoutTarget;
 use crate::schema::Monitor;
-use crate::service::view::StatusQueries;
+use crate::service::status_queries::StatusQueries;
 use crate::store::StoreError;
 
 /// Results that are read at a time.
@@ -37,7 +37,7 @@ pub(in crate::service) async fn compute_report(
         return Err(ReportError::Empty);
     }
     let starts = query.by.period_starts(zone, from, thru);
-    if starts.len() > super::pieces::MAX_PERIODS {
+    if starts.len() > super::granularity::MAX_PERIODS {
         return Err(ReportError::TooLong);
     }
     let scope = agreement.counted_scope(&facts.calendar, from, thru);

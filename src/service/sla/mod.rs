@@ -2,11 +2,11 @@
 
 mod agreement;
 mod compute;
-mod pieces;
+mod granularity;
 mod query;
 pub(crate) mod report;
 
 pub(super) use compute::compute_report;
-pub use pieces::Granularity;
+pub use granularity::Granularity;
 pub use query::{ReportError, SlaQuery};
 pub use report::{BudgetReport, SlaReport};

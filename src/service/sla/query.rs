@@ -1,6 +1,6 @@
 //! Which SLA report is wanted, and why there is none.
 
-use super::pieces::Granularity;
+use super::granularity::Granularity;
 use crate::domain::Timestamp;
 use crate::store::StoreError;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::domain::Timestamp;
 
-use super::error::StoreFuture;
+use super::future::StoreFuture;
 
 /// How long each kind of data is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use crate::domain::{CheckResult, MonitorState};
 
-use super::alarms::AlertChanges;
-use super::error::StoreFuture;
+use super::alerts::AlertChanges;
+use super::future::StoreFuture;
 
 /// What one transaction takes.
 #[derive(Debug, Default, Clone)]

@@ -1,13 +1,13 @@
 //! What the store does, as traits by use and the values that they take and give.
 
-mod alarms;
+mod alerts;
 mod audit;
-mod error;
+mod config_store;
+mod future;
 mod housekeeping;
 mod ingest;
-mod ledger;
 mod monitors;
-mod performance;
+mod performance_alerts;
 mod records;
 mod results;
 mod rollup;
@@ -18,16 +18,16 @@ pub use crate::domain::{
     AuditEntry, AuditFilter, EpisodeFilter, MonitorState, NotificationFilter, Paginated, PaginatedResults,
     Pagination, RecordFilter, ResultFilter, StoreError,
 };
-pub use alarms::{
+pub use alerts::{
     AlertChanges, AlertStore, DeliveryOutcome, Evidence, Outbox, ResultKey, StoredEpisode, VerifiedCheck,
 };
 pub use audit::{AuditEntries, AuditObject, NewAuditEntry};
-pub use error::StoreFuture;
+pub use config_store::{ConfigChange, ConfigStore, Reseal, seal_context};
+pub use future::StoreFuture;
 pub use housekeeping::{Housekeeping, Retention};
 pub use ingest::{Commit, Ingest};
-pub use ledger::{ConfigChange, ConfigStore, Reseal, seal_context};
 pub use monitors::{MonitorStore, NewMonitor, StoredMonitor};
-pub use performance::{PerformanceAlertStore, StoredPerformanceAlert};
+pub use performance_alerts::{PerformanceAlertStore, StoredPerformanceAlert};
 pub use records::NewRecord;
 pub use results::ResultStore;
 pub use rollup::{Rollup, RollupSpan};

@@ -4,7 +4,7 @@ use crate::domain::{CustomerId, MonitorId, Revision, Timestamp};
 use crate::schema::{Monitor, MonitorDocument, MonitorMetadata, Origin};
 
 use super::audit::AuditEntries;
-use super::error::StoreFuture;
+use super::future::StoreFuture;
 
 /// A monitor as it is kept: its document without secrets, and those sealed.
 #[derive(Clone, Debug, PartialEq)]

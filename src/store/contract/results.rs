@@ -5,7 +5,7 @@ use crate::domain::{
     Timestamp,
 };
 
-use super::error::StoreFuture;
+use super::future::StoreFuture;
 use super::rollup::{Rollup, RollupSpan};
 use super::samples::SampleStore;
 

@@ -1,6 +1,6 @@
 //! Reads results for figures.
 
-use super::error::StoreFuture;
+use super::future::StoreFuture;
 use crate::domain::{MeanDuration, MonitorId, Sample, Timestamp};
 
 /// Reads results for figures.

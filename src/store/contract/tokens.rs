@@ -2,7 +2,7 @@
 
 use crate::domain::{Timestamp, UserId};
 
-use super::error::StoreFuture;
+use super::future::StoreFuture;
 
 /// What a token opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

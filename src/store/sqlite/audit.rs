@@ -10,7 +10,7 @@ use crate::store::contract::{
 
 use super::decode::RowRef;
 use super::decode::json_object_column;
-use super::list::PagedQuery;
+use super::paged_query::PagedQuery;
 
 /// Entries that one transaction removes at most.
 const CHUNK_ROWS: i64 = 1000;

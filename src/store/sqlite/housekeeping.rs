@@ -3,7 +3,7 @@
 use crate::domain::Timestamp;
 use crate::store::contract::{Housekeeping, Retention, StoreFuture};
 
-use super::retain::apply_retention;
+use super::retention::apply_retention;
 use super::rollup::roll_up::roll_up;
 use super::store::SqliteStore;
 

@@ -5,12 +5,12 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::domain::Outcome;
 use crate::store::contract::MonitorState;
 
-use super::alarms::rows::PreparedAlerts;
+use super::alerts::prepared_alerts::PreparedAlerts;
 use super::captures;
-use super::counts::CountChanges;
-use super::rollup::late;
-use super::row::{MissedColumns, ResultRow, to_signed};
-use super::shared::WriteCache;
+use super::result_counts::CountChanges;
+use super::result_row::{MissedColumns, ResultRow, to_signed};
+use super::rollup::pending_rollups;
+use super::shared_texts::WriteCache;
 use super::store::SqliteStore;
 use super::writer::WriteContext;
 use crate::store::contract::{Commit, Ingest, StoreError, StoreFuture};
@@ -46,7 +46,7 @@ impl PreparedCommit {
     }
 
     pub(super) fn write(&self, writing: &mut WriteContext<'_>) -> rusqlite::Result<()> {
-        let rolled = late::RolledUntil::read(writing.conn)?;
+        let rolled = pending_rollups::RolledUntil::read(writing.conn)?;
         let mut changes = CountChanges::default();
         for row in &self.rows {
             if upsert_result(writing, row, &mut changes)? {

@@ -10,8 +10,8 @@ use crate::domain::{CustomerId, MonitorId, MonitorType, Revision, Timestamp};
 use crate::schema::{Monitor, MonitorDocument, MonitorMetadata, Origin, SecretMode};
 use crate::store::contract::{NewMonitor, StoreError, StoredMonitor};
 
+use super::change_error::{ChangeError, conflict_error};
 use super::decode::RowRef;
-use super::fault::{ChangeError, conflict_error};
 use crate::store::contract::AuditEntries;
 use crate::store::contract::MonitorStore;
 use crate::store::contract::StoreFuture;

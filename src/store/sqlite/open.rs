@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags};
 use crate::store::contract::StoreError;
 
 use super::error::ErrorMapper;
-use super::schema;
+use super::migrations;
 use super::settings::{SqliteSettings, Synchronous};
 
 /// Rights of new files and folders: they hold hashes of passwords, scripts, and what targets answered.
@@ -81,7 +81,7 @@ pub(super) fn open_writer(
         .map_err(|e| told.io_to_store_error(&format!("cannot open `{}`", path.display()), &e))?;
     let mut conn = Connection::open(path).map_err(|e| told.to_store_error(&e))?;
     configure_writer(&conn, settings).map_err(|e| told.to_store_error(&e))?;
-    schema::migrate(&mut conn, told)?;
+    migrations::migrate(&mut conn, told)?;
     Ok(conn)
 }
 

@@ -7,9 +7,9 @@ use serde_json::Value;
 use crate::domain::{CustomerId, Record, RecordKind, Revision, Timestamp};
 use crate::store::contract::{NewRecord, Paginated, Pagination, RecordFilter, StoreError};
 
+use super::change_error::{ChangeError, conflict_error};
 use super::decode::RowRef;
-use super::fault::{ChangeError, conflict_error};
-use super::list::PagedQuery;
+use super::paged_query::PagedQuery;
 use super::tokens;
 use crate::store::sqlite::decode::json_object_column;
 

@@ -14,13 +14,13 @@ use crate::domain::{
 use crate::store::contract::{MonitorState, PaginatedResults, Pagination, ResultFilter};
 
 use super::decode::{RowRef, skip_undecodable};
-use super::row::{DetailsBody, decode_address};
-use super::{captures, counts};
+use super::result_row::{DetailsBody, decode_address};
+use super::{captures, result_counts};
 use crate::store::contract::ResultStore;
 use crate::store::contract::Rollup;
 use crate::store::contract::RollupSpan;
 use crate::store::contract::StoreFuture;
-use crate::store::sqlite::conditions::where_clause;
+use crate::store::sqlite::result_filter::where_clause;
 use crate::store::sqlite::rollup::roll_up;
 use crate::store::sqlite::store::SqliteStore;
 
@@ -49,7 +49,7 @@ pub(super) fn read_page(
 ) -> rusqlite::Result<PaginatedResults> {
     // Count and page have to be of one state of the database.
     let tx = conn.unchecked_transaction()?;
-    let count = counts::count_matching(&tx, filter)?.unsigned_abs();
+    let count = result_counts::count_matching(&tx, filter)?.unsigned_abs();
     let (conditions, mut values) = where_clause(&tx, filter)?;
     values.push(Value::from(page.limit));
     values.push(Value::from(i64::try_from(page.offset).unwrap_or(i64::MAX)));

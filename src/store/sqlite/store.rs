@@ -6,7 +6,7 @@ use crate::store::contract::StoreError;
 
 use super::error::ErrorMapper;
 use super::open;
-use super::readers::ReaderPool;
+use super::reader_pool::ReaderPool;
 use super::settings::SqliteSettings;
 use super::writer::Writer;
 

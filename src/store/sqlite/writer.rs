@@ -13,7 +13,7 @@ use crate::store::contract::StoreError;
 use super::error::ErrorMapper;
 use super::open::ProcessLock;
 use super::settings::SqliteSettings;
-use super::shared::WriteCache;
+use super::shared_texts::WriteCache;
 
 /// What a job may use inside of the transaction.
 pub(super) struct WriteContext<'a> {

@@ -3,11 +3,11 @@
 
 use serde_json::Value;
 use vigie::schema::SecretMode;
-use vigie::schema::accept::create;
+use vigie::schema::validate::create;
 use vigie::schema::validation_context::ValidationContext;
-use vigie::schema::intake::{InputFormat, reject_secret_sources};
+use vigie::schema::reader::{InputFormat, reject_secret_sources};
 use vigie::schema::monitor_file::{KeyPolicy, load};
-use vigie::syntax::source::Node;
+use vigie::syntax::node::Node;
 use vigie::probe::{ProbeSettings, build};
 
 pub fn run(data: &[u8]) {

@@ -2,10 +2,10 @@
 //! form that it came in, which is accepted too and means the same.
 
 use serde_json::Value;
-use vigie::schema::accept::{create, patch};
+use vigie::schema::validate::{create, patch};
 use vigie::schema::validation_context::ValidationContext;
-use vigie::schema::intake::InputFormat;
-use vigie::syntax::source::Node;
+use vigie::schema::reader::InputFormat;
+use vigie::syntax::node::Node;
 use vigie::domain::MonitorType;
 use vigie::schema::{SecretMode, legacy};
 

@@ -2,10 +2,10 @@
 //! written so that it reads back as the same, and hides its secrets. Any text as a project of Selenium IDE: what
 //! comes out of it can be played.
 
-use vigie::script::dialect::Script;
-use vigie::script::side::SideProject;
+use vigie::script::language::Script;
+use vigie::script::selenium_ide::SideProject;
 use vigie::script::{ScriptSummary, mask, restore_masked};
-use vigie::syntax::source::Position;
+use vigie::syntax::node::Position;
 
 pub fn run(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };

@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{answers, params};
+use super::{parameters, responses};
 use crate::api::operation::{BodySpec, Operation, ResponseSpec};
 use crate::domain;
 use crate::domain::Permission;
-use crate::schema::forms;
-use crate::schema::forms::SchemaRole;
+use crate::schema::json_schema;
+use crate::schema::json_schema::SchemaRole;
 
 /// What the document begins with.
 const DESCRIPTION: &str = "Version 3 of the interface of Vigie.\n\nLog in with `POST /access-tokens`, then send \
@@ -41,9 +41,9 @@ pub fn document(operations: &[Operation]) -> Value {
                 "scheme": "bearer",
                 "description": "The `access_token` that `POST /access-tokens` answers; it lives an hour",
             }},
-            "parameters": {"IfMatch": params::if_match_header()},
-            "headers": answers::response_headers(),
-            "responses": answers::shared_responses(),
+            "parameters": {"IfMatch": parameters::if_match_header()},
+            "headers": responses::response_headers(),
+            "responses": responses::shared_responses(),
             "schemas": schemas(operations),
         },
     })
@@ -55,8 +55,8 @@ fn describe_operation(operation: &Operation) -> Value {
         "tags": [operation.tag],
         "summary": operation.summary,
         "description": access_text(operation.right),
-        "parameters": params::parameters(operation),
-        "responses": answers::responses(operation),
+        "parameters": parameters::parameters(operation),
+        "responses": responses::responses(operation),
     });
     if let Some(mut body) = request_body(operation.body) {
         body["required"] = Value::Bool(!operation.is_body_optional);
@@ -72,12 +72,12 @@ fn request_body(body: BodySpec) -> Option<Value> {
     let content = match body {
         BodySpec::None => return None,
         BodySpec::Create(table) => json!({
-            "schema": forms::schema_ref(table, SchemaRole::Create),
-            "example": forms::create_example(table),
+            "schema": json_schema::schema_ref(table, SchemaRole::Create),
+            "example": json_schema::create_example(table),
         }),
         BodySpec::Patch(table) => json!({
-            "schema": forms::schema_ref(table, SchemaRole::Patch),
-            "example": forms::patch_example(table),
+            "schema": json_schema::schema_ref(table, SchemaRole::Patch),
+            "example": json_schema::patch_example(table),
         }),
         BodySpec::Schema(schema) => json!({"schema": schema()}),
     };
@@ -113,18 +113,18 @@ fn tags(operations: &[Operation]) -> Vec<Value> {
 
 fn schemas(operations: &[Operation]) -> Map<String, Value> {
     let mut schemas = Map::new();
-    schemas.insert("Errors".to_owned(), answers::error_schema());
+    schemas.insert("Errors".to_owned(), responses::error_schema());
     for operation in operations {
         match operation.body {
-            BodySpec::Create(table) => forms::add_schema(table, SchemaRole::Create, &mut schemas),
-            BodySpec::Patch(table) => forms::add_schema(table, SchemaRole::Patch, &mut schemas),
+            BodySpec::Create(table) => json_schema::add_schema(table, SchemaRole::Create, &mut schemas),
+            BodySpec::Patch(table) => json_schema::add_schema(table, SchemaRole::Patch, &mut schemas),
             BodySpec::None | BodySpec::Schema(_) => {}
         }
         for table in operation.response.tables() {
-            forms::add_schema(table, SchemaRole::Response, &mut schemas);
+            json_schema::add_schema(table, SchemaRole::Response, &mut schemas);
         }
         if let ResponseSpec::Schema(schema) = &operation.response {
-            answers::extract_components(schema, &mut schemas);
+            responses::extract_components(schema, &mut schemas);
         }
     }
     schemas

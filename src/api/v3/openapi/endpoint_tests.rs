@@ -13,14 +13,14 @@ use crate::api::v3::openapi::document::document;
 use crate::api::v3::openapi::page;
 use crate::domain::{MonitorType, Permission};
 use crate::schema::table;
-use crate::schema::table::account;
+use crate::schema::table::requests;
 
 fn operations() -> Vec<Operation> {
     let kinds: Vec<_> = MonitorType::ALL.iter().map(|kind| table::for_type(*kind)).collect();
     let mut operations = vec![
         Operation::new(Verb::Post, "/access-tokens", "logIn", "access-tokens", "Log in")
             .with_right(None)
-            .with_body(BodySpec::Create(&account::LOGIN))
+            .with_body(BodySpec::Create(&requests::LOGIN))
             .with_status(429, "Too many attempts"),
         Operation::new(Verb::Get, "/monitors", "listMonitors", "monitors", "Monitors")
             .with_query(&[Param::new("select", ParamKind::Text, "Fields")])
@@ -42,7 +42,7 @@ fn operations() -> Vec<Operation> {
             .with_path_param(Param::new("name", ParamKind::Text, "Its name"))
             .with_response(ResponseSpec::File),
         Operation::new(Verb::Post, "/blackouts", "createBlackout", "blackouts", "A blackout")
-            .with_body(BodySpec::Create(&account::BLACKOUT))
+            .with_body(BodySpec::Create(&requests::BLACKOUT))
             .with_response(ResponseSpec::Saved(None)),
     ];
     for (at, table) in kinds.into_iter().enumerate() {

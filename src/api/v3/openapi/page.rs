@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::html::{escape, render_path, render_prose, render_table};
-use super::{answers, document, params};
+use super::{document, parameters, responses};
 use crate::api::operation::{BodySpec, Operation, ResponseSpec};
 use crate::domain::MonitorType;
 use crate::schema::field::{Access, Field, FieldType};
-use crate::schema::forms::{create_example, describe_type, patch_example, sub_objects};
+use crate::schema::json_schema::{create_example, describe_type, patch_example, sub_objects};
 use crate::schema::table::{FieldTable, shared};
 
 /// The page of `operations`.
@@ -132,10 +132,10 @@ fn render_operation(operation: &Operation) -> String {
 
 fn render_parameters(operation: &Operation) -> String {
     let mut rows = Vec::new();
-    for name in params::path_param_names(operation.path) {
+    for name in parameters::path_param_names(operation.path) {
         let param = operation.path_params.iter().find(|param| param.name == name);
         let (wanted, about) = match param {
-            Some(param) => (params::value_description(param.kind), param.about),
+            Some(param) => (parameters::value_description(param.kind), param.about),
             None => ("an id".to_owned(), "Its number"),
         };
         rows.push(parameter_row(&format!("`{name}`"), "path", &wanted, about));
@@ -145,7 +145,7 @@ fn render_parameters(operation: &Operation) -> String {
         rows.push(parameter_row(
             &format!("`{}`", param.name),
             place,
-            &params::value_description(param.kind),
+            &parameters::value_description(param.kind),
             param.about,
         ));
     }
@@ -178,7 +178,7 @@ fn render_body(body: BodySpec) -> String {
 fn render_responses(operation: &Operation) -> String {
     let status = if matches!(operation.response, ResponseSpec::Empty) { 204 } else { 200 };
     let mut rows = vec![vec![status_badge(status), render_success(operation)]];
-    let failures = answers::failure_statuses(operation);
+    let failures = responses::failure_statuses(operation);
     rows.extend(failures.into_iter().map(|(status, when)| vec![status_badge(status), render_prose(when)]));
     let answers = format!("<h3>Answers</h3>\n{}", render_table(&["Status", "When"], &rows));
     let ResponseSpec::Schema(schema) = &operation.response else { return answers };

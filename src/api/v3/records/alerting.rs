@@ -9,22 +9,22 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures::stream;
 
-use super::calls::RecordOperations;
+use super::record_operations::RecordOperations;
 use super::rights::EDIT;
 use crate::api::body::JsonBody;
 use crate::api::error::ApiError;
 use crate::api::operation::{BodySpec, Operation, Param, ParamKind, ResponseSpec, Verb};
+use crate::api::operation_router::OperationRouter;
 use crate::api::path::{IdParam, NestedId};
 use crate::api::query::{QueryParams, parse_time_in_zone};
-use crate::api::routes::OperationRouter;
 use crate::api::state::ApiState;
-use crate::api::v3::bulk::edited_response;
-use crate::api::{etag, list as lists};
+use crate::api::v3::bulk_edit::edited_response;
+use crate::api::{etag, list_response as lists};
 use crate::domain::{MonitorId, Permission, RecordKind, StoreError};
 use crate::schema::table::alerting::{
     BLACKOUT_OCCURRENCE, NOTIFIER_GROUP, PERFORMANCE_ALERT, RECIPIENT, SLA, SLA_BULK_EDIT, TEMPLATE,
 };
-use crate::schema::table::orders::BULK_EDIT_RESULT;
+use crate::schema::table::operations::BULK_EDIT_RESULT;
 use crate::service::Caller;
 
 const PERFORMANCE_ALERT_KIND: RecordKind = RecordKind::PerformanceAlert;

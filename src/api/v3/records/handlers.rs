@@ -12,8 +12,8 @@ use crate::api::body::JsonBody;
 use crate::api::error::ApiError;
 use crate::api::query::QueryParams;
 use crate::api::state::ApiState;
-use crate::api::v3::bulk::edited_response;
-use crate::api::{etag, list as lists};
+use crate::api::v3::bulk_edit::edited_response;
+use crate::api::{etag, list_response as lists};
 use crate::domain::RecordKind;
 use crate::service::Caller;
 

@@ -2,9 +2,9 @@
 //! and the like. One set of handlers serves all kinds; their rules stand in `control::resources`.
 
 mod alerting;
-mod calls;
 mod filters;
 mod handlers;
+mod record_operations;
 mod rights;
 mod routes;
 

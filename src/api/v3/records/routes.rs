@@ -1,13 +1,13 @@
 //! The routes of all kinds of records.
 
-use super::calls::RecordOperations;
+use super::record_operations::RecordOperations;
 use super::rights::{ADMINISTER, EDIT};
 use crate::api::operation::{BodySpec, Operation, ResponseSpec, Verb};
-use crate::api::routes::OperationRouter;
+use crate::api::operation_router::OperationRouter;
 use crate::domain::{Permission, RecordKind};
-use crate::schema::table::account::{BLACKOUT, BLACKOUT_BULK_EDIT, EVENT};
-use crate::schema::table::orders::BULK_EDIT_RESULT;
+use crate::schema::table::operations::BULK_EDIT_RESULT;
 use crate::schema::table::records::{CERTIFICATE, LOCATION_RECORD, LOCATION_SECRET, PROPERTY, USER};
+use crate::schema::table::requests::{BLACKOUT, BLACKOUT_BULK_EDIT, EVENT};
 
 pub(in crate::api::v3) fn routes(routes: OperationRouter) -> OperationRouter {
     let routes = users(routes);

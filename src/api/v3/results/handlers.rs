@@ -8,10 +8,10 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use futures::stream;
 
-use super::filter::{parse_check_id, parse_filter};
-use super::pages::{ResultReader, next_page};
+use super::result_filter::{parse_check_id, parse_filter};
+use super::result_reader::{ResultReader, next_page};
 use crate::api::error::ApiError;
-use crate::api::list;
+use crate::api::list_response;
 use crate::api::query::QueryParams;
 use crate::api::state::ApiState;
 use crate::service::Caller;
@@ -31,7 +31,12 @@ pub(super) async fn list(
     let first = view.results(filter.clone(), next_page(left, offset)).await?;
     let count = first.total;
     let walk = ResultReader { view, filter, offset, left, fetched: Some(first), seen: HashSet::new() };
-    Ok(list::stream_list(caller.role, count, window, stream::try_unfold(walk, ResultReader::read_page)))
+    Ok(list_response::stream_list(
+        caller.role,
+        count,
+        window,
+        stream::try_unfold(walk, ResultReader::read_page),
+    ))
 }
 
 /// The bare object.

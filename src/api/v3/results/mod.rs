@@ -1,13 +1,13 @@
 //! `GET /results`, `GET /results/{id}` and the files that a result holds (behaviour.md 1).
 
-mod course;
-mod filter;
+mod browser_schema;
+mod details_schema;
 mod handlers;
-mod page_object;
-mod pages;
-mod played;
+mod page_object_schema;
+mod result_filter;
+mod result_reader;
+mod result_schema;
 mod routes;
-mod schema;
 mod schema_parts;
 
 pub(super) use routes::routes;

@@ -1,9 +1,9 @@
 //! The routes of results.
 
-use super::filter::OUTCOMES;
 use super::handlers::{get, get_capture, list};
+use super::result_filter::OUTCOMES;
 use crate::api::operation::{Operation, Param, ParamKind, ResponseSpec, Verb};
-use crate::api::routes::OperationRouter;
+use crate::api::operation_router::OperationRouter;
 use crate::domain::Permission;
 
 /// The number of a result.
@@ -26,11 +26,11 @@ pub(in crate::api::v3) fn routes(routes: OperationRouter) -> OperationRouter {
         Param::new("outcome", ParamKind::Choices(&OUTCOMES), "Of these outcomes only"),
     ])
     .with_paging()
-    .with_response(ResponseSpec::Schema(super::schema::result_list_schema()));
+    .with_response(ResponseSpec::Schema(super::result_schema::result_list_schema()));
     let get_one = Operation::new(Verb::Get, "/results/{id}", "getResult", "results", "One check result")
         .with_right(Some(Permission::ViewReports))
         .with_path_param(ID_PARAM)
-        .with_response(ResponseSpec::Schema(super::schema::result_schema()));
+        .with_response(ResponseSpec::Schema(super::result_schema::result_schema()));
     let get_file = Operation::new(
         Verb::Get,
         "/results/{id}/captures/{name}",

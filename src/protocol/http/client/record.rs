@@ -3,9 +3,9 @@
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Version};
 
-use super::journey::RequestChain;
-use super::kept_headers::to_header_list;
+use super::header_list::to_header_list;
 use super::request::RequestSpec;
+use super::request_chain::RequestChain;
 use crate::domain::{Excerpt, Failure, HttpExchange, from_utf8_lossy, replace_control_chars};
 use crate::protocol::http::exchange::ResponseHead;
 

@@ -9,7 +9,7 @@ use url::Url;
 
 use super::connect_options::ConnectOptions;
 use crate::net::{Deadline, Net};
-use crate::protocol::http::client::login::HttpCredentials;
+use crate::protocol::http::client::auth::HttpCredentials;
 
 /// What is asked for.
 #[derive(Clone, Debug)]

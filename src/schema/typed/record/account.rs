@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::domain::Role;
-use crate::schema::typed::invalid::InvalidSettings;
+use crate::schema::typed::invalid_settings::InvalidSettings;
 use crate::schema::typed::schedule::LocationReference;
 
 /// An account.

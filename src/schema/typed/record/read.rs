@@ -7,16 +7,16 @@ use super::account::{
     AccountSettings, CustomerSettings, EventSettings, LocationSettings, PropertySettings, TestSettings,
     UserSettings,
 };
-use super::agreement::SlaSettings;
 use super::blackout::BlackoutSettings;
 use super::certificate::CertificateSettings;
-use super::performance::PerformanceAlertSettings;
+use super::performance_alert::PerformanceAlertSettings;
 use super::recipient::{NotifierGroupSettings, RecipientSettings, TemplateSettings};
+use super::sla::SlaSettings;
 use crate::domain::Record;
 use crate::schema::field::FieldTable;
-use crate::schema::table::{account, alerting, records};
-use crate::schema::typed::invalid::InvalidSettings;
-use crate::schema::typed::reader::deserialize_fields;
+use crate::schema::table::{alerting, records, requests};
+use crate::schema::typed::deserializer::deserialize_fields;
+use crate::schema::typed::invalid_settings::InvalidSettings;
 
 /// Settings of one kind of records.
 pub trait RecordSettings<'a>: Deserialize<'a> {
@@ -58,8 +58,8 @@ settings_of! {
     CertificateSettings<'a> = records::CERTIFICATE;
     PropertySettings<'a> = records::PROPERTY;
     TestSettings = records::TEST;
-    BlackoutSettings<'a> = account::BLACKOUT;
-    EventSettings<'a> = account::EVENT;
+    BlackoutSettings<'a> = requests::BLACKOUT;
+    EventSettings<'a> = requests::EVENT;
     RecipientSettings<'a> = alerting::RECIPIENT;
     NotifierGroupSettings<'a> = alerting::NOTIFIER_GROUP;
     TemplateSettings<'a> = alerting::TEMPLATE;

@@ -8,16 +8,16 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use zeroize::Zeroizing;
 
+use super::opened_certificate::certificate_seal_context;
 use super::parse::{CertificateInput, ParsedCertificate};
-use super::stored::certificate_seal_context;
-use crate::catalog::moment::format_utc;
+use crate::catalog::timestamp_format::format_utc;
 use crate::domain::Record;
 use crate::schema::table::records::CERTIFICATE;
 use crate::service::caller::ServiceError;
-use crate::service::resources::context::RecordContext;
-use crate::service::resources::draft::{RecordDraft, conflict_fault, fields_with_defaults, invalid};
+use crate::service::resources::record_context::RecordContext;
+use crate::service::resources::record_draft::{RecordDraft, conflict_fault, fields_with_defaults, invalid};
 use crate::service::resources::usage::monitors_using;
-use crate::syntax::source::Node;
+use crate::syntax::node::Node;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
 /// Time that opening a PKCS#12 may take: whoever made it says how much work it is.
@@ -82,11 +82,11 @@ pub(in crate::service::resources) async fn create(
     };
     let format = given.format();
     let parsed = parse_blocking(given, client).await?.map_err(fault)?;
-    let facts = super::facts::from_der(&parsed.leaf).map_err(fault)?;
+    let facts = super::certificate_facts::from_der(&parsed.leaf).map_err(fault)?;
     fields.insert("format".to_owned(), json!(format));
     fields.insert("certificates".to_owned(), json!(parsed.count));
     let mut draft = RecordDraft::new(fields);
-    draft.warnings = super::facts::warnings(&facts, client, bench.now);
+    draft.warnings = super::certificate_facts::warnings(&facts, client, bench.now);
     for (name, value) in [
         ("subject", json!(facts.subject)),
         ("issuer", json!(facts.issuer)),

@@ -5,7 +5,7 @@
 //! between reading an hour and writing its rollups, and a process that dies in the middle goes on later.
 
 mod figures;
-pub(super) mod late;
+pub(super) mod pending_rollups;
 pub(super) mod roll_up;
 pub(super) mod span;
 

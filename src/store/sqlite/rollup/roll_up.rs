@@ -8,10 +8,10 @@ use crate::domain::{LocationId, MonitorId, Outcome, Timestamp};
 use crate::store::contract::{Rollup, RollupSpan, StoreError};
 
 use super::figures::RollupFigures;
-use super::late::{ALL_MONITORS, mark_pending, rolled_range, span_start};
+use super::pending_rollups::{ALL_MONITORS, mark_pending, rolled_range, span_start};
 use super::span::{span_code, width_us};
 use crate::store::sqlite::decode::RowRef;
-use crate::store::sqlite::row::to_signed;
+use crate::store::sqlite::result_row::to_signed;
 use crate::store::sqlite::store::SqliteStore;
 use crate::store::sqlite::writer::WriteContext;
 

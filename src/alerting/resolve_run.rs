@@ -1,0 +1,351 @@
+//! Settling the runs of a monitor in their order, and what is told of each.
+
+use std::time::Duration;
+
+use super::alert_state::NoDataStreak;
+use super::alert_state::{AlertState, MonitorHealth};
+use super::audience::{is_silenced, recipients_for};
+use super::context::AlertContext;
+use super::effect::{Effect, NotificationDraft};
+use super::location_result::LocationResult;
+use super::open_episode::{FailedRun, OpenEpisode, confirmed_by, should_traceroute};
+use super::pending_run::{CloseReason, PendingRun, PendingVerification};
+use crate::domain::{LocationId, NotificationKind, Outcome, RecipientId, Timestamp, Verification};
+use crate::evaluate::settle::{LocationOutcome, SettlePolicy, Settlement, settle};
+
+/// An outage that begins within so many runs after the end of another one is flapping.
+const FLAPPING_WINDOW_RUNS: u32 = 5;
+
+/// A certificate is told of once in this time, and so is the same size of a page.
+const DAY: Duration = Duration::from_hours(24);
+
+/// Who is told, by the templates of which group.
+type RecipientList = Vec<(RecipientId, Option<i64>)>;
+
+impl AlertState {
+    /// Settles what can be settled.
+    pub(super) fn resolve_ready_runs(&mut self, terms: &AlertContext<'_>) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        while self.is_next_ready() {
+            let run = self.runs.remove(0);
+            if let Some(run) = self.resolve_run(run, terms, &mut effects) {
+                self.runs.insert(0, run);
+                break;
+            }
+        }
+        effects
+    }
+
+    /// Whether the oldest run is over, and no run before it is still expected.
+    fn is_next_ready(&self) -> bool {
+        self.runs.first().is_some_and(|run| {
+            let expected = self.next.is_some_and(|next| next.planned_at < run.planned_at);
+            run.close_reason.is_some() && run.open_verification().is_none() && !expected
+        })
+    }
+
+    /// Settles `run`; gives it back when it has to wait for a second location.
+    fn resolve_run(
+        &mut self,
+        mut run: PendingRun,
+        terms: &AlertContext<'_>,
+        effects: &mut Vec<Effect>,
+    ) -> Option<PendingRun> {
+        run.sort_by_plan();
+        let parts = run.to_votes();
+        let policy = terms.policy;
+        let rule =
+            SettlePolicy { location_mode: policy.mode, home: policy.primary_location, quorum: policy.quorum };
+        let answer = run.verification.as_ref().and_then(|ask| ask.answer.clone());
+        let ruling = settle(&parts, &rule, answer.as_ref().map(|answer| answer.status));
+        let late = run.close_reason == Some(CloseReason::Late);
+        if let (Settlement::NeedsVerification { cause }, None, false) = (ruling, &answer, late) {
+            let ask = new_verification(&run, &parts, cause, terms);
+            effects.push(ask.to_effect(run.planned_at));
+            run.verification = Some(ask);
+            return Some(run);
+        }
+        let slots = run.slot_count(self.resolved_until, terms);
+        self.resolved_until = Some(run.planned_at);
+        self.expect_next_run(run.planned_at, terms);
+        record_missed(&run, terms, effects);
+        let verification = record_verifications(&run, ruling, answer, terms, effects);
+        if !late {
+            self.send_pending_clears(terms, effects);
+        }
+        match ruling {
+            Settlement::NoData => self.on_no_data_run(&run, slots, terms, effects),
+            Settlement::Blackout => self.health = MonitorHealth::BlackedOut,
+            _ => self.apply_ruling(&run, ruling, verification, terms, effects),
+        }
+        None
+    }
+
+    /// What was said of the target. A run that was settled too late to be news changes nothing but the state.
+    fn apply_ruling(
+        &mut self,
+        run: &PendingRun,
+        ruling: Settlement,
+        verification: Option<Verification>,
+        terms: &AlertContext<'_>,
+        effects: &mut Vec<Effect>,
+    ) {
+        self.no_data = NoDataStreak::default();
+        self.health = if matches!(ruling, Settlement::Passed { .. }) {
+            MonitorHealth::Up
+        } else {
+            MonitorHealth::Failing
+        };
+        if run.close_reason == Some(CloseReason::Late) {
+            return;
+        }
+        match ruling {
+            Settlement::Failed { cause, .. } => {
+                self.on_failed_run(run, &run.heard[cause], verification, terms, effects);
+            }
+            Settlement::Passed { cause } | Settlement::Tolerated { cause } => {
+                self.on_good_run(run, &run.heard[cause], terms, effects);
+            }
+            Settlement::NoData | Settlement::Blackout | Settlement::NeedsVerification { .. } => {}
+        }
+        self.notify_page_change(run, terms, effects);
+        self.notify_certificate_expiry(run, terms, effects);
+    }
+
+    /// A failing run: an outage begins or goes on.
+    fn on_failed_run(
+        &mut self,
+        run: &PendingRun,
+        cause: &LocationResult,
+        verification: Option<Verification>,
+        terms: &AlertContext<'_>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let news =
+            NotificationDraft { deciding_result: Some(cause.clone()), verification, ..base_draft(run) };
+        let errors = run.heard.iter().filter(|heard| heard.outcome == Outcome::Error);
+        let failing =
+            FailedRun { draft: &news, cause, locations: errors.map(|heard| heard.location).collect() };
+        let flapping = self.is_flapping(run.planned_at, terms);
+        let outage = self.episode.get_or_insert_with(|| OpenEpisode::open(&failing, flapping, terms));
+        let begins = outage.is_new();
+        effects.push(outage.record_failed_run(&failing));
+        let audience = outage.recipients_to_notify(cause, terms);
+        let policy = terms.policy;
+        let traced = begins && policy.traceroute && policy.notify_on_error && should_traceroute(cause.status);
+        if traced {
+            effects.push(Effect::RunTraceroute {
+                planned_at: run.planned_at,
+                location: cause.location,
+                check: cause.check_id,
+                audience: audience.clone(),
+            });
+        }
+        let news = NotificationDraft { awaits_trace: traced, ..outage.enrich_draft(&news) };
+        push_notifications(audience, &news, effects);
+        self.last_episode_ended_at = None;
+    }
+
+    /// A run that is none: the outage ends.
+    fn on_good_run(
+        &mut self,
+        run: &PendingRun,
+        cause: &LocationResult,
+        terms: &AlertContext<'_>,
+        effects: &mut Vec<Effect>,
+    ) {
+        if !self.is_flapping(run.planned_at, terms) {
+            self.last_episode_ended_at = None;
+        }
+        let Some(mut outage) = self.episode.take() else { return };
+        self.last_episode_ended_at = Some(run.planned_at);
+        effects.push(outage.close(run.planned_at, true));
+        let mut owed = outage.pending_clear(run.planned_at, cause);
+        effects.extend(owed.take_due(&run.heard, &run.unreported_locations(), terms));
+        if !owed.is_complete() {
+            self.pending_clears.push(owed);
+        }
+    }
+
+    /// Tells of outages that ended while their listeners were silenced.
+    fn send_pending_clears(&mut self, terms: &AlertContext<'_>, effects: &mut Vec<Effect>) {
+        for owed in &mut self.pending_clears {
+            effects.extend(owed.take_due_later(terms));
+        }
+        self.pending_clears.retain(|owed| !owed.is_complete());
+    }
+
+    /// Whether an outage that begins at `planned_at` follows the last one closely.
+    fn is_flapping(&self, planned_at: Timestamp, terms: &AlertContext<'_>) -> bool {
+        let near = terms.policy.run_plan.slots.interval() * FLAPPING_WINDOW_RUNS;
+        self.last_episode_ended_at.is_some_and(|ended| planned_at <= ended + near && ended <= planned_at)
+    }
+
+    /// A run that says nothing of the target. A stretch of them is told once to each; not by the report of a
+    /// standstill that begins it, for that is late news.
+    fn on_no_data_run(
+        &mut self,
+        run: &PendingRun,
+        slots: u32,
+        terms: &AlertContext<'_>,
+        effects: &mut Vec<Effect>,
+    ) {
+        self.health = MonitorHealth::Unknown;
+        let policy = terms.policy;
+        let begins = self.no_data.runs == 0;
+        self.no_data.runs = self.no_data.runs.saturating_add(slots);
+        let since = *self.no_data.since.get_or_insert(run.planned_at);
+        let kind = NotificationKind::NoData;
+        // Runs that are missed while one takes longer than the interval are no lack of data.
+        let long =
+            run.planned_at + policy.run_plan.slots.interval() >= since + policy.run_plan.max_check_duration;
+        if policy.no_data_runs == 0
+            || !long
+            || self.no_data.runs < policy.no_data_runs
+            || !policy.notify_on_error
+            || run.close_reason == Some(CloseReason::Late)
+            || begins && slots > 1
+            || is_silenced(terms, kind, run.planned_at)
+        {
+            return;
+        }
+        let unknown = run.heard.iter().find(|heard| heard.outcome == Outcome::Unknown);
+        let cause = unknown.or_else(|| run.heard.first());
+        let mut audience = recipients_for(terms, kind, cause);
+        audience.retain(|(id, _)| !self.no_data.told.contains(id));
+        self.no_data.told.extend(audience.iter().map(|(id, _)| *id));
+        let news = NotificationDraft {
+            kind,
+            started_at: Some(since),
+            deciding_result: cause.cloned(),
+            errcount: self.no_data.runs,
+            ..base_draft(run)
+        };
+        push_notifications(audience, &news, effects);
+    }
+
+    /// Tells of a page that changed; once, though each location sees it at its own turn.
+    fn notify_page_change(&mut self, run: &PendingRun, terms: &AlertContext<'_>, effects: &mut Vec<Effect>) {
+        let kind = NotificationKind::WebChange;
+        self.last_page_change = self.last_page_change.filter(|(_, told)| is_same_day(*told, run.planned_at));
+        let known = self.last_page_change.map(|(bytes, _)| bytes);
+        let good = run.heard.iter().filter(|heard| heard.outcome != Outcome::Error);
+        let mut changed = good.filter_map(|heard| heard.page.as_ref().map(|page| (heard, page)));
+        let Some((cause, page)) = changed.find(|(_, page)| known != Some(page.now)) else { return };
+        // A change of the objects is told where the monitor has them compared.
+        if !terms.policy.notify_on_content_change && page.object_changes.is_none() {
+            return;
+        }
+        self.last_page_change = Some((page.now, run.planned_at));
+        if !is_silenced(terms, kind, run.planned_at) {
+            let news = NotificationDraft { kind, deciding_result: Some(cause.clone()), ..base_draft(run) };
+            push_notifications(recipients_for(terms, kind, Some(cause)), &news, effects);
+        }
+    }
+
+    /// Tells of a certificate, once a day.
+    fn notify_certificate_expiry(
+        &mut self,
+        run: &PendingRun,
+        terms: &AlertContext<'_>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let kind = NotificationKind::CertificateExpiration;
+        self.last_certificate_notice =
+            self.last_certificate_notice.filter(|told| is_same_day(*told, run.planned_at));
+        let Some(cause) = run.heard.iter().find(|heard| heard.certificate.is_some()) else { return };
+        if self.last_certificate_notice.is_some()
+            || !terms.policy.notify_on_expiry
+            || is_silenced(terms, kind, run.planned_at)
+        {
+            return;
+        }
+        let audience = recipients_for(terms, kind, Some(cause));
+        if !audience.is_empty() {
+            self.last_certificate_notice = Some(run.planned_at);
+        }
+        let news = NotificationDraft { kind, deciding_result: Some(cause.clone()), ..base_draft(run) };
+        push_notifications(audience, &news, effects);
+    }
+}
+
+/// Whether what was told at the run of `told` is still news of the same day at `planned_at`. A clock that was set
+/// back since makes it none.
+fn is_same_day(told: Timestamp, planned_at: Timestamp) -> bool {
+    planned_at < told + DAY && told < planned_at + DAY
+}
+
+/// The question about the failure at `cause`.
+fn new_verification(
+    run: &PendingRun,
+    parts: &[LocationOutcome],
+    cause: usize,
+    terms: &AlertContext<'_>,
+) -> PendingVerification {
+    let failed = parts.iter().filter(|part| part.outcome == Outcome::Error).map(|part| part.location);
+    let heard = &run.heard[cause];
+    let mut ask = PendingVerification {
+        check: heard.check_id,
+        location: heard.location,
+        failed: failed.collect(),
+        answer: None,
+        until: None,
+    };
+    ask.set_deadline(terms);
+    ask
+}
+
+/// Records the run as missed where nobody could check it.
+fn record_missed(run: &PendingRun, terms: &AlertContext<'_>, effects: &mut Vec<Effect>) {
+    let locations: Vec<LocationId> = run
+        .unreported_locations()
+        .into_iter()
+        .filter(|location| terms.offline_locations.contains(location))
+        .collect();
+    if !locations.is_empty() {
+        effects.push(Effect::RecordMissed { planned_at: run.planned_at, locations });
+    }
+}
+
+/// Hands out what second locations said; answers what goes with the message.
+fn record_verifications(
+    run: &PendingRun,
+    ruling: Settlement,
+    answer: Option<Verification>,
+    terms: &AlertContext<'_>,
+    effects: &mut Vec<Effect>,
+) -> Option<Verification> {
+    let planned_at = run.planned_at;
+    if let (Some(ask), Some(answer)) = (&run.verification, &answer) {
+        let answer = answer.clone();
+        effects.push(Effect::RecordVerification { planned_at, location: ask.location, answer });
+    }
+    let Settlement::Failed { cause, confirmed_by: Some(witness) } = ruling else { return answer };
+    let (cause, witness) = (&run.heard[cause], &run.heard[witness]);
+    let seen = confirmed_by(witness, terms.now);
+    for (of, answer) in [(cause, seen.clone()), (witness, confirmed_by(cause, terms.now))] {
+        effects.push(Effect::RecordVerification { planned_at, location: of.location, answer });
+    }
+    Some(seen)
+}
+
+/// What is told of any run.
+fn base_draft(run: &PendingRun) -> NotificationDraft {
+    NotificationDraft {
+        kind: NotificationKind::SiteError,
+        planned_at: run.planned_at,
+        episode: None,
+        started_at: None,
+        deciding_result: None,
+        location_results: run.heard.clone(),
+        unreported_locations: run.unreported_locations(),
+        verification: None,
+        errcount: 0,
+        awaits_trace: false,
+    }
+}
+
+fn push_notifications(audience: RecipientList, news: &NotificationDraft, effects: &mut Vec<Effect>) {
+    let tell = |(recipient, group)| Effect::Notify { recipient, group, news: news.clone() };
+    effects.extend(audience.into_iter().map(tell));
+}

@@ -1,0 +1,91 @@
+//! What `GET /devices` is asked for: `id`, `site_type`, `show_scripts` (interface.md 4.1).
+
+use std::collections::BTreeSet;
+
+use axum::http::Uri;
+
+use super::response::LegacyError;
+use crate::api::path::parse_id;
+use crate::domain::MonitorId;
+use crate::schema::{Monitor, legacy};
+use crate::service::{Caller, MonitorContext};
+
+/// Ids and words of one list at most; a URL holds no more that mean anything.
+const MAX_LIST_ENTRIES: usize = 10_000;
+
+/// Which monitors, and whether with their scripts.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DeviceFilter {
+    ids: Option<BTreeSet<MonitorId>>,
+    site_types: Option<Vec<String>>,
+    pub(super) scripts: bool,
+}
+
+impl DeviceFilter {
+    /// Reads the query; 65 for an id that is none, or a single one that is not in the account of `caller`.
+    pub(super) fn from_query(
+        uri: &Uri,
+        caller: &Caller,
+        monitors: &MonitorContext,
+    ) -> Result<Self, LegacyError> {
+        let list = |name| query_parameter(uri, name).filter(|text| !text.trim().is_empty());
+        let parts = |text: &str| text.split(',').map(|part| part.trim().to_owned()).collect::<Vec<_>>();
+        let ids = list("id").map(|text| parts(&text));
+        let ids = ids.map(|ids| parse_ids(&ids, caller, monitors)).transpose()?;
+        let site_types = list("site_type").map(|text| parts(&text));
+        if site_types.as_ref().is_some_and(|types| types.len() > MAX_LIST_ENTRIES) {
+            return Err(LegacyError::invalid_field("site_type"));
+        }
+        let scripts = match list("show_scripts").as_deref().map(str::trim) {
+            None | Some("0") => false,
+            Some("1") => true,
+            Some(_) => return Err(LegacyError::invalid_field("show_scripts")),
+        };
+        Ok(Self { ids, site_types, scripts })
+    }
+
+    /// Whether a monitor of the account is asked for.
+    pub(super) fn matches(&self, monitor: &Monitor) -> bool {
+        legacy::is_visible(monitor.monitor_type())
+            && self.ids.as_ref().is_none_or(|ids| ids.contains(&monitor.id))
+            && self.site_types.as_ref().is_none_or(|types| {
+                types.iter().any(|site_type| legacy::matches_site_type(site_type, &monitor.document))
+            })
+    }
+}
+
+fn parse_ids(
+    ids: &[String],
+    caller: &Caller,
+    monitors: &MonitorContext,
+) -> Result<BTreeSet<MonitorId>, LegacyError> {
+    if ids.len() > MAX_LIST_ENTRIES {
+        return Err(LegacyError::invalid_device());
+    }
+    let read: Option<BTreeSet<_>> = ids.iter().map(|id| parse_id(id).map(MonitorId)).collect();
+    let read = read.ok_or_else(LegacyError::invalid_device)?;
+    if ids.len() == 1 {
+        for id in &read {
+            find_device(*id, caller, monitors)?;
+        }
+    }
+    Ok(read)
+}
+
+/// A monitor of the account of `caller` that the legacy API knows, or 65.
+pub(super) fn find_device(
+    id: MonitorId,
+    caller: &Caller,
+    monitors: &MonitorContext,
+) -> Result<Monitor, LegacyError> {
+    let known =
+        monitors.find(caller.customer, id).filter(|monitor| legacy::is_visible(monitor.monitor_type()));
+    known.ok_or_else(LegacyError::invalid_device)
+}
+
+/// The first value of the parameter `name`.
+pub(super) fn query_parameter(uri: &Uri, name: &str) -> Option<String> {
+    url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes())
+        .find(|(other, _)| other == name)
+        .map(|(_, value)| value.into_owned())
+}

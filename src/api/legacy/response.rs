@@ -1,0 +1,184 @@
+//! Answers of the legacy API: `metadata` with four texts, and `results` when it went well.
+
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use futures::stream::{self, Stream, StreamExt};
+use serde_json::{Value, json};
+
+use crate::domain::StoreError;
+use crate::service::ServiceError;
+use crate::syntax::ValidationErrorKind;
+
+/// Status and message of a call that went well.
+const SUCCESS: (u16, &str) = (0, "No errors.");
+
+/// Why a call was not carried out (behaviour.md 2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LegacyError {
+    status: u16,
+    message: String,
+}
+
+impl LegacyError {
+    pub(super) fn new(status: u16, message: impl Into<String>) -> Self {
+        Self { status, message: message.into() }
+    }
+
+    /// 40: a wrong login; a missing, unknown or expired session.
+    pub(super) fn invalid_login() -> Self {
+        Self::new(40, "Invalid login information.")
+    }
+
+    /// 64: `field` is required.
+    pub(super) fn missing_field(field: &str) -> Self {
+        Self::new(64, format!("Missing {field}"))
+    }
+
+    /// 65: no such monitor, or a type that cannot be created.
+    pub(super) fn invalid_device() -> Self {
+        Self::new(65, "Invalid device.")
+    }
+
+    /// 66: the value of `field` is outside its rule.
+    pub(super) fn invalid_field(field: &str) -> Self {
+        Self::new(66, format!("Invalid {field}"))
+    }
+
+    /// 99: our own trouble.
+    pub(super) fn internal(message: impl Into<String>) -> Self {
+        Self::new(99, message)
+    }
+}
+
+impl From<ServiceError> for LegacyError {
+    fn from(refusal: ServiceError) -> Self {
+        match refusal {
+            ServiceError::Invalid(faults) => {
+                let first = faults
+                    .iter()
+                    .find(|fault| fault.kind == ValidationErrorKind::MissingField)
+                    .or(faults.first());
+                let (status, message) = first.map_or_else(
+                    || (66, "Invalid body".to_owned()),
+                    crate::syntax::ValidationError::to_legacy,
+                );
+                Self::new(status, message)
+            }
+            ServiceError::Unauthenticated(_) | ServiceError::InvalidCredentials => Self::invalid_login(),
+            ServiceError::Locked => Self::new(47, "Account locked or not yet active."),
+            ServiceError::RateLimited(seconds) => {
+                Self::new(47, format!("Too many attempts; try again in {seconds} s."))
+            }
+            ServiceError::Forbidden(message) => Self::new(63, message),
+            ServiceError::NotFound => Self::invalid_device(),
+            ServiceError::Conflict(message) => Self::new(66, message),
+            ServiceError::PreconditionFailed => Self::internal("It was changed meanwhile; try again."),
+            ServiceError::Unavailable(message) => Self::internal(message),
+            ServiceError::Store(error) => Self::from(error),
+        }
+    }
+}
+
+impl From<StoreError> for LegacyError {
+    fn from(error: StoreError) -> Self {
+        tracing::warn!(error_kind = error.kind(), error = %error, "cannot answer a call of the legacy API");
+        Self::internal("The store is not available now; try again later.")
+    }
+}
+
+/// What a call that went well answers beside the metadata.
+pub(super) enum LegacyResponse {
+    /// `results` at once.
+    Results(Value),
+    /// `results` as an array in pieces.
+    Stream(futures::stream::BoxStream<'static, std::io::Result<Vec<u8>>>),
+}
+
+/// Who called, as far as it is known.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Metadata {
+    pub(super) login: String,
+    pub(super) session: String,
+}
+
+impl Metadata {
+    fn to_json(&self, status: u16, message: &str) -> Value {
+        json!({"login": self.login, "session": self.session, "status": status.to_string(), "message": message})
+    }
+
+    /// The answer to a call that failed.
+    pub(super) fn error_response(&self, fault: &LegacyError) -> Response {
+        Json(json!({"metadata": self.to_json(fault.status, &fault.message)})).into_response()
+    }
+
+    /// The answer to a call that went well and has nothing more to say.
+    pub(super) fn empty_response(&self) -> Response {
+        Json(json!({"metadata": self.to_json(SUCCESS.0, SUCCESS.1)})).into_response()
+    }
+
+    /// The answer to a call that went well.
+    pub(super) fn success_response(&self, done: LegacyResponse) -> Response {
+        let metadata = self.to_json(SUCCESS.0, SUCCESS.1);
+        match done {
+            LegacyResponse::Results(results) => {
+                Json(json!({"metadata": metadata, "results": results})).into_response()
+            }
+            LegacyResponse::Stream(pieces) => {
+                let head = format!(r#"{{"metadata":{metadata},"results":["#);
+                ([(header::CONTENT_TYPE, "application/json")], Body::from_stream(stream_array(head, pieces)))
+                    .into_response()
+            }
+        }
+    }
+}
+
+/// `head`, the pieces with commas between, and the end. A piece that fails cuts the answer off.
+fn stream_array(
+    head: String,
+    pieces: impl Stream<Item = std::io::Result<Vec<u8>>> + Send + 'static,
+) -> impl Stream<Item = std::io::Result<Bytes>> + Send + 'static {
+    let mut first = true;
+    let pieces = pieces.filter(|piece| std::future::ready(!matches!(piece, Ok(bytes) if bytes.is_empty())));
+    let pieces = pieces.map(move |piece| {
+        let separator: &[u8] = if std::mem::take(&mut first) { b"" } else { b"," };
+        Ok(Bytes::from([separator, &piece?].concat()))
+    });
+    let whole = |bytes: Bytes| stream::once(std::future::ready(Ok(bytes)));
+    whole(Bytes::from(head)).chain(pieces).chain(whole(Bytes::from_static(b"]}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::ValidationError;
+    use crate::syntax::node::Position;
+
+    #[test]
+    fn every_refusal_has_its_status_and_what_is_missing_comes_first() {
+        let fault = |rule, path: &str| ValidationError::new(rule, path, Position::default(), "m");
+        let faults = vec![
+            fault(ValidationErrorKind::Range, "timeout"),
+            fault(ValidationErrorKind::MissingField, "name"),
+            fault(ValidationErrorKind::MissingField, "url"),
+        ];
+        for (refusal, status, message) in [
+            (ServiceError::Invalid(faults), 64, "Missing name"),
+            (
+                ServiceError::Invalid(vec![fault(ValidationErrorKind::Range, "api_steps[0].url")]),
+                66,
+                "Invalid api_steps",
+            ),
+            (ServiceError::Unauthenticated("x".to_owned()), 40, "Invalid login information."),
+            (ServiceError::InvalidCredentials, 40, "Invalid login information."),
+            (ServiceError::Locked, 47, "Account locked or not yet active."),
+            (ServiceError::RateLimited(7), 47, "Too many attempts; try again in 7 s."),
+            (ServiceError::Forbidden("no".to_owned()), 63, "no"),
+            (ServiceError::NotFound, 65, "Invalid device."),
+            (ServiceError::Store(StoreError::Closed), 99, "The store is not available now; try again later."),
+        ] {
+            assert_eq!(LegacyError::from(refusal), LegacyError::new(status, message));
+        }
+    }
+}

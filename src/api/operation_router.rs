@@ -1,0 +1,103 @@
+//! Collects operations with their handlers: the router asks for login and right before a handler runs.
+
+use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::handler::Handler;
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, on};
+use axum::{Extension, Router};
+
+use super::body::{MAX_BODY_BYTES, MAX_LARGE_BODY_BYTES};
+use super::credentials::{bearer_token, peer_address};
+use super::error::ApiError;
+use super::field_selection::{SELECT_PARAM, select_fields};
+use super::operation::Operation;
+use super::query::KnownParams;
+use super::state::ApiState;
+use crate::domain::Permission;
+
+/// Operations and the router that serves them.
+pub(super) struct OperationRouter {
+    state: ApiState,
+    router: Router<ApiState>,
+    operations: Vec<Operation>,
+}
+
+impl OperationRouter {
+    /// None yet.
+    pub(super) fn new(state: ApiState) -> Self {
+        Self { state, router: Router::new(), operations: Vec::new() }
+    }
+
+    /// With `operation`, done by `handler`. A handler takes the caller from `Extension<Caller>`, the body from
+    /// [`super::body::JsonBody`].
+    #[must_use]
+    pub(super) fn route<H, T>(mut self, operation: Operation, handler: H) -> Self
+    where
+        H: Handler<T, ApiState>,
+        T: 'static,
+    {
+        let route = on(operation.method.to_method_filter(), handler);
+        self.add_route(operation, route);
+        self
+    }
+
+    /// As [`OperationRouter::route`], with a body that may hold scripts or many monitors.
+    #[must_use]
+    pub(super) fn route_large<H, T>(mut self, operation: Operation, handler: H) -> Self
+    where
+        H: Handler<T, ApiState>,
+        T: 'static,
+    {
+        let route = on(operation.method.to_method_filter(), handler);
+        self.add_route(operation, route.layer(DefaultBodyLimit::max(MAX_LARGE_BODY_BYTES)));
+        self
+    }
+
+    /// Login and right are asked for before anything of the body is read.
+    fn add_route(&mut self, operation: Operation, route: MethodRouter<ApiState>) {
+        let (operation, route) = if operation.returns_one() {
+            (operation.with_query(&[SELECT_PARAM]), route.layer(middleware::from_fn(select_fields)))
+        } else {
+            (operation, route)
+        };
+        let route = match operation.right {
+            Some(right) => {
+                route.layer(middleware::from_fn_with_state((self.state.clone(), right), authorize))
+            }
+            None => route,
+        };
+        let route = route.layer(Extension(KnownParams::from(operation.query_names())));
+        self.router = std::mem::take(&mut self.router).route(operation.path, route);
+        self.operations.push(operation);
+    }
+
+    /// The operations so far.
+    pub(super) fn operations(&self) -> &[Operation] {
+        &self.operations
+    }
+
+    /// The router.
+    pub(super) fn into_router(self) -> Router {
+        self.router.layer(DefaultBodyLimit::max(MAX_BODY_BYTES)).with_state(self.state)
+    }
+}
+
+async fn authorize(
+    State((state, right)): State<(ApiState, Permission)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let (token, from) = (bearer_token(&request), peer_address(&request));
+    let caller = async { state.accounts.authenticate_bearer(&token?, from).await };
+    match caller.await.and_then(|caller| caller.require_right(right).map(|()| caller)) {
+        Ok(caller) => {
+            request.extensions_mut().insert(caller.clone());
+            let mut response = next.run(request).await;
+            // For the log line of the call.
+            response.extensions_mut().insert(caller);
+            response
+        }
+        Err(refusal) => ApiError::from(refusal).into_response(),
+    }
+}

@@ -1,0 +1,75 @@
+//! POST `/access-tokens` (behaviour.md 1 "Token"), and DELETE of the token that is sent.
+
+use axum::extract::{FromRequest, Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use serde_json::{Map, Value, json};
+
+use crate::api::body::JsonBody;
+use crate::api::credentials::{bearer_token, peer_address};
+use crate::api::error::ApiError;
+use crate::api::operation::{BodySpec, Operation, ResponseSpec, Verb};
+use crate::api::operation_router::OperationRouter;
+use crate::api::state::ApiState;
+use crate::domain::Permission;
+use crate::schema::reader::{FieldReader, InputFormat, reject_secret_sources};
+use crate::schema::table::FieldTable;
+use crate::schema::table::records::ACCESS_TOKEN;
+use crate::schema::table::requests::LOGIN;
+use crate::schema::typed::request::{LoginRequest, read_request};
+use crate::service::{Caller, ServiceError};
+use crate::syntax::node::Node;
+
+const PATH: &str = "/access-tokens";
+const TAG: &str = "access-tokens";
+
+pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
+    let create = Operation::new(Verb::Post, PATH, "createAccessToken", TAG, "Log in: a token for an hour");
+    let create = create
+        .with_right(None)
+        .with_body(BodySpec::Create(&LOGIN))
+        .with_response(ResponseSpec::One(&ACCESS_TOKEN))
+        .with_status(
+            StatusCode::TOO_MANY_REQUESTS.as_u16(),
+            "Too many failed logins of this user or from this address; `Retry-After` says when to try again",
+        );
+    let delete =
+        Operation::new(Verb::Delete, PATH, "deleteAccessToken", TAG, "Log out: end the token that is sent");
+    routes.route(create, log_in).route(delete.with_right(Some(Permission::ViewReports)), log_out)
+}
+
+async fn log_in(State(state): State<ApiState>, request: Request) -> Result<Response, ApiError> {
+    let from = peer_address(&request);
+    let JsonBody(body) = JsonBody::from_request(request, &state).await?;
+    let fields = body_fields(&LOGIN, &body)?;
+    let login: LoginRequest<'_> = read_request(&LOGIN, &fields).map_err(ServiceError::from)?;
+    let issued = state.accounts.log_in(login.username, login.password, from).await?;
+    let answer = json!({
+        "access_token": issued.token,
+        "expires_in": issued.expires_in,
+        "token_type": "Bearer",
+    });
+    // RFC 6749 section 5.1: nobody on the way may keep it.
+    let no_store = (header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(([no_store], Json(answer)).into_response())
+}
+
+async fn log_out(
+    State(state): State<ApiState>,
+    Extension(caller): Extension<Caller>,
+    request: Request,
+) -> Result<StatusCode, ApiError> {
+    state.accounts.log_out(&caller, &bearer_token(&request)?).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The fields of `body`, which has to be a whole object of `table`.
+pub(super) fn body_fields(
+    table: &'static FieldTable,
+    body: &Node,
+) -> Result<Map<String, Value>, ServiceError> {
+    let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
+    let fields = intake.read_fields(table, body, &[], true);
+    if intake.errors.is_empty() { Ok(fields) } else { Err(ServiceError::Invalid(intake.errors)) }
+}

@@ -1,0 +1,238 @@
+//! POST `/monitors/bulk-edit`, `/monitors/bulk-edit-passwords`, `/monitors/bulk-edit-scripts` and `/apply`.
+
+use std::collections::HashSet;
+
+use axum::extract::State;
+use axum::{Extension, Json};
+use serde_json::{Value, json};
+
+use crate::api::body::JsonBody;
+use crate::api::error::ApiError;
+use crate::api::operation::{BodySpec, Operation, ResponseSpec, Verb};
+use crate::api::operation_router::OperationRouter;
+use crate::api::state::ApiState;
+use crate::domain::{MonitorType, Permission};
+use crate::schema::reader::{FieldReader, InputFormat, reject_secret_sources};
+use crate::schema::table::FieldTable;
+use crate::schema::table::operations::{APPLY, APPLY_RESPONSE, BULK_EDIT_RESULT};
+use crate::schema::table::requests::{MONITOR_BULK_EDIT, PASSWORD_BULK_EDIT, SCRIPT_BULK_EDIT};
+use crate::schema::typed::request::{ApplyRequest, read_request};
+use crate::service::monitors;
+use crate::service::{AppliedChange, ApplyEntry, ApplyOptions, Caller, ServiceError};
+use crate::syntax::node::{Node, NodeValue};
+use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, display_value};
+
+/// Characters of a key at most.
+const MAX_KEY_CHARS: usize = 255;
+/// Faults that one answer names.
+const MAX_FAULTS: usize = 100;
+
+pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
+    let edit = |path, id, about, table: &'static FieldTable| {
+        Operation::new(Verb::Post, path, id, "monitors", about)
+            .with_right(Some(Permission::Edit))
+            .with_body(BodySpec::Create(table))
+            .with_response(ResponseSpec::One(&BULK_EDIT_RESULT))
+            .with_status(
+                403,
+                "The role lacks the right, or one of the monitors is not the account's or a file's",
+            )
+    };
+    let fields =
+        edit("/monitors/bulk-edit", "bulkEditMonitors", "Change several monitors", &MONITOR_BULK_EDIT);
+    let passwords = edit(
+        "/monitors/bulk-edit-passwords",
+        "bulkEditPasswords",
+        "Change a password wherever it stands in several monitors",
+        &PASSWORD_BULK_EDIT,
+    );
+    let scripts = edit(
+        "/monitors/bulk-edit-scripts",
+        "bulkEditScripts",
+        "Change a text wherever it stands in the scripts of several monitors",
+        &SCRIPT_BULK_EDIT,
+    );
+    let apply = Operation::new(Verb::Post, "/apply", "apply", "monitors", "Bring monitors of files in line")
+        .with_right(Some(Permission::Edit))
+        .with_body(BodySpec::Create(&APPLY))
+        .with_response(ResponseSpec::One(&APPLY_RESPONSE));
+    routes
+        .route(
+            fields,
+            async |State(state): State<ApiState>,
+                   Extension(caller): Extension<Caller>,
+                   JsonBody(body): JsonBody| {
+                let warnings = monitors::bulk_edit(&state.monitors, &caller, &body).await?;
+                Ok::<_, ApiError>(edited_response(&body, warnings))
+            },
+        )
+        .route(
+            passwords,
+            async |State(state): State<ApiState>,
+                   Extension(caller): Extension<Caller>,
+                   JsonBody(body): JsonBody| {
+                let warnings = monitors::bulk_edit_passwords(&state.monitors, &caller, &body).await?;
+                Ok::<_, ApiError>(edited_response(&body, warnings))
+            },
+        )
+        .route(
+            scripts,
+            async |State(state): State<ApiState>,
+                   Extension(caller): Extension<Caller>,
+                   JsonBody(body): JsonBody| {
+                let warnings = monitors::bulk_edit_scripts(&state.monitors, &caller, &body).await?;
+                Ok::<_, ApiError>(edited_response(&body, warnings))
+            },
+        )
+        .route_large(apply, apply_monitors)
+}
+
+/// 200 with the ids as texts, each once, as other edits answer theirs; and the warnings when there are any.
+pub(super) fn edited_response(body: &Node, warnings: Vec<String>) -> Json<Value> {
+    let monitors = body.get("monitors").map(Node::items).unwrap_or_default();
+    let mut seen = HashSet::new();
+    let ids: Vec<String> = monitors
+        .iter()
+        .filter_map(|node| match node.value {
+            NodeValue::Int(id) if seen.insert(id) => Some(id.to_string()),
+            _ => None,
+        })
+        .collect();
+    let mut answer = json!({"ids": ids});
+    if let (Value::Object(fields), false) = (&mut answer, warnings.is_empty()) {
+        fields.insert("warnings".to_owned(), warnings.into());
+    }
+    Json(answer)
+}
+
+async fn apply_monitors(
+    State(state): State<ApiState>,
+    Extension(caller): Extension<Caller>,
+    JsonBody(body): JsonBody,
+) -> Result<Json<Value>, ApiError> {
+    let (wanted, options) = parse_apply_request(body)?;
+    let changes = monitors::apply(&state.monitors, &caller, wanted, options).await?;
+    let changes: Vec<Value> = changes.into_iter().map(change_to_json).collect();
+    Ok(Json(json!({"changes": changes})))
+}
+
+fn change_to_json(change: AppliedChange) -> Value {
+    let AppliedChange { key, id, action, before, after, warnings } = change;
+    json!({"key": key, "id": id, "action": action, "before": before, "after": after, "warnings": warnings})
+}
+
+/// Takes the body apart; the fields of the monitors are judged where they are made.
+fn parse_apply_request(body: Node) -> Result<(Vec<ApplyEntry>, ApplyOptions), ServiceError> {
+    let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
+    let fields = intake.read_fields(&APPLY, &body, &[], true);
+    let mut faults = intake.errors;
+    let options = match read_request::<ApplyRequest>(&APPLY, &fields) {
+        Ok(wanted) => ApplyOptions { dry_run: wanted.dry_run, prune: wanted.prune },
+        Err(error) => {
+            faults.push(error.into());
+            return Err(ServiceError::Invalid(faults));
+        }
+    };
+    let mut keys = HashSet::new();
+    let mut wanted = Vec::new();
+    let monitors = into_entries(body).into_iter().find(|(name, _)| name == "monitors");
+    let items = match monitors.map(|(_, node)| node.value) {
+        Some(NodeValue::List(items)) => items,
+        _ => Vec::new(),
+    };
+    for (index, item) in items.into_iter().enumerate() {
+        if faults.len() >= MAX_FAULTS {
+            let message = format!("more than {MAX_FAULTS} things are wrong; what follows was not read");
+            faults.push(ValidationError::new(
+                ValidationErrorKind::Conflict,
+                "monitors",
+                item.position,
+                message,
+            ));
+            break;
+        }
+        match parse_entry(index, item) {
+            Ok(applied) if keys.insert(applied.key.clone()) => wanted.push(applied),
+            Ok(applied) => {
+                let path = format!("monitors[{index}].key");
+                let message = format!("`{path}` must be unique; `{}` stands here a second time", applied.key);
+                faults.push(ValidationError::new(
+                    ValidationErrorKind::DuplicateField,
+                    path,
+                    applied.body.position,
+                    message,
+                ));
+            }
+            Err(found) => faults.extend(found),
+        }
+    }
+    if faults.is_empty() { Ok((wanted, options)) } else { Err(ServiceError::Invalid(faults)) }
+}
+
+/// Key and type of one monitor, with its fields; `type` stays among them.
+fn parse_entry(index: usize, node: Node) -> Result<ApplyEntry, Vec<ValidationError>> {
+    let at = |field: &str| format!("monitors[{index}].{field}");
+    let mut faults = Vec::new();
+    if !matches!(node.value, NodeValue::Map(_)) {
+        let message = format!("`monitors[{index}]` must be a map of fields, not {}", display_value(&node));
+        return Err(vec![ValidationError::new(
+            ValidationErrorKind::Type,
+            format!("monitors[{index}]"),
+            node.position,
+            message,
+        )]);
+    }
+    let fits = |key: &&str| !key.is_empty() && key.chars().count() <= MAX_KEY_CHARS;
+    let key = node.get("key").and_then(Node::as_text).filter(fits).map(str::to_owned);
+    if key.is_none() {
+        let message = format!("`{}` must be a text of 1 to {MAX_KEY_CHARS} characters", at("key"));
+        faults.push(ValidationError::new(
+            ValidationErrorKind::MissingField,
+            at("key"),
+            node.position,
+            message,
+        ));
+    }
+    let word = node.get("type").and_then(Node::as_text);
+    let kind = word.and_then(MonitorType::from_name);
+    if kind.is_none() {
+        let message = match word {
+            Some(word) => format!(
+                "`{}` must be a type of monitors, not `{}`",
+                at("type"),
+                crate::syntax::truncate_value(word)
+            ),
+            None => format!("`{}` is required", at("type")),
+        };
+        let fault = ValidationError::new(ValidationErrorKind::Choice, at("type"), node.position, message);
+        let known = MonitorType::ALL.iter().map(|kind| kind.name());
+        faults.push(match word.and_then(|word| closest_match(word, known)) {
+            Some(near) => fault.with_hint(format!("did you mean `{near}`?")),
+            None => fault,
+        });
+    }
+    let place = node.position;
+    let fields = match node.value {
+        NodeValue::Map(fields) => fields,
+        _ => Vec::new(),
+    };
+    let twice = fields.iter().filter(|(name, _)| name.name == "key").count() > 1;
+    if twice {
+        let message = format!("`{}` stands here a second time", at("key"));
+        faults.push(ValidationError::new(ValidationErrorKind::DuplicateField, at("key"), place, message));
+    }
+    let fields = fields.into_iter().filter(|(name, _)| name.name != "key").collect();
+    match (key, kind) {
+        (Some(key), Some(kind)) if faults.is_empty() => {
+            Ok(ApplyEntry { key, kind, body: Node { value: NodeValue::Map(fields), position: place } })
+        }
+        _ => Err(faults),
+    }
+}
+
+fn into_entries(node: Node) -> Vec<(String, Node)> {
+    match node.value {
+        NodeValue::Map(entries) => entries.into_iter().map(|(key, node)| (key.name, node)).collect(),
+        _ => Vec::new(),
+    }
+}

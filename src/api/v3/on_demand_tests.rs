@@ -1,0 +1,83 @@
+//! GET and POST `/tests`, GET `/tests/{id}`: checks out of schedule.
+
+use axum::extract::State;
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use serde_json::{Value, json};
+
+use crate::api::error::ApiError;
+use crate::api::operation::{Operation, Param, ParamKind, ResponseSpec, Verb};
+use crate::api::operation_router::OperationRouter;
+use crate::api::path::{IdParam, parse_id};
+use crate::api::query::QueryParams;
+use crate::api::state::ApiState;
+use crate::domain::{LocationId, MonitorId, Permission};
+use crate::schema::table::records::TEST;
+use crate::service::{Caller, result_url};
+
+const PARAMS: &[Param] = &[
+    Param::new("monitor_id", ParamKind::Int(1), "The monitor to test").required(),
+    Param::new("location_id", ParamKind::Int(1), "Where; its home location when absent"),
+];
+
+pub(super) fn routes(routes: OperationRouter) -> OperationRouter {
+    let about = "Start a check out of schedule, which stays out of history, alerts and SLAs";
+    let start = |method, id| {
+        Operation::new(method, "/tests", id, "tests", about)
+            .with_right(Some(Permission::Edit))
+            .with_query(PARAMS)
+            .with_response(ResponseSpec::Schema(started_schema()))
+            .with_status(404, "The account has no such monitor")
+            .with_status(409, "The monitor does not permit checks out of schedule (`allow_internal_testing`)")
+            .with_status(429, "Too many tests of the account run already")
+    };
+    let one = Operation::new(Verb::Get, "/tests/{id}", "getTest", "tests", "One test on demand")
+        .with_right(Some(Permission::View))
+        .with_response(ResponseSpec::One(&TEST));
+    routes
+        .route(start(Verb::Post, "startTest"), start_test)
+        .route(start(Verb::Get, "startTestByGet"), start_test)
+        .route(one, get)
+}
+
+async fn start_test(
+    State(state): State<ApiState>,
+    Extension(caller): Extension<Caller>,
+    method: Method,
+    mut query: QueryParams,
+) -> Result<Response, ApiError> {
+    // Whoever only asks for the head of an answer starts nothing (RFC 9110, 9.2.1).
+    if method == Method::HEAD {
+        return Ok(StatusCode::OK.into_response());
+    }
+    let monitor = query.parse_one("monitor_id", "an id", parse_id);
+    let location = query.parse_one("location_id", "an id", parse_id);
+    if query.text("monitor_id").is_none() {
+        query.push_fault("`monitor_id` is required");
+    }
+    query.into_result()?;
+    let Some(monitor) = monitor else { return Err(ApiError::not_found()) };
+    let id = state.on_demand_tests.start(&caller, MonitorId(monitor), location.map(LocationId)).await?;
+    Ok(Json(json!({"id": id.to_string(), "result_url": result_url(id)})).into_response())
+}
+
+async fn get(
+    State(state): State<ApiState>,
+    Extension(caller): Extension<Caller>,
+    IdParam(id): IdParam,
+) -> Result<Response, ApiError> {
+    Ok(Json(state.on_demand_tests.get(&caller, id).await?).into_response())
+}
+
+fn started_schema() -> Value {
+    json!({
+        "title": "StartedTest",
+        "type": "object",
+        "properties": {
+            "id": {"type": "string", "description": "Number of the test"},
+            "result_url": {"type": "string", "format": "uri-reference", "description": "Where its outcome is found"},
+        },
+        "required": ["id", "result_url"],
+    })
+}

@@ -1,0 +1,311 @@
+//! What calls answer: every status that each may have, with its body and headers.
+
+use serde_json::{Map, Value, json};
+
+use crate::api::operation::{BodySpec, Operation, ResponseSpec};
+use crate::schema::json_schema::{SchemaRole, partial_schema_ref, schema_ref};
+use crate::schema::table::FieldTable;
+
+/// Statuses that many calls share: (status, when).
+const SHARED_RESPONSES: &[(u16, &str)] = &[
+    (400, "What was sent is not right; every offence is named"),
+    (401, "No access token, or one that is unknown or expired"),
+    (403, "The role, or what the call is about, does not permit it"),
+    (404, "Record not found"),
+    (405, "The path has no such method"),
+    (409, "It does not go together with what is there"),
+    (412, "It was changed meanwhile: `If-Match` names another version"),
+    (413, "The body is larger than the server takes"),
+    (415, "The body is not `application/json`"),
+    (429, "Too many attempts; `Retry-After` says when the next may be made"),
+    (500, "The server failed; its log says why"),
+    (503, "The server cannot do it now; try again later"),
+    (504, "The server took too long; the answer has no body"),
+];
+
+/// The answers of `operation` by status.
+pub(super) fn responses(operation: &Operation) -> Map<String, Value> {
+    let mut responses = Map::new();
+    let status = if matches!(operation.response, ResponseSpec::Empty) { "204" } else { "200" };
+    responses.insert(status.to_owned(), success_response(operation));
+    for (status, when) in failure_statuses(operation) {
+        let shared = SHARED_RESPONSES.contains(&(status, when));
+        let response = if shared {
+            json!({"$ref": format!("#/components/responses/{}", response_name(status))})
+        } else {
+            failure_response(status, when)
+        };
+        responses.insert(status.to_string(), response);
+    }
+    responses
+}
+
+/// The statuses of `operation` beside success, each with when it comes.
+pub(super) fn failure_statuses(operation: &Operation) -> Vec<(u16, &'static str)> {
+    let guarded = operation.right.is_some();
+    let takes_body = !matches!(operation.body, BodySpec::None);
+    let usual = [
+        (400, true),
+        (401, guarded),
+        (403, guarded),
+        (404, operation.path.contains('{')),
+        (412, operation.if_match),
+        (413, takes_body),
+        (415, takes_body),
+        (500, true),
+        (503, true),
+        (504, true),
+    ];
+    let usual = usual
+        .into_iter()
+        .filter(|(_, there)| *there)
+        .filter_map(|(status, _)| SHARED_RESPONSES.iter().copied().find(|(known, _)| *known == status));
+    let mut failures: Vec<(u16, &'static str)> =
+        usual.filter(|(status, _)| operation.extra_statuses.iter().all(|(own, _)| own != status)).collect();
+    failures.extend(operation.extra_statuses.iter().copied());
+    failures.sort_unstable_by_key(|(status, _)| *status);
+    failures
+}
+
+/// The shared responses, for the components.
+pub(super) fn shared_responses() -> Map<String, Value> {
+    SHARED_RESPONSES
+        .iter()
+        .map(|(status, when)| (response_name(*status), failure_response(*status, when)))
+        .collect()
+}
+
+/// The headers that answers carry, for the components.
+pub(super) fn response_headers() -> Value {
+    json!({
+        "X-Request-Id": {
+            "description": "Names this call in the log of the server",
+            "schema": {"type": "string"},
+        },
+        "ETag": {
+            "description": "The version of the object, for `If-Match`",
+            "schema": {"type": "string"},
+        },
+        "Retry-After": {
+            "description": "Seconds until the next attempt may be made",
+            "schema": {"type": "integer", "minimum": 0},
+        },
+        "WWW-Authenticate": {
+            "description": "How to log in: `Bearer`",
+            "schema": {"type": "string"},
+        },
+    })
+}
+
+/// The error body (behaviour.md 1 "Error body"), for the components.
+pub(super) fn error_schema() -> Value {
+    json!({
+        "title": "Errors",
+        "description": "Why a call was not done; every offence is named",
+        "type": "object",
+        "properties": {
+            "errors": {
+                "type": "array",
+                "minItems": 1,
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "code": {"type": "integer", "description": "The HTTP status", "minimum": 400, "maximum": 599},
+                        "message": {"type": "string", "description": "What is wrong, for people"},
+                    },
+                    "required": ["code", "message"],
+                    "additionalProperties": false,
+                },
+            },
+        },
+        "required": ["errors"],
+        "additionalProperties": false,
+    })
+}
+
+/// A list of `items` (behaviour.md 1 "Lists").
+fn list_schema(items: Value) -> Value {
+    let number = json!({"type": ["integer", "null"], "minimum": 0});
+    json!({
+        "type": "object",
+        "properties": {
+            "metadata": {
+                "type": "object",
+                "properties": {
+                    "__permissions": {
+                        "type": "object",
+                        "description": "What the caller may do with what is listed",
+                        "properties": {"acl": {"type": "integer"}},
+                        "required": ["acl"],
+                    },
+                    "resultset": {
+                        "type": "object",
+                        "properties": {
+                            "count": {
+                                "type": "integer",
+                                "minimum": 0,
+                                "description": "How many match in all, before `limit` and `offset`",
+                            },
+                            "limit": number,
+                            "offset": number,
+                        },
+                        "required": ["count", "limit", "offset"],
+                    },
+                },
+                "required": ["__permissions", "resultset"],
+            },
+            "results": {"type": "array", "items": items},
+        },
+        "required": ["metadata", "results"],
+        "additionalProperties": false,
+    })
+}
+
+fn response_name(status: u16) -> String {
+    format!("Error{status}")
+}
+
+fn failure_response(status: u16, when: &str) -> Value {
+    let mut headers = json!({"X-Request-Id": header_ref("X-Request-Id")});
+    match status {
+        401 => headers["WWW-Authenticate"] = header_ref("WWW-Authenticate"),
+        429 => headers["Retry-After"] = header_ref("Retry-After"),
+        _ => {}
+    }
+    if status == 504 {
+        return json!({"description": when, "headers": headers});
+    }
+    let message = when.split(['.', ';']).next().unwrap_or(when);
+    json!({
+        "description": when,
+        "headers": headers,
+        "content": {"application/json": {
+            "schema": {"$ref": "#/components/schemas/Errors"},
+            "example": {"errors": [{"code": status, "message": message}]},
+        }},
+    })
+}
+
+fn header_ref(name: &str) -> Value {
+    json!({"$ref": format!("#/components/headers/{name}")})
+}
+
+fn success_response(operation: &Operation) -> Value {
+    let mut headers = json!({"X-Request-Id": header_ref("X-Request-Id")});
+    if matches!(operation.response, ResponseSpec::One(_) | ResponseSpec::OneOf(_)) || operation.if_match {
+        headers["ETag"] = header_ref("ETag");
+    }
+    let chosen = operation.query.iter().any(|param| param.name == "select");
+    let schema = match &operation.response {
+        ResponseSpec::Empty => return json!({"description": "It is done", "headers": headers}),
+        ResponseSpec::File => {
+            let content = json!({"*/*": {"schema": {}}});
+            return json!({"description": "The file", "headers": headers, "content": content});
+        }
+        ResponseSpec::Saved(more) => saved_schema(*more),
+        ResponseSpec::One(table) if chosen && !is_monitor(table) => with_selection(table_ref(table, false)),
+        ResponseSpec::One(table) => table_ref(table, chosen),
+        ResponseSpec::OneOf(tables) => one_of_tables(tables, chosen),
+        ResponseSpec::List(tables) => list_schema(one_of_tables(tables, chosen)),
+        ResponseSpec::Schema(schema) if chosen => with_selection(extract_components(schema, &mut Map::new())),
+        ResponseSpec::Schema(schema) => extract_components(schema, &mut Map::new()),
+    };
+    let content = json!({"application/json": {"schema": schema}});
+    json!({"description": operation.response.description(), "headers": headers, "content": content})
+}
+
+/// `schema` with references in place of the objects that have a title, which go to `components`.
+pub(super) fn extract_components(schema: &Value, components: &mut Map<String, Value>) -> Value {
+    match schema {
+        Value::Object(entries) => {
+            let lifted = entries
+                .iter()
+                .map(|(name, entry)| (name.clone(), extract_components(entry, components)))
+                .collect::<Map<_, _>>();
+            let Some(title) = entries.get("title").and_then(Value::as_str) else { return lifted.into() };
+            components.insert(title.to_owned(), lifted.into());
+            json!({"$ref": format!("#/components/schemas/{title}")})
+        }
+        Value::Array(items) => items.iter().map(|item| extract_components(item, components)).collect(),
+        other => other.clone(),
+    }
+}
+
+/// `{"id":"123456"}`, with warnings when there are any.
+fn saved_schema(more: Option<&'static FieldTable>) -> Value {
+    let mut schema = json!({
+        "type": "object",
+        "properties": {
+            "id": {"type": "string", "pattern": "^[0-9]+$", "description": "Its number, as a text"},
+            "warnings": {
+                "type": "array",
+                "minItems": 1,
+                "items": {"type": "string"},
+                "description": "What its author should know",
+            },
+        },
+        "required": ["id"],
+        "additionalProperties": false,
+    });
+    for field in more.map(FieldTable::fields).unwrap_or_default() {
+        schema["properties"][field.name] = json!({"type": "string", "description": field.description});
+    }
+    schema
+}
+
+/// The object that `whole` describes, or those of its fields that `select` names.
+fn with_selection(whole: Value) -> Value {
+    json!({"anyOf": [whole, {"type": "object", "description": "The fields that `select` names"}]})
+}
+
+fn table_ref(table: &'static FieldTable, chosen: bool) -> Value {
+    if chosen && is_monitor(table) {
+        partial_schema_ref(table)
+    } else {
+        schema_ref(table, SchemaRole::Response)
+    }
+}
+
+fn one_of_tables(tables: &[&'static FieldTable], chosen: bool) -> Value {
+    let references: Vec<Value> = tables.iter().map(|table| table_ref(table, chosen)).collect();
+    match references.as_slice() {
+        [only] => only.clone(),
+        // Without the type among the chosen fields, an object may fit several types.
+        _ if chosen => json!({"anyOf": references}),
+        _ if tables.iter().all(|table| is_monitor(table)) => {
+            let mapping: Map<String, Value> = tables
+                .iter()
+                .map(|table| (table.name.to_owned(), schema_ref(table, SchemaRole::Response)["$ref"].clone()))
+                .collect();
+            json!({"oneOf": references, "discriminator": {"propertyName": "type", "mapping": mapping}})
+        }
+        _ => json!({"anyOf": references}),
+    }
+}
+
+fn is_monitor(table: &FieldTable) -> bool {
+    crate::domain::MonitorType::from_name(table.name).is_some()
+}
+
+impl ResponseSpec {
+    /// What it is, for people.
+    pub(super) fn description(&self) -> &'static str {
+        match self {
+            Self::Saved(_) => "Saved: its number, and what its author should know",
+            Self::One(_) | Self::OneOf(_) => "The object",
+            Self::List(_) => "The list",
+            Self::Schema(_) => "The answer",
+            Self::File => "The file",
+            Self::Empty => "It is done",
+        }
+    }
+
+    /// The tables that it shows objects of.
+    pub(super) fn tables(&self) -> Vec<&'static FieldTable> {
+        match self {
+            Self::One(table) => vec![table],
+            Self::OneOf(tables) | Self::List(tables) => tables.clone(),
+            Self::Saved(_) | Self::Schema(_) | Self::File | Self::Empty => Vec::new(),
+        }
+    }
+}

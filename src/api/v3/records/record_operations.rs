@@ -1,0 +1,141 @@
+//! The calls that one kind of record has, each as an operation with its handler.
+
+use axum::http::HeaderMap;
+use axum::{Extension, extract::State};
+
+use super::{filters, handlers};
+use crate::api::body::JsonBody;
+use crate::api::operation::{BodySpec, Operation, ResponseSpec, Verb};
+use crate::api::operation_router::OperationRouter;
+use crate::api::path::IdParam;
+use crate::api::query::QueryParams;
+use crate::api::state::ApiState;
+use crate::domain::{Permission, RecordKind};
+use crate::schema::table::FieldTable;
+use crate::service::Caller;
+
+/// One kind of record and where it is found.
+#[derive(Clone, Copy)]
+pub(super) struct RecordOperations {
+    kind: RecordKind,
+    table: &'static FieldTable,
+    tag: &'static str,
+    list_path: &'static str,
+    item_path: &'static str,
+}
+
+impl RecordOperations {
+    pub(super) const fn new(
+        kind: RecordKind,
+        table: &'static FieldTable,
+        tag: &'static str,
+        all: &'static str,
+        one: &'static str,
+    ) -> Self {
+        Self { kind, table, tag, list_path: all, item_path: one }
+    }
+
+    pub(super) fn list(
+        self,
+        routes: OperationRouter,
+        id: &'static str,
+        about: &'static str,
+    ) -> OperationRouter {
+        let operation = Operation::new(Verb::Get, self.list_path, id, self.tag, about)
+            .with_query(filters::filter_params(self.kind))
+            .with_paging()
+            .with_response(ResponseSpec::List(vec![self.table]));
+        let kind = self.kind;
+        routes.route(
+            operation,
+            move |State(state): State<ApiState>, Extension(caller): Extension<Caller>, query: QueryParams| {
+                handlers::list(kind, state, caller, query)
+            },
+        )
+    }
+
+    pub(super) fn get(
+        self,
+        routes: OperationRouter,
+        id: &'static str,
+        about: &'static str,
+    ) -> OperationRouter {
+        let operation = Operation::new(Verb::Get, self.item_path, id, self.tag, about)
+            .with_response(ResponseSpec::One(self.table));
+        let kind = self.kind;
+        routes.route(
+            operation,
+            move |State(state): State<ApiState>,
+                  Extension(caller): Extension<Caller>,
+                  IdParam(id): IdParam| { handlers::get(kind, state, caller, id) },
+        )
+    }
+
+    /// `once` is what only the answer to this call shows.
+    pub(super) fn create(
+        self,
+        routes: OperationRouter,
+        id: &'static str,
+        about: &'static str,
+        right: Permission,
+        once: Option<&'static FieldTable>,
+    ) -> OperationRouter {
+        let operation = Operation::new(Verb::Post, self.list_path, id, self.tag, about)
+            .with_right(Some(right))
+            .with_body(BodySpec::Create(self.table))
+            .with_response(ResponseSpec::Saved(once))
+            .with_status(409, "There is one of this name already");
+        let kind = self.kind;
+        routes.route(
+            operation,
+            move |State(state): State<ApiState>, Extension(caller): Extension<Caller>, body: JsonBody| {
+                handlers::create(kind, state, caller, body)
+            },
+        )
+    }
+
+    pub(super) fn patch(
+        self,
+        routes: OperationRouter,
+        id: &'static str,
+        about: &'static str,
+        right: Permission,
+    ) -> OperationRouter {
+        let operation = Operation::new(Verb::Patch, self.item_path, id, self.tag, about)
+            .with_right(Some(right))
+            .with_body(BodySpec::Patch(self.table))
+            .with_response(ResponseSpec::Saved(None))
+            .with_status(409, "It cannot be changed like this as things stand; the message says why")
+            .with_if_match();
+        let kind = self.kind;
+        routes.route(
+            operation,
+            move |State(state): State<ApiState>,
+                  Extension(caller): Extension<Caller>,
+                  IdParam(id): IdParam,
+                  headers: HeaderMap,
+                  body: JsonBody| handlers::patch(kind, state, caller, id, headers, body),
+        )
+    }
+
+    pub(super) fn delete(
+        self,
+        routes: OperationRouter,
+        id: &'static str,
+        about: &'static str,
+        right: Permission,
+    ) -> OperationRouter {
+        let operation = Operation::new(Verb::Delete, self.item_path, id, self.tag, about)
+            .with_right(Some(right))
+            .with_status(409, "Something still uses it; the message says what")
+            .with_if_match();
+        let kind = self.kind;
+        routes.route(
+            operation,
+            move |State(state): State<ApiState>,
+                  Extension(caller): Extension<Caller>,
+                  IdParam(id): IdParam,
+                  headers: HeaderMap| handlers::delete(kind, state, caller, id, headers),
+        )
+    }
+}

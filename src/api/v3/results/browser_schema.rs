@@ -1,0 +1,99 @@
+//! The schema of what a browser tells of a script that it played.
+
+use serde_json::{Value, json};
+
+use super::page_object_schema::page_object_schema;
+use super::schema_parts::{failure_schema, phases_schema};
+use crate::api::v3::json_schema::{boolean, integer, micros, named_object, text};
+
+/// A step as the browser saw it.
+pub(super) fn browser_step_schema() -> Value {
+    let act = named_object(
+        "ResultAct",
+        &["number", "action", "status", "total_us"],
+        json!({
+            "number": integer("Its place in the step"),
+            "action": text("What it does, as the script names it"),
+            "status": integer("Status code"),
+            "total_us": micros("How long it took"),
+            "skipped": boolean("Whether it was left out, being optional"),
+        }),
+    );
+    let timing = named_object(
+        "ResultPageTiming",
+        &["phases"],
+        json!({
+            "phases": phases_schema(),
+            "first_contentful_paint_us": micros("First contentful paint"),
+            "largest_contentful_paint_us": micros("Largest contentful paint"),
+            "layout_shift": {"type": "number", "description": "Cumulative layout shift, without unit"},
+        }),
+    );
+    let line = named_object(
+        "ResultConsoleEntry",
+        &["level", "source", "text"],
+        json!({
+            "level": text("`error`, `warning`, `info`, `debug`"),
+            "source": text("`javascript`, `console`, `network`, …"),
+            "text": text("The text, cut to a readable length"),
+            "url": text("Where it came from"),
+            "line": integer("The line there, from 1"),
+        }),
+    );
+    let mut schema = named_object(
+        "ResultPlayedStep",
+        &["http_status", "acts", "unlisted"],
+        json!({
+            "url": text("Address of the page at its end"),
+            "title": text("Title of the page at its end"),
+            "http_status": integer("Status code of the last document that was loaded in it; 0 when none was"),
+            "acts": {"type": "array", "items": act, "description": "Its acts; ends with the one that failed"},
+            "timing": timing,
+            "objects": {"type": "array", "items": page_object_schema(), "description": "What the browser loaded meanwhile; left out in lists"},
+            "unlisted": integer("Requests beyond those"),
+            "console": {"type": "array", "items": line, "description": "Errors of JavaScript and lines of the console; left out in lists"},
+        }),
+    );
+    schema["description"] = Value::from("What the browser told of it, of a step of a script");
+    schema
+}
+
+/// The browser of a result.
+pub(super) fn browser_schema() -> Value {
+    let mut schema = named_object(
+        "ResultBrowser",
+        &["name", "viewport"],
+        json!({
+            "name": text("`Google Chrome`, `Firefox` or `Internet Explorer`"),
+            "version": text("Its version"),
+            "driver": text("Its driver, with version"),
+            "user_agent": text("What it called itself to servers"),
+            "viewport": {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "integer"},
+                "description": "Width and height of the page in CSS pixels"},
+            "device": text("The device of the settings that it pretended to be"),
+            "trace_id": text("Trace id of the requests to the script's own site, in hexadecimal"),
+            "memory_bytes": integer("Most bytes of memory that its processes took together"),
+        }),
+    );
+    schema["description"] = Value::from("The browser that played a script");
+    schema
+}
+
+/// Content views of a result.
+pub(super) fn content_views_schema() -> Value {
+    let view = named_object(
+        "ResultView",
+        &["id", "name", "status", "total_us", "objects", "bytes"],
+        json!({
+            "id": integer("Its id"),
+            "name": text("What people call it"),
+            "status": integer("Status code"),
+            "notify_on_error": {"type": "boolean", "description": "Whether its errors are told"},
+            "total_us": micros("From the start of its first object or step to the end of its last"),
+            "objects": integer("How many objects belong to it"),
+            "bytes": integer("Decoded bytes of them"),
+            "failures": {"type": "array", "items": failure_schema(), "description": "All that was wrong with it"},
+        }),
+    );
+    json!({"type": "array", "items": view, "description": "Content views of a script"})
+}

@@ -1,0 +1,56 @@
+//! Reads results page by page and sends them as one list.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::api::list_response;
+use crate::domain::{CheckId, CheckResult, PaginatedResults, Pagination, ResultFilter, StoreError};
+use crate::service::StatusQueries;
+use crate::service::details::without_bodies;
+
+/// How many results are read and sent at a time.
+const PAGE_ROWS: u32 = 500;
+
+pub(super) fn next_page(left: u64, offset: u64) -> Pagination {
+    Pagination { limit: u32::try_from(left).unwrap_or(PAGE_ROWS).min(PAGE_ROWS), offset }
+}
+
+/// Reads on, page by page. New results push older ones into the next page; those are not sent twice.
+pub(super) struct ResultReader {
+    pub(super) view: Arc<StatusQueries>,
+    pub(super) filter: ResultFilter,
+    pub(super) offset: u64,
+    pub(super) left: u64,
+    pub(super) fetched: Option<PaginatedResults>,
+    pub(super) seen: HashSet<CheckId>,
+}
+
+impl ResultReader {
+    pub(super) async fn read_page(mut self) -> Result<Option<(Vec<u8>, Self)>, StoreError> {
+        let fetched = match self.fetched.take() {
+            Some(first) => first,
+            None if self.left == 0 => return Ok(None),
+            None => self.view.results(self.filter.clone(), next_page(self.left, self.offset)).await?,
+        };
+        let rows = fetched.results.len() as u64;
+        let times = fetched.results.first().zip(fetched.results.last());
+        let times = times.map(|(first, last)| (first.planned_at, last.planned_at));
+        let at_last = fetched.results.iter().filter(|result| times.is_some_and(|t| result.planned_at == t.1));
+        let at_last = at_last.count() as u64;
+        let fresh = fetched.results.into_iter().filter(|result| !self.seen.contains(&result.check_id));
+        let fresh: Vec<CheckResult> = fresh.map(without_bodies).collect();
+        match times {
+            // On by time: an offset would read all that was sent before anew for each page.
+            Some((first, last)) if first != last => {
+                self.filter.until = Some(last + Duration::from_micros(1));
+                self.offset = at_last;
+            }
+            _ => self.offset += rows,
+        }
+        self.left =
+            if rows < u64::from(PAGE_ROWS) { 0 } else { self.left.saturating_sub(fresh.len() as u64) };
+        self.seen = fresh.iter().map(|result| result.check_id).collect();
+        Ok(Some((list_response::json_chunk(&fresh), self)))
+    }
+}

@@ -1,0 +1,308 @@
+//! The runners of this process, one for each location that it hosts, as what plans monitors.
+
+use crate::sync::{Mutex, RwLock};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::try_join_all;
+
+use super::blackout_cache::BlackoutCache;
+use crate::agent::{Assignment, AssignmentChange, Connectivity, RunOrderError, RunnerHandle};
+use crate::catalog::{AccountCache, AccountFacts, MonitorCache};
+use crate::clock::Clock;
+use crate::domain::{Capture, CheckResult, CustomerId, Location, LocationId, MonitorId, Timestamp};
+use crate::net::{Deadline, Endpoint, Net, UpstreamProxy};
+use crate::pipeline::{AgentStatus, Ingestor, PlanError, PlanFuture, Planner};
+use crate::probe::{self, ProbeSettings};
+use crate::schedule::LocationRotation;
+use crate::schema::Monitor;
+use crate::service::LastRunLookup;
+use crate::store::MonitorState;
+
+/// What of an account decides how its monitors run: its default pool and days before a certificate's end.
+type PlanningTerms = (Vec<i64>, u32);
+
+/// Longest that a traceroute may take.
+const TRACEROUTE_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// Until when the slots of monitors are accounted for, at each location.
+pub type RecordedUntil = HashMap<LocationId, HashMap<MonitorId, Timestamp>>;
+
+/// A location that this process hosts, with what runs its checks.
+#[derive(Clone)]
+pub struct LocationAgent {
+    /// The location.
+    pub location: Location,
+    /// Whether it looks at failures of monitors that do not run there.
+    pub can_verify: bool,
+    /// What runs its checks.
+    pub runner: RunnerHandle,
+    /// Its network.
+    pub net: Arc<Net>,
+    /// What tells that it is cut off itself, where there are targets for that.
+    pub connectivity: Option<Arc<Connectivity>>,
+}
+
+/// What the planner works with.
+pub struct PlannerDependencies {
+    /// Every location that this process hosts, the default of accounts first.
+    pub agents: Vec<LocationAgent>,
+    /// Knows where monitors stand.
+    pub ingestor: Arc<Ingestor>,
+    /// Knows the accounts.
+    pub directory: Arc<AccountCache>,
+    /// Told of what is read of them.
+    pub blackout_cache: Arc<BlackoutCache>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// What checks have in common.
+    pub probes: ProbeSettings,
+}
+
+/// Plans each monitor at those locations of its pool that this process hosts.
+pub struct LocalPlanner {
+    outposts: Vec<LocationAgent>,
+    ingestor: Arc<Ingestor>,
+    directory: Arc<AccountCache>,
+    quiet: Arc<BlackoutCache>,
+    clock: Arc<dyn Clock>,
+    probes: RwLock<ProbeSettings>,
+    /// The terms that monitors were planned by last.
+    terms: Mutex<HashMap<CustomerId, PlanningTerms>>,
+}
+
+impl LocalPlanner {
+    /// A planner over `parts`.
+    #[must_use]
+    pub fn new(parts: PlannerDependencies) -> Self {
+        let PlannerDependencies {
+            agents: outposts,
+            ingestor,
+            directory,
+            blackout_cache: quiet,
+            clock,
+            probes,
+        } = parts;
+        let (probes, terms) = (RwLock::new(probes), Mutex::default());
+        Self { outposts, ingestor, directory, quiet, clock, probes, terms }
+    }
+
+    /// Takes new settings for what is planned from now on. The keys and the browsers stay those that it has.
+    pub(super) fn update_probe_settings(&self, probes: ProbeSettings) {
+        let mut before = self.probes.write();
+        let browser = Arc::clone(&before.browser_pool);
+        *before = ProbeSettings { keyring: before.keyring.take(), browser_pool: browser, ..probes };
+    }
+
+    /// Lets the checks at every location know these proxies from now on.
+    pub(super) fn update_proxies(&self, proxies: &BTreeMap<i64, UpstreamProxy>) {
+        for outpost in &self.outposts {
+            outpost.net.set_proxies(proxies.clone());
+        }
+    }
+
+    /// Plans `puts`; the slots of each since the time in `last` are accounted for.
+    ///
+    /// # Errors
+    /// [`PlanError::Stopped`] when a runner has ended.
+    pub async fn plan_from(
+        &self,
+        puts: &[Monitor],
+        removed: &[MonitorId],
+        last: &RecordedUntil,
+    ) -> Result<(), PlanError> {
+        let now = self.clock.now();
+        let mut changes: Vec<Vec<AssignmentChange>> =
+            self.outposts.iter().map(|_| removed.iter().copied().map(remove_change).collect()).collect();
+        let mut known: HashMap<CustomerId, Option<Arc<AccountFacts>>> = HashMap::new();
+        for monitor in puts {
+            let facts = match known.entry(monitor.customer) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(unknown) => unknown.insert(self.account_facts(monitor.customer).await),
+            };
+            let facts = facts.as_deref();
+            let plan = monitor.is_planned(now).then(|| monitor.run_plan(&self.location_pool(monitor, facts)));
+            // Built once, and not at all for one that runs elsewhere.
+            let mut common: Option<Assignment> = None;
+            for (outpost, changes) in self.outposts.iter().zip(&mut changes) {
+                let id = outpost.location.id;
+                let Some(part) = plan.as_ref().and_then(|plan| plan.location_rotation(id)) else {
+                    changes.push(remove_change(monitor.id));
+                    continue;
+                };
+                let common = common.get_or_insert_with(|| self.assignment(monitor, facts, id));
+                let last_planned_at = last.get(&id).and_then(|last| last.get(&monitor.id)).copied();
+                let state = self.ingestor.state_at(monitor.id, id);
+                let full_page_at = state.and_then(|state| state.full_page_at);
+                let assignment =
+                    Assignment { location: id, share: part, last_planned_at, full_page_at, ..common.clone() };
+                changes.push(AssignmentChange::Put(Arc::new(assignment)));
+            }
+        }
+        // Before their first result.
+        self.ingestor.update_monitors(puts.to_vec(), removed.to_vec()).await;
+        let applied =
+            self.outposts.iter().zip(changes).map(|(outpost, changes)| outpost.runner.apply(changes));
+        try_join_all(applied).await.map_err(|_| PlanError::Stopped)?;
+        self.ingestor.remove_states(removed);
+        Ok(())
+    }
+
+    /// Plans the monitors of accounts anew whose terms changed since.
+    ///
+    /// # Errors
+    /// [`PlanError::Stopped`] when a runner has ended.
+    pub async fn replan_changed_accounts(&self, roster: &MonitorCache) -> Result<(), PlanError> {
+        let before = self.terms.lock().clone();
+        for (customer, terms) in before {
+            let Some(facts) = self.account_facts(customer).await else { continue };
+            let now = planning_terms(&facts);
+            if now == terms {
+                continue;
+            }
+            // So that no newer version is planned meanwhile, which this would put back.
+            let _turn = roster.lock_exclusive().await;
+            let every = roster.len();
+            let monitors = roster.list_from(MonitorId(i64::MIN), every, |m| m.customer == customer);
+            self.plan_from(&monitors, &[], &RecordedUntil::new()).await?;
+            self.terms.lock().insert(customer, now);
+        }
+        Ok(())
+    }
+
+    /// `None` when the store cannot be read: then monitors run by what is known of all accounts.
+    async fn account_facts(&self, customer: CustomerId) -> Option<Arc<AccountFacts>> {
+        match self.directory.facts(customer).await {
+            Ok(facts) => {
+                self.quiet.update(&facts);
+                let mut terms = self.terms.lock();
+                // Only the first: what changes later is found by `follow`, which plans all of the account.
+                terms.entry(customer).or_insert_with(|| planning_terms(&facts));
+                Some(facts)
+            }
+            Err(error) => {
+                tracing::warn!(customer_id = %customer, error = %error, "monitors are planned without what their account says");
+                None
+            }
+        }
+    }
+
+    /// Where `monitor` runs: its own locations, those of its account, or the first one here.
+    fn location_pool(&self, monitor: &Monitor, facts: Option<&AccountFacts>) -> Vec<LocationId> {
+        if let Some(facts) = facts {
+            return facts.location_pool(monitor).into_iter().map(LocationId).collect();
+        }
+        let own = monitor.document.location_ids();
+        let first = || self.outposts.first().map(|outpost| outpost.location.id).into_iter().collect();
+        if own.is_empty() { first() } else { own }
+    }
+
+    fn agent_at(&self, location: LocationId) -> Result<&LocationAgent, PlanError> {
+        self.outposts.iter().find(|outpost| outpost.location.id == location).ok_or(PlanError::LocationOffline)
+    }
+
+    /// `monitor` as it runs at `location`, in each of its runs.
+    fn assignment(
+        &self,
+        monitor: &Monitor,
+        facts: Option<&AccountFacts>,
+        location: LocationId,
+    ) -> Assignment {
+        let document = &monitor.document;
+        let own = {
+            let probes = self.probes.read();
+            let certificate_days = facts.map_or(probes.certificate_days, |facts| facts.certificate_days);
+            ProbeSettings { certificate_days, monitor: monitor.id, ..probes.clone() }
+        };
+        let (probe, weight) = probe::build(document, &own);
+        Assignment {
+            monitor_id: monitor.id,
+            customer: monitor.customer,
+            revision: monitor.revision,
+            name: monitor.name().into(),
+            kind: monitor.monitor_type(),
+            interval: monitor.interval(),
+            offset: monitor.offset(),
+            share: LocationRotation::default(),
+            timeout: probe.time_limit(monitor.timeout()),
+            retry: document.settings().schedule.retry_on_failure,
+            location,
+            probe,
+            weight,
+            last_planned_at: None,
+            full_page_at: None,
+        }
+    }
+}
+
+fn remove_change(monitor_id: MonitorId) -> AssignmentChange {
+    AssignmentChange::Remove { monitor_id, cancel: true }
+}
+
+fn planning_terms(facts: &AccountFacts) -> PlanningTerms {
+    (facts.default_locations.clone(), facts.certificate_days)
+}
+
+impl Planner for LocalPlanner {
+    fn apply(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>) -> PlanFuture<'_, ()> {
+        Box::pin(async move { self.plan_from(&puts, &removed, &RecordedUntil::new()).await })
+    }
+
+    fn run_once(&self, monitor: Monitor, location: LocationId) -> PlanFuture<'_, CheckResult> {
+        Box::pin(async move {
+            let outpost = self.agent_at(location)?;
+            let facts = self.account_facts(monitor.customer).await;
+            let assignment = Arc::new(self.assignment(&monitor, facts.as_deref(), location));
+            outpost.runner.run_once(assignment).await.map_err(|error| match error {
+                RunOrderError::NotPlanned => PlanError::LocationOffline,
+                RunOrderError::Busy => PlanError::Busy,
+                RunOrderError::Stopped => PlanError::Stopped,
+            })
+        })
+    }
+
+    fn trace(
+        &self,
+        monitor: Monitor,
+        location: LocationId,
+        address: Option<IpAddr>,
+    ) -> PlanFuture<'_, Capture> {
+        Box::pin(async move {
+            let net = Arc::clone(&self.agent_at(location)?.net);
+            let facts = self.account_facts(monitor.customer).await;
+            let probe = self.assignment(&monitor, facts.as_deref(), location).probe;
+            let to = Endpoint {
+                pinned_address: address,
+                ..Endpoint::new(probe.target().ok_or(PlanError::LocationOffline)?, 0)
+            };
+            Ok(net.traceroute_capture(&to, Deadline::within(TRACEROUTE_TIMEOUT)).await)
+        })
+    }
+
+    fn agent_statuses(&self) -> Vec<AgentStatus> {
+        let hosted = self.outposts.iter().map(|outpost| AgentStatus {
+            location: outpost.location.clone(),
+            is_alive: outpost.runner.is_alive(),
+            is_isolated: outpost.connectivity.as_ref().is_some_and(|connectivity| connectivity.is_isolated()),
+            can_verify: outpost.can_verify,
+        });
+        let elsewhere = self.quiet.locations().into_values();
+        let elsewhere = elsewhere.filter(|location| self.agent_at(location.id).is_err());
+        let away =
+            |location| AgentStatus { location, is_alive: false, is_isolated: false, can_verify: false };
+        hosted.chain(elsewhere.map(away)).collect()
+    }
+}
+
+impl LastRunLookup for LocalPlanner {
+    fn last_run(&self, monitor: &Monitor) -> Option<MonitorState> {
+        let states = self
+            .outposts
+            .iter()
+            .filter_map(|outpost| self.ingestor.state_at(monitor.id, outpost.location.id));
+        states.max_by_key(|state| state.planned_at)
+    }
+}

@@ -1,0 +1,109 @@
+//! The locations that this process hosts, at work: a network and a runner for each.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+
+use super::blackout_cache::BlackoutCache;
+use super::local_planner::LocationAgent;
+use crate::agent;
+use crate::agent::{AdmissionLimits, BlackoutLookup, Connectivity, ExecutionContext, ResultSink};
+use crate::clock::Clock;
+use crate::domain::CheckResult;
+use crate::net::Net;
+use crate::pipeline::Ingestor;
+use crate::settings::{ConcurrencySettings, HostedLocation, Settings};
+use crate::telemetry::Metrics;
+
+/// Starts a runner without monitors for each location of `settings`; results go to `ingestor`.
+///
+/// # Errors
+/// When the network of a location cannot be set up.
+pub(super) fn start_agents(
+    settings: &Settings,
+    ingestor: &Arc<Ingestor>,
+    quiet: &Arc<BlackoutCache>,
+    clock: &Arc<dyn Clock>,
+    metrics: &Arc<Metrics>,
+) -> anyhow::Result<Vec<LocationAgent>> {
+    let sink: Arc<dyn ResultSink> = Arc::new(IngestSink(Arc::clone(ingestor)));
+    // One room for all of them.
+    let hosted = settings.hosted_locations();
+    let room = (settings.probe.browser_pool.max_concurrent_checks() / hosted.len().max(1)).max(1);
+    let start = |hosted| start_agent(hosted, room, quiet, clock, &sink, metrics);
+    hosted.into_iter().map(start).collect()
+}
+
+fn start_agent(
+    hosted: HostedLocation,
+    room: usize,
+    quiet: &Arc<BlackoutCache>,
+    clock: &Arc<dyn Clock>,
+    sink: &Arc<dyn ResultSink>,
+    metrics: &Arc<Metrics>,
+) -> anyhow::Result<LocationAgent> {
+    let HostedLocation {
+        location,
+        net,
+        proxy,
+        proxies,
+        concurrency: engine,
+        verifies,
+        connectivity_targets: connectivity,
+    } = hosted;
+    let unusable = || format!("the network of location `{}` cannot be set up", location.name);
+    let net = Net::new(&net).with_context(unusable)?.with_default_proxy(proxy).with_proxies(proxies);
+    let net = Arc::new(net);
+    let connectivity = Connectivity::new(connectivity, Arc::clone(&net), Arc::clone(clock)).map(Arc::new);
+    let silence: Arc<dyn BlackoutLookup> = quiet.clone();
+    let place = ExecutionContext {
+        connectivity: connectivity.clone(),
+        blackouts: Some(silence),
+        ..ExecutionContext::new(Arc::clone(&net), Arc::clone(clock))
+    };
+    let runner =
+        agent::start_runner(admission_limits(&engine, room), place, Arc::clone(sink), Arc::clone(metrics));
+    Ok(LocationAgent { location, can_verify: verifies, runner, net, connectivity })
+}
+
+/// Heavy checks wait for the `room` that there is for browsers before they begin: their time is not running there.
+fn admission_limits(engine: &ConcurrencySettings, room: usize) -> AdmissionLimits {
+    let ConcurrencySettings { total, light, heavy, per_target, queue_capacity: queue, drain_timeout: _ } =
+        *engine;
+    let heavy = heavy.min(room);
+    AdmissionLimits { total, light, heavy, per_target, queue }
+}
+
+/// Hands results to the store's side.
+struct IngestSink(Arc<Ingestor>);
+
+impl ResultSink for IngestSink {
+    fn deliver(&self, result: CheckResult) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(self.0.submit(result))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn no_more_heavy_checks_run_than_there_is_room_for_browsers() {
+        let engine = ConcurrencySettings {
+            total: 9,
+            light: 8,
+            heavy: 4,
+            per_target: 3,
+            queue_capacity: 2,
+            drain_timeout: Duration::ZERO,
+        };
+        for (room, heavy) in [(1, 1), (4, 4), (usize::MAX, 4)] {
+            assert_eq!(
+                admission_limits(&engine, room),
+                AdmissionLimits { total: 9, light: 8, heavy, per_target: 3, queue: 2 }
+            );
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! Monitor files: which there are, what they hold, and whether they changed.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::validation_context::KnownReferences;
+use crate::domain::CustomerId;
+use crate::schema::monitor_file::{FileMonitor, KeyPolicy, load};
+use crate::schema::reader::SecretSource;
+use crate::schema::validation_context::ValidationContext;
+use crate::service::DesiredMonitor;
+use crate::settings::{Settings, read_secret, read_text};
+use crate::syntax::node::Position;
+use crate::syntax::{ValidationError, ValidationErrorKind};
+
+/// Endings of monitor files.
+pub const MONITOR_FILE_EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
+
+/// Folders in folders that are looked into.
+const MAX_DEPTH: usize = 8;
+
+/// What tells one state of a file from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FileStamp {
+    inode: u64,
+    bytes: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+/// The stamps of all files that the configuration is made of.
+pub(super) type Fingerprint = BTreeMap<PathBuf, Option<FileStamp>>;
+
+/// The state of the settings file, of all monitor files and of the files with `secrets` that they name now;
+/// cheap, nothing is read.
+pub(super) fn fingerprint(config: Option<&Path>, monitors: &[PathBuf], secrets: &[PathBuf]) -> Fingerprint {
+    let stamp = |path: &Path| {
+        let meta = fs::metadata(path).ok()?;
+        Some(FileStamp {
+            inode: meta.ino(),
+            bytes: meta.len(),
+            modified: (meta.mtime(), meta.mtime_nsec()),
+            changed: (meta.ctime(), meta.ctime_nsec()),
+        })
+    };
+    let mut files: Vec<PathBuf> = config.map(Path::to_path_buf).into_iter().collect();
+    files.extend_from_slice(secrets);
+    for place in monitors {
+        match collect_files(place) {
+            Ok(found) => files.extend(found),
+            Err(_) => files.push(place.clone()),
+        }
+    }
+    files.into_iter().map(|path| (path.clone(), stamp(&path))).collect()
+}
+
+/// Reads every monitor file of `settings` and judges what it holds. Answers with all faults when there is
+/// one; else with the monitors, and their warnings.
+pub fn read_monitors(settings: &Settings) -> Result<Vec<FileMonitor>, Vec<ValidationError>> {
+    read_monitors_and_secret_paths(settings).0
+}
+
+/// As [`read_monitors`], with the files of secrets that the monitors name, there or not.
+pub(super) fn read_monitors_and_secret_paths(
+    settings: &Settings,
+) -> (Result<Vec<FileMonitor>, Vec<ValidationError>>, Vec<PathBuf>) {
+    let mut faults = Vec::new();
+    let mut texts = Vec::new();
+    for place in &settings.monitor_paths {
+        if !settings.monitor_paths_are_set && !place.exists() {
+            continue;
+        }
+        match collect_files(place) {
+            Ok(files) => texts.extend(files.iter().filter_map(|file| read_or_fault(file, &mut faults))),
+            Err(message) => faults.push(file_fault(place, message)),
+        }
+    }
+    let known = KnownReferences::from_settings(settings);
+    let mut monitors = Vec::new();
+    let secret_files = RefCell::new(BTreeSet::new());
+    for (file, text) in texts {
+        // Each file by itself, since the secrets that it names stand beside it.
+        let folder = file.parent().unwrap_or(Path::new("")).to_owned();
+        let secrets = |at: SecretSource<'_>| {
+            if let SecretSource::File(path) = at {
+                secret_files.borrow_mut().insert(folder.join(path));
+            }
+            read_secret(&folder, at)
+        };
+        let named = [(file.display().to_string(), text)];
+        let found = load(&named, KeyPolicy::Required, &known.validation_context(), &secrets);
+        monitors.extend(found.monitors);
+        faults.extend(found.errors);
+    }
+    faults.extend(duplicate_key_faults(&monitors));
+    faults.extend(plan_quota_faults(settings, &monitors));
+    faults.sort_by(|a, b| (&a.file, a.position).cmp(&(&b.file, b.position)));
+    let found = if faults.is_empty() { Ok(monitors) } else { Err(faults) };
+    (found, secret_files.into_inner().into_iter().collect())
+}
+
+/// Reads the monitor files at `place` for `vigie apply`, which the rules on accounts do not concern: the server
+/// knows those. Secrets stand beside each file. Answers with all faults when there is one.
+pub fn read_for_apply(place: &Path) -> Result<Vec<FileMonitor>, Vec<ValidationError>> {
+    let files = collect_files(place).map_err(|message| vec![file_fault(place, message)])?;
+    let mut faults = Vec::new();
+    let mut monitors = Vec::new();
+    for (file, text) in files.iter().filter_map(|file| read_or_fault(file, &mut faults)).collect::<Vec<_>>() {
+        let folder = file.parent().unwrap_or(Path::new("")).to_owned();
+        let secrets = |at: SecretSource<'_>| read_secret(&folder, at);
+        let named = [(file.display().to_string(), text)];
+        let found = load(&named, KeyPolicy::Required, &ValidationContext::default(), &secrets);
+        monitors.extend(found.monitors);
+        faults.extend(found.errors);
+    }
+    faults.extend(duplicate_key_faults(&monitors));
+    faults.extend(monitors.iter().filter(|monitor| monitor.customer != CustomerId(1)).map(|monitor| {
+        let message = "`customer` is for files on the server; here the account is that of the token";
+        ValidationError::new(ValidationErrorKind::Conflict, "customer", monitor.position, message)
+            .with_file(&monitor.file)
+            .with_hint("remove it")
+    }));
+    if files.is_empty() {
+        faults.push(file_fault(place, "holds no monitor files (*.yaml, *.yml, *.json)".to_owned()));
+    }
+    faults.sort_by(|a, b| (&a.file, a.position).cmp(&(&b.file, b.position)));
+    if faults.is_empty() { Ok(monitors) } else { Err(faults) }
+}
+
+/// The monitors as the store's side takes them.
+pub(super) fn into_desired(monitors: Vec<FileMonitor>) -> Vec<DesiredMonitor> {
+    let wanted = |monitor: FileMonitor| DesiredMonitor {
+        key: monitor.key.into(),
+        file: file_name(&monitor.file).into(),
+        customer: monitor.customer,
+        document: Arc::new(monitor.document),
+    };
+    monitors.into_iter().map(wanted).collect()
+}
+
+/// The last part of a path: accounts are not told how folders of the host are called.
+fn file_name(file: &str) -> &str {
+    Path::new(file).file_name().and_then(|name| name.to_str()).unwrap_or(file)
+}
+
+/// Monitors beyond the number that their plan permits; a document alone cannot know.
+fn plan_quota_faults(settings: &Settings, monitors: &[FileMonitor]) -> Vec<ValidationError> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    let mut faults = Vec::new();
+    for monitor in monitors {
+        let code = monitor.document.billing_plancode();
+        let count = counts.entry(code).or_default();
+        *count += 1;
+        let most = settings.plans.iter().find(|plan| plan.code == code).and_then(|plan| plan.max_monitors);
+        if let Some(most) = most.filter(|most| *count > *most) {
+            let message = format!("plan `{code}` is full with {most} monitors");
+            let fault = ValidationError::new(
+                ValidationErrorKind::Conflict,
+                "billing_plancode",
+                monitor.position,
+                message,
+            );
+            faults.push(fault.with_file(&monitor.file));
+        }
+    }
+    faults
+}
+
+/// Keys that stand in several files; within one file its reader finds them.
+fn duplicate_key_faults(monitors: &[FileMonitor]) -> Vec<ValidationError> {
+    let mut seen: HashMap<&str, &FileMonitor> = HashMap::new();
+    let mut faults = Vec::new();
+    for monitor in monitors {
+        let Some(first) = seen.get(monitor.key.as_str()) else {
+            seen.insert(&monitor.key, monitor);
+            continue;
+        };
+        let (key, file, place) = (&monitor.key, &first.file, first.position);
+        let message = format!("`key` `{key}` is taken by {file}:{}:{}", place.line, place.column);
+        let fault =
+            ValidationError::new(ValidationErrorKind::DuplicateField, "key", monitor.position, message)
+                .with_value(key);
+        faults.push(fault.with_file(&monitor.file).with_hint("keys are unique over all files"));
+    }
+    faults
+}
+
+fn read_or_fault(file: &Path, faults: &mut Vec<ValidationError>) -> Option<(PathBuf, String)> {
+    match read_text(file) {
+        Ok(text) => Some((file.to_owned(), text)),
+        Err(message) => {
+            faults.push(file_fault(file, message));
+            None
+        }
+    }
+}
+
+fn file_fault(path: &Path, message: String) -> ValidationError {
+    let file: Arc<str> = path.display().to_string().into();
+    ValidationError::new(ValidationErrorKind::Syntax, "", Position::default(), message).with_file(&file)
+}
+
+/// The monitor files at `place`, sorted: the file itself, or those of the folder and of the folders in it.
+/// Hidden ones are left out, as editors put their own beside what they write.
+fn collect_files(place: &Path) -> Result<Vec<PathBuf>, String> {
+    let meta = fs::metadata(place).map_err(|error| format!("cannot be read: {error}"))?;
+    if !meta.is_dir() {
+        return Ok(vec![place.to_owned()]);
+    }
+    let mut files = Vec::new();
+    walk_folder(place, MAX_DEPTH, &mut files)?;
+    files.sort();
+    Ok(files)
+}
+
+fn walk_folder(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), String> {
+    let unreadable =
+        |error: std::io::Error| format!("the folder `{}` cannot be read: {error}", folder.display());
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        let hidden = path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
+        if hidden {
+            continue;
+        }
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        if path.is_dir() {
+            if depth == 0 {
+                return Err(format!("folders are nested more than {MAX_DEPTH} deep at `{}`", path.display()));
+            }
+            walk_folder(&path, depth - 1, files)?;
+        } else if MONITOR_FILE_EXTENSIONS.contains(&ending) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn monitor_files_are_found_in_order_without_what_editors_leave() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("sub")).unwrap();
+        for name in ["b.yaml", "a.yml", "sub/c.json", ".b.yaml.swp", ".hidden.yaml", "b.yaml~", "README.md"] {
+            fs::write(at(name), "").unwrap();
+        }
+        assert_eq!(collect_files(folder.path()).unwrap(), [at("a.yml"), at("b.yaml"), at("sub/c.json")]);
+        assert_eq!(collect_files(&at("b.yaml")).unwrap(), [at("b.yaml")]);
+        assert!(collect_files(&at("gone")).unwrap_err().contains("cannot be read"));
+    }
+
+    #[test]
+    fn a_fingerprint_tells_writes_renames_and_removals() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let print = || fingerprint(None, &[folder.path().to_owned()], &[at("secret")]);
+        let mut last = print();
+        let mut differs = |what: &str| {
+            let now = print();
+            assert_ne!(now, last, "{what}");
+            last = now;
+        };
+        fs::write(at("a.yaml"), "1").unwrap();
+        differs("a new file");
+        fs::write(at("a.yaml"), "22").unwrap();
+        differs("a longer file");
+        fs::write(at(".a.tmp"), "33").unwrap();
+        fs::rename(at(".a.tmp"), at("a.yaml")).unwrap();
+        differs("a renamed file of the same length");
+        fs::remove_file(at("a.yaml")).unwrap();
+        differs("a removed file");
+        fs::write(at("secret"), "s3cret").unwrap();
+        differs("a secret that was missing");
+    }
+}

@@ -1,0 +1,251 @@
+//! The parts of the process, wired: store, agents, pipeline, pages and APIs.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::alert_control::LocalAlertControl;
+use super::blackout_cache::BlackoutCache;
+use super::liveness::{Liveness, TimedIngest};
+use super::reload::{ReloadHandles, RunningConfig};
+use super::services::{ServiceInputs, Services};
+use super::{certificate_updates, delivery_setup, location_agents};
+use crate::agent::RunnerHandle;
+use crate::api;
+use crate::catalog::MonitorCache;
+use crate::clock::{Clock, SystemClock};
+use crate::pipeline::{
+    AlertEngineDependencies, DeliveryTask, HousekeepingRunner, HousekeepingScheduler, IngestSettings,
+    Ingestor, PerformanceDependencies, PerformanceEvaluator, TimeOfDay, Wakeup,
+};
+use crate::service::StatusQueries;
+use crate::settings::{ServerSettings, Settings};
+use crate::store::{ResultStore, SqliteSettings, SqliteStore, Synchronous};
+use crate::sync::Mutex;
+use crate::telemetry::Metrics;
+use crate::web::{self, PageAuth, PageState, RequestLimits};
+
+/// Name of the database in the data folder.
+const DATABASE: &str = "vigie.db";
+/// Time that the results of the last checks get to find a place in the queue to the store.
+pub(super) const RESULT_DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time that the store gets to take the last results.
+pub(super) const COMMIT_DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
+/// Time that messages on their way get to arrive; the others go out after the next start.
+pub(super) const DELIVERY_DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The parts of the process, wired.
+pub(super) struct RunningServer {
+    pub(super) store: Arc<SqliteStore>,
+    ingestor: Arc<Ingestor>,
+    pub(super) runners: Vec<RunnerHandle>,
+    housekeeping: Mutex<Option<HousekeepingScheduler>>,
+    view: Arc<StatusQueries>,
+    pub(super) services: Arc<Services>,
+    pub(super) liveness: Arc<Liveness>,
+    delivery: Mutex<Option<DeliveryTask>>,
+    /// Ends the watch over performance alerts.
+    _performance: DropGuard,
+    metrics: Arc<Metrics>,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+impl RunningServer {
+    pub(super) async fn start(settings: &Settings) -> anyhow::Result<Self> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let metrics = Arc::new(Metrics::new());
+        let store = Arc::new(open_store(settings).await?);
+        let commits = Arc::new(TimedIngest::new(store.clone()));
+        let states = store.states().await?;
+        let ingestor = Arc::new(Ingestor::start(
+            commits.clone(),
+            Arc::clone(&metrics),
+            states,
+            IngestSettings::default(),
+        ));
+        let quiet = Arc::new(BlackoutCache::default());
+        let outposts = location_agents::start_agents(settings, &ingestor, &quiet, &clock, &metrics)?;
+        let runners = outposts.iter().map(|outpost| outpost.runner.clone()).collect();
+        let nets = outposts.iter().map(|outpost| Arc::clone(&outpost.net)).collect();
+        let locations: Vec<_> = outposts.iter().map(|outpost| outpost.location.clone()).collect();
+        let roster = Arc::new(MonitorCache::default());
+        let view = Arc::new(StatusQueries::new(store.clone(), Arc::clone(&roster), locations.clone()));
+        let watching = Arc::clone(&ingestor);
+        view.set_health_lookup(Arc::new(move |monitor| watching.health(monitor)));
+        let bell = Wakeup::default();
+        let around = ServiceInputs {
+            ledger: store.clone(),
+            tokens: store.clone(),
+            alarms: store.clone(),
+            outbox: store.clone(),
+            alert_control: Arc::new(LocalAlertControl {
+                wakeup: bell.clone(),
+                ingestor: Arc::clone(&ingestor),
+            }),
+            monitors: Arc::clone(&roster),
+            queries: Arc::clone(&view),
+            agents: outposts,
+            blackout_cache: quiet,
+            ingestor: Arc::clone(&ingestor),
+            clock: Arc::clone(&clock),
+        };
+        let desk = Arc::new(Services::wire(settings, around).await?);
+        certificate_updates::follow_certificates(&desk.state.resources, nets).await?;
+        let lookout = AlertEngineDependencies {
+            alert_store: store.clone(),
+            outbox: store.clone(),
+            results: store.clone(),
+            config_store: store.clone(),
+            directory: Arc::clone(&desk.directory),
+            planner: desk.planner.clone(),
+            clock: Arc::clone(&clock),
+            bell: bell.clone(),
+        };
+        ingestor.enable_alerting(lookout, settings.alerts.alerting).await?;
+        let around = delivery_setup::DeliveryInputs {
+            store: Arc::clone(&store),
+            addresses: desk.destinations(),
+            clock: Arc::clone(&clock),
+            metrics: Arc::clone(&metrics),
+        };
+        let delivery = Mutex::new(Some(delivery_setup::start_delivery(settings, around, bell.clone())?));
+        let performance = PerformanceDependencies {
+            ledger: store.clone(),
+            results: store.clone(),
+            states: store.clone(),
+            roster,
+            directory: Arc::clone(&desk.directory),
+            clock: Arc::clone(&clock),
+            bell,
+        };
+        let end = CancellationToken::new();
+        // Ends by itself after the token.
+        drop(PerformanceEvaluator::new(performance).await?.start(end.clone()));
+        let household = HousekeepingRunner {
+            store: store.clone(),
+            metrics: Arc::clone(&metrics),
+            clock: Arc::clone(&clock),
+            retention: settings.store.retention.clone(),
+            accounts: Some(desk.state.accounts.clone()),
+        };
+        let (hour, minute) = settings.store.retention_at;
+        let housekeeper = HousekeepingScheduler::start(household, TimeOfDay { hour, minute }).await;
+        let housekeeper = housekeeper.context("the calendar jobs cannot start")?;
+        let heart = Arc::new(Liveness::new(Arc::clone(&ingestor), commits, &locations));
+        let housekeeper = Mutex::new(Some(housekeeper));
+        Ok(Self {
+            store,
+            ingestor,
+            runners,
+            housekeeping: housekeeper,
+            view,
+            services: desk,
+            liveness: heart,
+            delivery,
+            _performance: end.drop_guard(),
+            metrics,
+            clock,
+        })
+    }
+
+    pub(super) fn router(&self, server: &ServerSettings) -> axum::Router {
+        let site = PageState {
+            queries: Arc::clone(&self.view),
+            health: self.liveness.clone(),
+            metrics: Arc::clone(&self.metrics),
+            clock: Arc::clone(&self.clock),
+        };
+        let state = self.api_state();
+        let gate = PageAuth { is_public: server.public_pages, accounts: Some(Arc::clone(&state.accounts)) };
+        let pages = web::router(site, gate);
+        let apis = pages
+            // A nested router knows no path that is only a slash.
+            .route(
+                "/api/v3/",
+                axum::routing::get(async || axum::response::Redirect::permanent("/api/v3/docs")),
+            )
+            .nest(
+                "/api/v3",
+                unavailable_until_loaded(api::v3::router(state.clone()), Arc::clone(&self.liveness)),
+            )
+            .nest(
+                "/legacy-api",
+                unavailable_until_loaded(api::legacy::router(state), Arc::clone(&self.liveness)),
+            );
+        let bounds = RequestLimits {
+            body_bytes: server.max_body_bytes,
+            request_timeout: server.request_timeout,
+            tls: server.tls.is_some(),
+        };
+        web::with_request_limits(apis, bounds)
+    }
+
+    fn api_state(&self) -> api::ApiState {
+        self.services.state.clone()
+    }
+
+    pub(super) async fn running_set(&self, settings: Settings) -> anyhow::Result<RunningConfig> {
+        let doors = ReloadHandles {
+            monitors: self.store.clone(),
+            ledger: self.store.clone(),
+            results: self.store.clone(),
+            desk: Arc::clone(&self.services),
+            metrics: Arc::clone(&self.metrics),
+            clock: Arc::clone(&self.clock),
+        };
+        RunningConfig::start(doors, settings).await
+    }
+
+    /// Lets running checks end within `drain` and keeps every result; answers how many were lost.
+    pub(super) async fn shut_down(&self, drain: Duration) -> usize {
+        self.liveness.begin_drain();
+        self.ingestor.begin_shutdown();
+        let housekeeper = self.housekeeping.lock().take();
+        if let Some(housekeeper) = housekeeper
+            && let Err(error) = housekeeper.stop().await
+        {
+            tracing::warn!(error = %error, "the calendar jobs did not stop");
+        }
+        // Without an end when the store takes nothing: then what waits is lost, and `drain` says how much.
+        let ends = futures::future::join_all(self.runners.iter().map(|runner| runner.shutdown(drain)));
+        if tokio::time::timeout(drain + RESULT_DRAIN_TIMEOUT, ends).await.is_err() {
+            tracing::warn!("the store takes no results; those that wait get a last chance");
+        }
+        let lost = self.ingestor.drain(COMMIT_DRAIN_TIMEOUT).await;
+        // After the last results: what follows from them goes out while it is fresh.
+        let delivery = self.delivery.lock().take();
+        if let Some(delivery) = delivery {
+            delivery.drain(DELIVERY_DRAIN_TIMEOUT).await;
+        }
+        lost
+    }
+}
+
+/// `router`, which says that it is not ready until monitors are loaded: an empty list before would be believed.
+fn unavailable_until_loaded(router: axum::Router, heart: Arc<Liveness>) -> axum::Router {
+    router.layer(middleware::from_fn_with_state(heart, require_loaded))
+}
+
+async fn require_loaded(State(heart): State<Arc<Liveness>>, request: Request, next: Next) -> Response {
+    if heart.is_loaded() {
+        return next.run(request).await;
+    }
+    let message = "The server is starting; its monitors are not loaded yet";
+    api::ApiError::new(StatusCode::SERVICE_UNAVAILABLE, message).into_response()
+}
+
+async fn open_store(settings: &Settings) -> anyhow::Result<SqliteStore> {
+    let path = settings.data_dir.join(DATABASE);
+    let synchronous = if settings.store.full_sync { Synchronous::Full } else { Synchronous::Normal };
+    let cache_bytes = settings.store.cache_bytes;
+    let sqlite = SqliteSettings { synchronous, cache_bytes, ..SqliteSettings::default() };
+    let shown = path.display().to_string();
+    let opened = tokio::task::spawn_blocking(move || SqliteStore::open(&path, &sqlite)).await?;
+    opened.with_context(|| format!("cannot open the database `{shown}`"))
+}

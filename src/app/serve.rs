@@ -1,0 +1,302 @@
+//! `vigie serve`: from settings to a running process, and its end.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::demo::Demo;
+use super::file_watch::{self, FileWatch};
+use super::host_token::{HostToken, remove_host_token, write_host_token};
+use super::reload::{ReloadOutcome, RunningConfig, configuration_error};
+use super::running_server::{
+    COMMIT_DRAIN_TIMEOUT, DELIVERY_DRAIN_TIMEOUT, RESULT_DRAIN_TIMEOUT, RunningServer,
+};
+use super::server::ServerTls;
+use super::signals::{SignalRequest, Signals};
+use super::{browser_setup, delivery_setup, server, systemd};
+use crate::settings::{SettingSources, Settings};
+use crate::store::ResultStore;
+use crate::syntax::ValidationError;
+use crate::telemetry::HealthSource;
+use crate::telemetry::{init_logs, install_panic_hook};
+
+/// Time until a reload that the store did not take is tried again.
+const RELOAD_RETRY_DELAY: Duration = Duration::from_secs(15);
+/// Exit code after a second signal.
+const FORCED_EXIT_CODE: i32 = 130;
+
+/// What the command line says.
+#[derive(Clone, Debug, Default)]
+pub struct ServeOptions {
+    /// The settings file.
+    pub config: Option<PathBuf>,
+    /// Setting `data`.
+    pub data: Option<PathBuf>,
+    /// Setting `monitors`.
+    pub monitors: Vec<PathBuf>,
+    /// Setting `listen`.
+    pub listen: Option<String>,
+    /// Whether built-in targets and their monitors are added.
+    pub demo: bool,
+    /// The file with the password of the first admin.
+    pub admin_password_file: Option<PathBuf>,
+}
+
+/// Runs until a signal ends it.
+///
+/// # Errors
+/// When something in the way of a start has to be put right by a person; the message says what.
+pub fn serve(options: ServeOptions) -> anyhow::Result<()> {
+    // A second provider can only be another part of this process: then TLS works as well.
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    let sources = options.sources();
+    let settings = Settings::load(&sources).map_err(|faults| configuration_error(&faults))?;
+    init_logs(&settings.log)?;
+    install_panic_hook();
+    crate::net::warm_up();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(run(sources, settings, options))
+}
+
+impl ServeOptions {
+    fn sources(&self) -> SettingSources {
+        let text = |path: &PathBuf| path.display().to_string();
+        let mut flags = Vec::new();
+        flags.extend(self.data.as_ref().map(|path| ("data", text(path))));
+        flags.extend(self.listen.clone().map(|listen| ("listen", listen)));
+        if !self.monitors.is_empty() {
+            let all: Vec<_> = self.monitors.iter().map(text).collect();
+            flags.push(("monitors", all.join(",")));
+        }
+        SettingSources { file: self.config.clone(), environment: Vec::new(), flags }.with_environment()
+    }
+}
+
+/// Where settings come from, with what the demo adds.
+struct SettingsSource {
+    sources: SettingSources,
+    demo: Option<Demo>,
+}
+
+impl SettingsSource {
+    fn settings(&self) -> Result<Settings, Vec<ValidationError>> {
+        Settings::load(&self.sources).map(|settings| self.with_demo(settings))
+    }
+
+    fn with_demo(&self, mut settings: Settings) -> Settings {
+        if let Some(demo) = &self.demo {
+            demo.apply_to(&mut settings);
+        }
+        settings
+    }
+}
+
+async fn run(sources: SettingSources, settings: Settings, options: ServeOptions) -> anyhow::Result<()> {
+    let mut signals = Signals::install()?;
+    let demo = if options.demo { Some(Demo::start().await?) } else { None };
+    let origin = SettingsSource { sources, demo };
+    let mut settings = origin.with_demo(settings);
+    log_startup_warnings(&origin, &settings);
+    let listeners = server::bind(&settings.listen).await?;
+    let tls = settings.server.tls.as_ref().map(|(certificate, key)| ServerTls::load(certificate, key));
+    let tls = tls.transpose()?.map(Arc::new);
+    settings.probe.browser_pool = browser_setup::start_pool(&settings).await;
+    let house = Arc::clone(&settings.probe.browser_pool);
+    let outcome = match RunningServer::start(&settings).await {
+        Ok(parts) => {
+            let mut tasks = BackgroundTasks::default();
+            let (drain, data) = (settings.concurrency.drain_timeout, settings.data_dir.clone());
+            let service = ServerInputs { listeners, tls, admin_password_file: options.admin_password_file };
+            let lived = run_until_stopped(&origin, &parts, settings, service, &mut tasks, &mut signals).await;
+            let lost = shut_down(parts, tasks, signals, drain, &data).await;
+            lived.and_then(|()| {
+                anyhow::ensure!(lost == 0, "{lost} results could not be kept");
+                Ok(())
+            })
+        }
+        Err(error) => Err(error),
+    };
+    browser_setup::wait_for_exit(&house).await;
+    drop(origin);
+    outcome?;
+    tracing::info!("ended, no result was lost");
+    Ok(())
+}
+
+/// What the process is reached by.
+struct ServerInputs {
+    listeners: Vec<TcpListener>,
+    tls: Option<Arc<ServerTls>>,
+    admin_password_file: Option<PathBuf>,
+}
+
+/// What runs beside the checks until `stop`.
+#[derive(Default)]
+struct BackgroundTasks {
+    stop: CancellationToken,
+    tasks: JoinSet<()>,
+}
+
+/// Serves and checks until a signal asks for the end. Whatever it started when it fails is left to [`shut_down`].
+async fn run_until_stopped(
+    origin: &SettingsSource,
+    parts: &RunningServer,
+    settings: Settings,
+    served: ServerInputs,
+    tasks: &mut BackgroundTasks,
+    signals: &mut Signals,
+) -> anyhow::Result<()> {
+    let ServerInputs { listeners, tls, admin_password_file } = served;
+    let addresses = listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
+    parts.services.ensure_first_admin(admin_password_file.as_deref(), &settings.data_dir).await?;
+    let data = settings.data_dir.clone();
+    let certificate = tls.as_ref().map(|tls| tls.fingerprint());
+    let token = parts.services.state.accounts.renew_host_token();
+    let host = HostToken { token, addresses: addresses.clone(), certificate };
+    write_host_token(&data, &host)
+        .with_context(|| format!("cannot write the host token into `{}`", data.display()))?;
+    let stop = &tasks.stop;
+    tasks.tasks.spawn(Arc::clone(&parts.services).run_ticks(stop.clone()));
+    let router = parts.router(&settings.server);
+    let service =
+        server::HttpService { router, tls: tls.clone(), request_timeout: settings.server.request_timeout };
+    tasks.tasks.spawn(server::serve(listeners, service, stop.clone()));
+    if let Some(tls) = tls {
+        let stop = stop.clone();
+        let tell = move |tls: &ServerTls| {
+            let host = HostToken { certificate: Some(tls.fingerprint()), ..host.clone() };
+            if let Err(error) = write_host_token(&data, &host) {
+                tracing::warn!(error = %error, "commands on this host do not know the new certificate");
+            }
+        };
+        tasks.tasks.spawn(async move {
+            if let Err(error) = tls.watch_files(stop, tell).await {
+                tracing::error!(%error, "failed to watch the server certificate: a renewed one needs a restart");
+            }
+        });
+    }
+    {
+        let (heart, runners) = (Arc::clone(&parts.liveness), parts.runners.clone());
+        let (results, stop): (Arc<dyn ResultStore>, _) = (parts.store.clone(), stop.clone());
+        tasks.tasks.spawn(async move { heart.run(runners, results, stop).await });
+    }
+    let heart = Arc::clone(&parts.liveness);
+    let works = move || heart.is_loaded() && heart.liveness().iter().all(|part| part.reason.is_none());
+    delivery_setup::start_heartbeat(&settings, Arc::clone(&parts.clock), works, stop.clone()).await?;
+    let drain = settings.concurrency.drain_timeout;
+    let scheme = if settings.server.tls.is_some() { "https" } else { "http" };
+    let mut set = parts.running_set(settings).await?;
+    parts.liveness.set_loaded();
+    for address in &addresses {
+        tracing::info!(address = %address, version = env!("CARGO_PKG_VERSION"), "serving at {scheme}://{address}/");
+    }
+    let at = addresses.first().map(|address| format!(" at {scheme}://{address}/"));
+    systemd::notify_ready(&format!("Serving{}", at.unwrap_or_default()));
+    let signal = handle_signals_and_reloads(origin, &mut set, signals).await;
+    tracing::info!(signal, "shutting down; running checks get {} s to end", drain.as_secs());
+    Ok(())
+}
+
+/// Ends all that was started and keeps every result; returns how many were lost.
+async fn shut_down(
+    parts: RunningServer,
+    mut tasks: BackgroundTasks,
+    mut signals: Signals,
+    drain: Duration,
+    data: &Path,
+) -> usize {
+    systemd::notify_stopping(
+        drain
+            + RESULT_DRAIN_TIMEOUT
+            + COMMIT_DRAIN_TIMEOUT
+            + DELIVERY_DRAIN_TIMEOUT * 3
+            + Duration::from_secs(10),
+    );
+    tokio::spawn(async move {
+        let signal = signals.second_stop().await;
+        tracing::warn!(signal, "a second signal: ending at once");
+        std::process::exit(FORCED_EXIT_CODE);
+    });
+    let lost = parts.shut_down(drain).await;
+    tasks.stop.cancel();
+    // A panic in one of them was told when it happened.
+    while tasks.tasks.join_next().await.is_some() {}
+    remove_host_token(data);
+    parts.store.close().await;
+    lost
+}
+
+/// Reloads on SIGHUP and when files change, until a signal asks for the end; answers its name.
+async fn handle_signals_and_reloads(
+    origin: &SettingsSource,
+    set: &mut RunningConfig,
+    signals: &mut Signals,
+) -> &'static str {
+    let mut watch = FileWatch::default();
+    watch.accept(current_fingerprint(origin, set).await);
+    let (mut pause, mut again_at) = (file_watch::POLL_INTERVAL, None::<Instant>);
+    loop {
+        let mut asked = tokio::select! {
+            wish = signals.next() => match wish {
+                SignalRequest::Stop(name) => return name,
+                SignalRequest::Reload => true,
+            },
+            () = tokio::time::sleep(pause) => false,
+        };
+        asked |= again_at.take_if(|at| *at <= Instant::now()).is_some();
+        let began = Instant::now();
+        let now = current_fingerprint(origin, set).await;
+        // Where there are very many files, looking at them is held to a twentieth of a core.
+        pause = file_watch::POLL_INTERVAL.max(began.elapsed() * 20);
+        if !asked && !watch.has_settled_change(now.clone()) {
+            continue;
+        }
+        systemd::notify_reloading();
+        let taken = set.reload(origin.settings()).await;
+        let refused = "Serving; the last reload was refused, see the log";
+        systemd::notify_ready(if taken == ReloadOutcome::Applied { "Serving" } else { refused });
+        again_at = (taken == ReloadOutcome::RetryLater).then(|| Instant::now() + RELOAD_RETRY_DELAY);
+        // The fingerprint from before reading: what changed since then is seen by the next looks. When the
+        // places to look at changed, those of the new settings count.
+        let places_changed = now.keys().ne(current_fingerprint(origin, set).await.keys());
+        watch.accept(if places_changed && taken == ReloadOutcome::Applied {
+            current_fingerprint(origin, set).await
+        } else {
+            now
+        });
+    }
+}
+
+async fn current_fingerprint(
+    origin: &SettingsSource,
+    set: &RunningConfig,
+) -> super::monitor_files::Fingerprint {
+    let (file, monitors) = (origin.sources.file.clone(), set.settings().monitor_paths.clone());
+    file_watch::current_fingerprint(file, monitors, set.secret_files()).await
+}
+
+fn log_startup_warnings(origin: &SettingsSource, settings: &Settings) {
+    for (name, near) in origin.sources.unknown_variables() {
+        let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        tracing::warn!(setting = name, "the environment variable is no setting{hint}");
+    }
+    for address in settings.listen.iter().filter(|address| !address.ip().is_loopback()) {
+        if settings.server.tls.is_none() {
+            tracing::warn!(address = %address, "logins and tokens cross the network in plain text on this address; give the server a certificate, or let a proxy on this host speak TLS");
+        }
+        if settings.server.public_pages {
+            tracing::warn!(address = %address, "status page and metrics are open to everybody who reaches this address");
+        }
+    }
+    for folder in
+        settings.monitor_paths.iter().filter(|folder| !settings.monitor_paths_are_set && !folder.exists())
+    {
+        tracing::warn!(file = %folder.display(), "there is no monitors folder yet; make it, or name another with --monitors");
+    }
+}

@@ -1,0 +1,279 @@
+//! The use cases behind the APIs, wired: vault, accounts, monitors, records; and what of them follows time.
+
+use std::io::{IsTerminal, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use tokio_util::sync::CancellationToken;
+
+use super::blackout_cache::BlackoutCache;
+use super::key_file::key_file_location;
+use super::local_planner::{LocalPlanner, LocationAgent, PlannerDependencies};
+use super::validation_context::shared_facts;
+use crate::api::ApiState;
+use crate::catalog::{AccountCache, MonitorCache};
+use crate::clock::Clock;
+use crate::domain::RecordKind;
+use crate::pipeline::{AccountDestinations, Ingestor};
+use crate::probe::ProbeSettings;
+use crate::service::monitors;
+use crate::service::{
+    AccountService, AlertControl, AlertService, AlertServiceDependencies, MonitorContext,
+    MonitorDependencies, OnDemandTestDependencies, OnDemandTests, ResourceDependencies, ResourceService,
+    ServiceError, StatusQueries, generate_password, open_keyring, reseal_all,
+};
+use crate::settings::Settings;
+use crate::store::{AlertStore, ConfigStore, Outbox, Pagination, RecordFilter, TokenStore};
+use crate::vault::Keyring;
+
+/// Name of the file with the password of the first admin, in the data folder.
+const PASSWORD_FILE: &str = "admin-password";
+/// Time between two looks at what follows time.
+const TICK_INTERVAL: Duration = Duration::from_secs(1);
+/// Ticks between two removals of expired tokens and old tests.
+const PURGE_EVERY_TICKS: u64 = 600;
+
+/// What is beside the store.
+pub(super) struct ServiceInputs {
+    pub(super) ledger: Arc<dyn ConfigStore>,
+    pub(super) tokens: Arc<dyn TokenStore>,
+    pub(super) alarms: Arc<dyn AlertStore>,
+    pub(super) outbox: Arc<dyn Outbox>,
+    pub(super) alert_control: Arc<dyn AlertControl>,
+    pub(super) monitors: Arc<MonitorCache>,
+    pub(super) queries: Arc<StatusQueries>,
+    pub(super) agents: Vec<LocationAgent>,
+    pub(super) blackout_cache: Arc<BlackoutCache>,
+    pub(super) ingestor: Arc<Ingestor>,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+/// The use cases, with what they share.
+pub(super) struct Services {
+    pub(super) state: ApiState,
+    pub(super) planner: Arc<LocalPlanner>,
+    pub(super) directory: Arc<AccountCache>,
+    ledger: Arc<dyn ConfigStore>,
+    vault: Arc<Keyring>,
+    key_file: PathBuf,
+}
+
+impl Services {
+    /// Opens the keys and wires everything. Nothing is loaded yet.
+    pub(super) async fn wire(settings: &Settings, around: ServiceInputs) -> anyhow::Result<Self> {
+        let ServiceInputs {
+            ledger,
+            tokens,
+            alarms,
+            outbox,
+            alert_control: watchman,
+            monitors: roster,
+            queries: view,
+            agents: outposts,
+            blackout_cache: quiet,
+            ingestor,
+            clock,
+        } = around;
+        let place = key_file_location(settings);
+        let key_file = place.path.clone();
+        let vault = Arc::new(open_keyring(ledger.as_ref(), place).await?);
+        let directory = Arc::new(AccountCache::new(Arc::clone(&ledger), shared_facts(settings)));
+        let planner = Arc::new(LocalPlanner::new(PlannerDependencies {
+            agents: outposts,
+            ingestor,
+            directory: Arc::clone(&directory),
+            blackout_cache: quiet,
+            clock: Arc::clone(&clock),
+            probes: ProbeSettings { keyring: Some(Arc::clone(&vault)), ..settings.probe.clone() },
+        }));
+        let parts = MonitorDependencies {
+            ledger: Arc::clone(&ledger),
+            roster: Arc::clone(&roster),
+            directory: Arc::clone(&directory),
+            planner: planner.clone(),
+            vault: Arc::clone(&vault),
+            clock: Arc::clone(&clock),
+        };
+        let resources = ResourceDependencies {
+            ledger: Arc::clone(&ledger),
+            roster: Arc::clone(&roster),
+            directory: Arc::clone(&directory),
+            vault: Arc::clone(&vault),
+            planner: planner.clone(),
+            clock: Arc::clone(&clock),
+        };
+        let alerting = AlertServiceDependencies {
+            alert_store: alarms,
+            outbox,
+            ledger: Arc::clone(&ledger),
+            alert_control: watchman,
+            roster: Arc::clone(&roster),
+            directory: Arc::clone(&directory),
+            clock: Arc::clone(&clock),
+        };
+        let trials = OnDemandTestDependencies {
+            ledger: Arc::clone(&ledger),
+            roster: Arc::clone(&roster),
+            directory: Arc::clone(&directory),
+            planner: planner.clone(),
+            clock: Arc::clone(&clock),
+            retention: settings.store.retention.details_failed,
+        };
+        let state = ApiState {
+            accounts: Arc::new(AccountService::new(Arc::clone(&ledger), tokens, Arc::clone(&clock))),
+            monitors: Arc::new(MonitorContext::new(parts).with_last_runs(planner.clone())),
+            resources: Arc::new(ResourceService::new(resources)),
+            alerts: Arc::new(AlertService::new(alerting)),
+            on_demand_tests: Arc::new(OnDemandTests::new(trials)),
+            queries: view,
+            clock,
+        };
+        Ok(Self { state, planner, directory, ledger, vault, key_file })
+    }
+
+    /// Makes the first admin when there is no user yet. The password is that of `file`, or a new one, which is
+    /// told on the terminal once; where there is no terminal, it is left in a file of the `data` folder.
+    pub(super) async fn ensure_first_admin(&self, file: Option<&Path>, data: &Path) -> anyhow::Result<()> {
+        let one = Pagination { limit: 1, offset: 0 };
+        let users = self.ledger.records(RecordFilter::new(RecordKind::User), one).await?;
+        if users.total > 0 {
+            return Ok(());
+        }
+        if let Some(file) = file {
+            let named = || format!("`--admin-password-file {}` is of no use", file.display());
+            let password = read_password(file).with_context(named)?;
+            self.create_admin(password).await.with_context(named)?;
+            tracing::info!(file = %file.display(), "the first user is `admin`, with the password of the file");
+        } else if std::io::stderr().is_terminal() {
+            let password = generate_password();
+            self.create_admin(password.clone()).await?;
+            print_password(&password);
+        } else {
+            let (password, path) = (generate_password(), data.join(PASSWORD_FILE));
+            write_private_file(&path, &password)
+                .with_context(|| format!("cannot write `{}`", path.display()))?;
+            self.create_admin(password).await?;
+            tracing::warn!(file = %path.display(), "the first user is `admin`; its password stands in the file, remove it once you know it");
+        }
+        Ok(())
+    }
+
+    async fn create_admin(&self, password: String) -> anyhow::Result<()> {
+        match self.state.accounts.ensure_first_admin(Some(password)).await {
+            Ok(_) => Ok(()),
+            Err(ServiceError::Invalid(faults)) => {
+                let words: Vec<_> = faults.iter().map(ToString::to_string).collect();
+                anyhow::bail!("{}", words.join("; "))
+            }
+            Err(refusal) => anyhow::bail!("the first user cannot be made: {refusal:?}"),
+        }
+    }
+
+    /// Who messages go to.
+    pub(super) fn destinations(&self) -> AccountDestinations {
+        let (directory, ledger) = (Arc::clone(&self.directory), Arc::clone(&self.ledger));
+        AccountDestinations { directory, ledger, vault: Arc::clone(&self.vault) }
+    }
+
+    /// The file of the keys.
+    pub(super) fn key_file(&self) -> &Path {
+        &self.key_file
+    }
+
+    /// Takes the keys of the file when they changed, and seals everything anew beside all else.
+    pub(super) fn reload_keys(&self) {
+        match self.vault.reload() {
+            Ok(false) => {}
+            Ok(true) => {
+                tracing::info!(file = %self.key_file.display(), "the keys changed; secrets are sealed anew");
+                let (ledger, vault) = (Arc::clone(&self.ledger), Arc::clone(&self.vault));
+                tokio::spawn(async move {
+                    match reseal_all(ledger.as_ref(), &vault).await {
+                        Ok(secrets) => tracing::info!(secrets, "secrets were sealed under the newest key"),
+                        Err(error) => {
+                            tracing::error!(error = %error, "secrets were not all sealed anew; the old keys are needed further");
+                        }
+                    }
+                });
+            }
+            Err(error) => {
+                tracing::error!(error = %error, "the key file cannot be used; the keys from before stay");
+            }
+        }
+    }
+
+    async fn remove_expired(&self) {
+        let (tokens, tests) =
+            (self.state.accounts.remove_expired().await, self.state.on_demand_tests.remove_expired().await);
+        for error in [tokens.err(), tests.err()].into_iter().flatten() {
+            tracing::warn!(error = %error, "expired tokens and old tests are removed later");
+        }
+    }
+
+    /// Looks after what follows time until `stop`: rests that end, terms of accounts, expired tokens.
+    pub(super) async fn run_ticks(self: Arc<Self>, stop: CancellationToken) {
+        let mut every = tokio::time::interval(TICK_INTERVAL);
+        every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        for count in 0_u64.. {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                _ = every.tick() => {}
+            }
+            let monitors = &self.state.monitors;
+            monitors::resume_due(monitors, self.state.clock.now()).await;
+            if self.planner.replan_changed_accounts(monitors.monitors()).await.is_err() {
+                return;
+            }
+            if count % PURGE_EVERY_TICKS == 0 {
+                self.remove_expired().await;
+            }
+        }
+    }
+}
+
+/// The password in `file`, without the line break at its end.
+fn read_password(file: &Path) -> anyhow::Result<String> {
+    let text =
+        crate::settings::read_text(file).map_err(|words| anyhow::anyhow!("`{}` {words}", file.display()))?;
+    let line = text.strip_suffix('\n').unwrap_or(&text);
+    Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())
+}
+
+/// A new file that only this user can read.
+fn write_private_file(path: &Path, password: &str) -> std::io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    writeln!(file, "{password}")?;
+    file.sync_all()
+}
+
+#[expect(clippy::print_stderr, reason = "for the person at the terminal alone, never in a log")]
+fn print_password(password: &str) {
+    eprintln!("\nThe first user is `admin`, with the password {password}\nIt is shown this once.\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_password_that_is_left_in_a_file_is_for_its_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(PASSWORD_FILE);
+        std::fs::write(&path, "of somebody else").unwrap();
+        write_private_file(&path, "s3cret").unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(read_password(&path).unwrap(), "s3cret");
+        assert!(
+            read_password(&folder.path().join("gone")).unwrap_err().to_string().contains("cannot be read")
+        );
+    }
+}

@@ -1,0 +1,96 @@
+//! What a window loaded before Chromium's driver found it: the driver logs nothing of that, and the page has its own
+//! measures (Resource Timing). They know no header fields, and of other sites no status and no sizes.
+
+use serde_json::Value;
+
+use super::chrome::{apply_end, apply_response, to_u64};
+use super::log::{LoggedRequest, MAX_REQUESTS, MAX_VALUE_CHARS, NetworkLog, fill_size_from_header};
+use crate::domain::{PageObjectKind, truncate};
+
+/// The body of the function that tells them.
+pub const RESOURCE_TIMING_SCRIPT: &str = include_str!("resource_timing.js");
+/// Seconds that the measures of a page and the log of the driver may lie apart.
+const MAX_CLOCK_SKEW_SECONDS: f64 = 1.0;
+
+impl NetworkLog {
+    /// Takes in what [`RESOURCE_TIMING_SCRIPT`] told, but for what is known from the log.
+    pub fn add_resource_timing(&mut self, told: &Value) {
+        for entry in told.as_array().into_iter().flatten() {
+            let url = truncate(entry["url"].as_str().unwrap_or_default(), MAX_VALUE_CHARS);
+            let began = entry["began"].as_f64().unwrap_or_default();
+            let is_known = |known: &LoggedRequest| {
+                known.url == url && (known.started_at - began).abs() < MAX_CLOCK_SKEW_SECONDS
+            };
+            if !url.starts_with("http") || self.exchanges.iter().any(is_known) {
+                continue;
+            }
+            if self.exchanges.len() >= MAX_REQUESTS {
+                self.unlisted += 1;
+                continue;
+            }
+            let by = entry["by"].as_str().unwrap_or_default();
+            let mut exchange = LoggedRequest {
+                method: "GET".to_owned(),
+                url,
+                kind: Some(object_kind(by)),
+                is_document: by == "navigation",
+                started_at: began,
+                wire_bytes: to_u64(&entry["wire"]),
+                bytes: to_u64(&entry["bytes"]),
+                ..LoggedRequest::default()
+            };
+            apply_response(&mut exchange, &entry["response"]);
+            apply_end(&mut exchange, entry["ended"].as_f64().unwrap_or(began));
+            fill_size_from_header(&mut exchange);
+            self.exchanges.push_back(exchange);
+        }
+    }
+}
+
+/// By what asked for it (Resource Timing 4.3, `initiatorType`).
+fn object_kind(by: &str) -> PageObjectKind {
+    match by {
+        "navigation" | "iframe" | "frame" => PageObjectKind::Frame,
+        "img" | "image" | "input" => PageObjectKind::Image,
+        "script" => PageObjectKind::Script,
+        "link" | "css" => PageObjectKind::Style,
+        "audio" | "video" | "track" => PageObjectKind::Media,
+        _ => PageObjectKind::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_the_log_has_is_not_told_twice_and_all_is_in_order() {
+        let mut journal = NetworkLog::default();
+        let request = json!({ "message": { "method": "Network.requestWillBeSent", "params": {
+            "requestId": "1", "timestamp": 5.0, "wallTime": 1005.0, "type": "Fetch",
+            "request": { "url": "http://a/late", "method": "POST", "headers": {} } } } });
+        journal.on_chrome_events(&json!([{ "message": request.to_string() }]));
+        let entry = |url: &str, by: &str, began: f64| {
+            json!({ "url": url, "by": by, "began": began, "ended": began + 0.5, "wire": 300, "bytes": 200,
+                "response": { "status": 200, "protocol": "h2", "timing": { "sendEnd": 10, "receiveHeadersEnd": 30 } } })
+        };
+        journal.add_resource_timing(&json!([
+            entry("http://a/", "navigation", 1004.0),
+            entry("http://a/late", "fetch", 1005.2),
+            entry("http://a/x.png", "img", 1004.5),
+            entry("data:,x", "img", 1004.5),
+        ]));
+        let told = journal.drain().exchanges;
+        let seen: Vec<(&str, &str, u16)> =
+            told.iter().map(|one| (&*one.method, &*one.url, one.http_status)).collect();
+        assert_eq!(
+            seen,
+            [("GET", "http://a/", 200), ("GET", "http://a/x.png", 200), ("POST", "http://a/late", 0)]
+        );
+        assert!(told[0].is_document && told[1].kind == Some(PageObjectKind::Image));
+        assert_eq!((told[0].wire_bytes, told[0].bytes, &*told[0].http_version), (300, 200, "HTTP/2"));
+        assert_eq!(told[0].phases.iter().count(), 2, "{:?}", told[0].phases);
+    }
+}

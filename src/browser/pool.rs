@@ -1,0 +1,481 @@
+//! The browsers of this process: where they live, how many there may be, and how one is had.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use fantoccini::{Client, ClientBuilder};
+use serde_json::Value;
+use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
+
+use super::binaries::BrowserBinaries;
+use super::config::{BrowserPoolConfig, RemoteWebDriver};
+use super::failure::launch_failure;
+use super::process::{BrowserProcess, ProcessGuard};
+use super::session_options::{BrowserKind, SessionOptions};
+use super::tls_policy::intercepts_tls;
+use super::{addon, binaries, chrome, failure, firefox, remote};
+use crate::domain::{BrowserFacts, Failure, FailureKind, Phase};
+use crate::forward_proxy::{AllowedClients, BlockedHosts, ForwardProxy, ForwardProxyConfig};
+use crate::net::{Deadline, Net, TlsOptions};
+use crate::subprocess::bounded_connector::BoundedConnector;
+use crate::subprocess::browser_profile::BrowserProfile;
+use crate::subprocess::os_user::OsUser;
+use crate::subprocess::process_group::ProcessGroup;
+use crate::subprocess::process_table::ProcessTable;
+use crate::subprocess::{browser_profile, process_group, procfs};
+
+/// How long a check waits for room among the browsers of this host, beside what its script may take.
+pub const QUEUE_TIMEOUT: Duration = Duration::from_mins(2);
+/// How often a driver is started whose port somebody else took before it did.
+const MAX_DRIVER_STARTS: usize = 3;
+/// Time for a question that is asked for a fact alone.
+const FACTS_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A browser, ready to be told what to do.
+#[derive(Debug)]
+pub struct OpenBrowser {
+    /// Tells it.
+    pub client: Client,
+    /// What it is.
+    pub facts: BrowserFacts,
+    /// Holds it.
+    pub process: BrowserProcess,
+    /// Where its driver listens, when it is one of this host.
+    pub driver: Option<SocketAddr>,
+}
+
+/// The browsers of this process; one is enough.
+#[derive(Debug)]
+pub struct BrowserPool {
+    config: BrowserPoolConfig,
+    folder: PathBuf,
+    permits: Arc<Semaphore>,
+    most: u32,
+    orphans_reaped: OnceCell<usize>,
+    processes: Arc<ProcessTable>,
+}
+
+impl Default for BrowserPool {
+    fn default() -> Self {
+        Self::new(BrowserPoolConfig::default())
+    }
+}
+
+impl BrowserPool {
+    /// Nothing is started or made yet.
+    #[must_use]
+    pub fn new(config: BrowserPoolConfig) -> Self {
+        let total = config.total_memory_bytes.or_else(|| procfs::host_memory_bytes().map(|bytes| bytes / 2));
+        let places = total.unwrap_or(0) / config.memory_bytes.max(1);
+        let most = u32::try_from(places.clamp(1, 1000)).unwrap_or(1);
+        let own = || std::env::temp_dir().join(format!("vigie-browsers-{}", nix::unistd::geteuid()));
+        let folder = config.folder.clone().unwrap_or_else(own);
+        // Drivers are started in a folder of their own.
+        let folder = std::path::absolute(&folder).unwrap_or(folder);
+        let places = Arc::new(Semaphore::new(most as usize));
+        Self {
+            config,
+            folder,
+            permits: places,
+            most,
+            orphans_reaped: OnceCell::new(),
+            processes: Arc::default(),
+        }
+    }
+
+    /// How many browsers there may be at once.
+    #[must_use]
+    pub const fn capacity(&self) -> u32 {
+        self.most
+    }
+
+    /// How many checks may be under way at once: where browsers run on other hosts too, as many as those take.
+    #[must_use]
+    pub fn max_concurrent_checks(&self) -> usize {
+        if self.config.remotes.is_empty() { self.most as usize } else { usize::MAX }
+    }
+
+    /// How long it may take until a browser is ready, beside [`QUEUE_TIMEOUT`].
+    #[must_use]
+    pub const fn start_timeout(&self) -> Duration {
+        self.config.start_timeout
+    }
+
+    /// Whether such a browser can be had here.
+    ///
+    /// # Errors
+    /// [`FailureKind::BrowserMissing`] (95), saying what is missing.
+    pub fn check_available(&self, kind: BrowserKind) -> Result<(), Failure> {
+        self.executable_or_endpoint(kind).map(drop)
+    }
+
+    /// The program or the end point of such a browser.
+    ///
+    /// # Errors
+    /// As [`Self::check_available`].
+    pub fn executable_or_endpoint(&self, kind: BrowserKind) -> Result<String, Failure> {
+        match self.remote(kind) {
+            Some(remote) => Ok(remote.url.to_string()),
+            None => binaries::find(&self.config, kind).map(|found| display_path(&found.browser)),
+        }
+    }
+
+    fn remote(&self, kind: BrowserKind) -> Option<&RemoteWebDriver> {
+        self.config.remotes.iter().find(|remote| remote.kind == kind)
+    }
+
+    /// What the forward proxy of such a browser lets through.
+    ///
+    /// # Errors
+    /// [`FailureKind::NotConfigured`] (95) for a user that does not exist, and for a browser on another host that
+    /// cannot reach the proxy.
+    pub fn proxy_config(
+        &self,
+        wish: &SessionOptions,
+        blocked: BlockedHosts,
+    ) -> Result<ForwardProxyConfig, Failure> {
+        let standard = ForwardProxyConfig::default();
+        let (listen, peers) = match self.remote(wish.kind) {
+            None => (standard.listen, AllowedClients::User(OsUser::lookup(self.config.user.as_deref())?.uid)),
+            Some(remote) => {
+                let listen = remote.forward_host.ok_or_else(|| {
+                    let detail = "`browser.remote`: without `forward_host` a browser there would not be held to the \
+                                  egress policy of this location";
+                    launch_failure(FailureKind::NotConfigured, detail)
+                })?;
+                (listen, AllowedClients::Networks(remote.from.clone()))
+            }
+        };
+        let tls = intercepts_tls(wish).then(|| TlsOptions {
+            verify: wish.verify_certificates,
+            ca_id: wish.ca_id,
+            client_certificate_id: wish.client_certificate,
+            ..TlsOptions::default()
+        });
+        let (family, proxy, trace) = (wish.family, wish.proxy_id, wish.trace_id);
+        Ok(ForwardProxyConfig {
+            listen,
+            allowed_clients: peers,
+            family,
+            upstream_proxy_id: proxy,
+            blocked_hosts: blocked,
+            intercept_tls: tls,
+            trace,
+        })
+    }
+
+    /// Ends what an earlier process left behind, and removes its profiles; answers how many there were. Blocks.
+    pub fn reap_orphans(&self) -> usize {
+        reap_orphans(&self.folder)
+    }
+
+    /// Waits until no browser is left; false when that takes longer than `patience`.
+    pub async fn wait_until_empty(&self, patience: Duration) -> bool {
+        tokio::time::timeout(patience, self.permits.acquire_many(self.most)).await.is_ok()
+    }
+
+    /// Starts a driver and a browser with a fresh profile in a process group of their own, and opens a session. The
+    /// caller serves `forward` meanwhile: the driver waits for the browser, which waits for its first requests.
+    ///
+    /// # Errors
+    /// [`FailureKind::BrowserMissing`] (95) without such a browser or driver, or when they do not fit,
+    /// [`FailureKind::NotConfigured`] (95) when they cannot be started as the settings say,
+    /// [`FailureKind::BrowserTimedOut`] (89) when they are not ready in time or no room became free,
+    /// [`FailureKind::BrowserFailed`] (90) when they end or refuse.
+    pub async fn open(
+        &self,
+        wish: &SessionOptions,
+        net: &Net,
+        forward: &ForwardProxy,
+        deadline: Deadline,
+    ) -> Result<OpenBrowser, Failure> {
+        let time = self.config.start_timeout.min(deadline.remaining());
+        let opened = match self.remote(wish.kind) {
+            Some(remote) => {
+                let within = Deadline::within(time);
+                let client = async {
+                    let client = remote::open(remote, wish, net, forward, within).await?;
+                    self.prepare_session(&client, wish)
+                        .await
+                        .map_err(|error| failure::command_failure(&error, ""))?;
+                    Ok(client)
+                };
+                let client = tokio::time::timeout_at(within.at, client).await;
+                let client = client.unwrap_or_else(|_| Err(start_timed_out(within, "")))?;
+                (client, BrowserProcess::remote(), None)
+            }
+            None => self.open_local(wish, forward, deadline).await?,
+        };
+        let (client, keeper, driver) = opened;
+        let facts = browser_facts(&client, wish).await;
+        Ok(OpenBrowser { client, facts, process: keeper, driver })
+    }
+
+    async fn open_local(
+        &self,
+        wish: &SessionOptions,
+        forward: &ForwardProxy,
+        deadline: Deadline,
+    ) -> Result<(Client, BrowserProcess, Option<SocketAddr>), Failure> {
+        self.reap_orphans_once().await;
+        let binaries = binaries::find(&self.config, wish.kind)?;
+        let account = OsUser::lookup(self.config.user.as_deref())?;
+        let place = self.acquire_permit(deadline).await?;
+        let within = Deadline::within(self.config.start_timeout.min(deadline.remaining()));
+        let profile = self.create_profile(&account)?;
+        let start = BrowserLaunch { house: self, wish, binaries: &binaries, account };
+        let (group, tail) = start.start_driver(&profile)?;
+        let here = chrome::LocalBrowser { binaries: &binaries, profile: &profile, sandbox: start.sandbox() };
+        let capabilities = match wish.kind {
+            BrowserKind::Chrome => chrome::capabilities(wish, forward.address(), Some(&here)),
+            _ => firefox::capabilities(wish, forward.address(), Some(&binaries)),
+        };
+        let held = ProcessGuard { group: Some(group), profile, permit: place };
+        let mut keeper =
+            BrowserProcess::new(held, Some(tail), self.config.memory_bytes, Arc::clone(&self.processes));
+        let session = async {
+            let port = start.wait_for_driver(&mut keeper).await?;
+            let mut builder = ClientBuilder::new(BoundedConnector::new());
+            builder.capabilities(capabilities);
+            let driver = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+            let address = format!("http://{driver}");
+            let connecting = builder.connect(&address);
+            let connected = tokio::select! {
+                connected = connecting => connected,
+                lost = keeper.wait_for_failure() => return Err(lost),
+            };
+            let client =
+                connected.map_err(|error| failure::session_failure(&error, &keeper.driver_output()))?;
+            let dressed = tokio::select! {
+                dressed = self.prepare_session(&client, wish) => dressed,
+                lost = keeper.wait_for_failure() => return Err(lost),
+            };
+            dressed.map_err(|error| failure::command_failure(&error, &keeper.driver_output()))?;
+            Ok((client, driver))
+        };
+        let opened = tokio::time::timeout_at(within.at, session).await;
+        let client = opened.unwrap_or_else(|_| Err(start_timed_out(within, &keeper.driver_output())));
+        let (client, driver) = client.map_err(|failure| Failure { phase: Phase::Launch, ..failure })?;
+        keeper.mark_opened();
+        Ok((client, keeper, Some(driver)))
+    }
+
+    /// A place for one more browser, waited for [`QUEUE_TIMEOUT`] at most.
+    async fn acquire_permit(&self, deadline: Deadline) -> Result<OwnedSemaphorePermit, Failure> {
+        let waiting = QUEUE_TIMEOUT.min(deadline.remaining());
+        let place = tokio::time::timeout(waiting, Arc::clone(&self.permits).acquire_owned()).await;
+        place.ok().and_then(Result::ok).ok_or_else(|| {
+            let detail = format!(
+                "the memory for browsers has room for {}, and none became free within {} s",
+                self.most,
+                waiting.as_secs()
+            );
+            launch_failure(FailureKind::BrowserTimedOut, detail)
+        })
+    }
+
+    /// Sweeps before the first browser of this process: commands in a terminal do it here alone.
+    async fn reap_orphans_once(&self) {
+        let folder = self.folder.clone();
+        let sweep =
+            || async { tokio::task::spawn_blocking(move || reap_orphans(&folder)).await.unwrap_or_default() };
+        self.orphans_reaped.get_or_init(sweep).await;
+    }
+
+    /// What holds for a session as a whole, then what holds for its first window.
+    async fn prepare_session(
+        &self,
+        client: &Client,
+        wish: &SessionOptions,
+    ) -> Result<(), fantoccini::error::CmdError> {
+        if wish.kind == BrowserKind::Firefox {
+            addon::install(client, &wish.emulation.headers).await?;
+        }
+        self.prepare_window(client, wish).await
+    }
+
+    /// Gives the current window of `client` what holds for one window alone: its size, header fields of the guise, and
+    /// that downloads are refused. [`Self::open`] did it for the first; a window that the page opened needs it anew.
+    ///
+    /// # Errors
+    /// What the driver says.
+    pub async fn prepare_window(
+        &self,
+        client: &Client,
+        wish: &SessionOptions,
+    ) -> Result<(), fantoccini::error::CmdError> {
+        match wish.kind {
+            BrowserKind::Chrome => chrome::prepare_window(client, &wish.emulation).await,
+            BrowserKind::Firefox => firefox::prepare_window(client, &wish.emulation).await,
+            BrowserKind::InternetExplorer => Ok(()),
+        }
+    }
+
+    fn create_profile(&self, account: &OsUser) -> Result<BrowserProfile, Failure> {
+        let folder = &self.folder;
+        let made = browser_profile::create_root(folder, account)
+            .and_then(|()| BrowserProfile::create(folder, account));
+        made.map_err(|error| {
+            let detail = format!("`browser.folder`: `{}` cannot be used: {error}", folder.display());
+            launch_failure(FailureKind::NotConfigured, detail)
+        })
+    }
+}
+
+/// How one browser is started.
+struct BrowserLaunch<'a> {
+    house: &'a BrowserPool,
+    wish: &'a SessionOptions,
+    binaries: &'a BrowserBinaries,
+    account: OsUser,
+}
+
+impl BrowserLaunch<'_> {
+    fn sandbox(&self) -> bool {
+        self.house.config.sandbox && !self.account.is_root()
+    }
+
+    fn start_driver(
+        &self,
+        profile: &BrowserProfile,
+    ) -> Result<(ProcessGroup, crate::subprocess::driver_log::DriverLog), Failure> {
+        let program = match self.wish.kind {
+            BrowserKind::Chrome => chrome::driver_program(self.binaries),
+            _ => firefox::driver_program(self.binaries, profile, &self.wish.emulation),
+        };
+        ProcessGroup::spawn(&program, profile, &self.account, self.house.config.nice).map_err(|error| {
+            let detail = format!("`{}` cannot be started: {error}", display_path(program.path));
+            launch_failure(FailureKind::BrowserFailed, detail)
+        })
+    }
+
+    /// The port of the driver, once it listens. One that chose a port which somebody else took meanwhile ends at once,
+    /// and is started anew.
+    async fn wait_for_driver(&self, keeper: &mut BrowserProcess) -> Result<u16, Failure> {
+        for _ in 1..MAX_DRIVER_STARTS {
+            match self.read_driver_port(keeper).await {
+                Err(_) if failure::is_port_taken(&keeper.driver_output()) => {
+                    keeper.restart(|profile| self.start_driver(profile)).await?;
+                }
+                other => return other,
+            }
+        }
+        self.read_driver_port(keeper).await
+    }
+
+    /// The port that the driver says it listens on.
+    async fn read_driver_port(&self, keeper: &mut BrowserProcess) -> Result<u16, Failure> {
+        let found = match self.wish.kind {
+            BrowserKind::Chrome => chrome::parse_port,
+            _ => firefox::parse_port,
+        };
+        while let Some(tail) = keeper.driver_log() {
+            match tail.next_line().await {
+                Some(line) => {
+                    if let Some(port) = found(&line) {
+                        return Ok(port);
+                    }
+                }
+                None => break,
+            }
+        }
+        let detail = format!("`{}` ended before it was ready", display_path(&self.binaries.driver));
+        Err(launch_failure(
+            FailureKind::BrowserFailed,
+            failure::with_driver_output(&detail, &keeper.driver_output()),
+        ))
+    }
+}
+
+fn start_timed_out(within: Deadline, printed: &str) -> Failure {
+    let detail = format!("not ready within {} s", within.timeout.as_secs_f32());
+    launch_failure(FailureKind::BrowserTimedOut, failure::with_driver_output(&detail, printed))
+}
+
+fn reap_orphans(folder: &Path) -> usize {
+    // Without the folder there is nothing to look for.
+    let Ok(forsaken) = BrowserProfile::orphaned(folder) else { return 0 };
+    let found = forsaken.len();
+    for profile in forsaken {
+        let token = profile.name().to_owned();
+        if !process_group::kill_orphans(&profile) {
+            tracing::warn!(profile = token, "processes of a browser do not end");
+        }
+        if let Err(error) = profile.remove() {
+            tracing::warn!(profile = token, %error, "the profile of a browser cannot be removed");
+        }
+    }
+    found
+}
+
+fn display_path(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// What the driver says of itself and of the browser.
+async fn browser_facts(client: &Client, wish: &SessionOptions) -> BrowserFacts {
+    let said = client.capabilities();
+    // It is a fact for people; a check goes on without it.
+    let agent = client.execute("return navigator.userAgent", Vec::new());
+    let agent = tokio::time::timeout(FACTS_TIMEOUT, agent).await.ok().and_then(Result::ok);
+    let text = |name: &str| said.and_then(|said| said.get(name)).and_then(Value::as_str).unwrap_or_default();
+    let driver = match wish.kind {
+        BrowserKind::Chrome => {
+            let own = said.and_then(|said| said.get("chrome")?.get("chromedriverVersion")?.as_str());
+            format!("chromedriver {}", own.unwrap_or_default().split(' ').next().unwrap_or_default())
+        }
+        BrowserKind::Firefox => format!("geckodriver {}", text("moz:geckodriverVersion")),
+        BrowserKind::InternetExplorer => String::new(),
+    };
+    BrowserFacts {
+        name: wish.kind.name().to_owned(),
+        version: text("browserVersion").to_owned(),
+        driver: driver.trim().to_owned(),
+        user_agent: agent.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned(),
+        viewport: wish.emulation.viewport,
+        device: String::new(),
+        trace_id: wish.trace_id.map(|id| id.to_string()),
+        memory_bytes: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn house(memory: u64) -> BrowserPool {
+        BrowserPool::new(BrowserPoolConfig {
+            total_memory_bytes: Some(memory),
+            ..BrowserPoolConfig::default()
+        })
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn room_is_waited_for_no_longer_than_the_queue_is() {
+        let house = house(1);
+        let deadline = Deadline::within(Duration::from_hours(1));
+        let taken = house.acquire_permit(deadline).await.unwrap();
+        let began = tokio::time::Instant::now();
+        let failure = house.acquire_permit(deadline).await.unwrap_err();
+        assert_eq!(failure.kind, FailureKind::BrowserTimedOut, "{failure}");
+        assert!(failure.detail.contains("room for 1, and none became free within 120 s"), "{failure}");
+        assert!(began.elapsed().abs_diff(QUEUE_TIMEOUT) < Duration::from_secs(1), "{:?}", began.elapsed());
+        let freed = async {
+            tokio::time::sleep(QUEUE_TIMEOUT / 2).await;
+            drop(taken);
+        };
+        let (place, ()) = tokio::join!(house.acquire_permit(deadline), freed);
+        assert!(place.is_ok());
+    }
+
+    #[test]
+    fn browsers_of_other_hosts_take_none_of_the_room() {
+        assert_eq!((house(1).max_concurrent_checks(), house(4 << 30).max_concurrent_checks()), (1, 2));
+        let url = url::Url::parse("http://grid.example/").unwrap();
+        let remote = RemoteWebDriver { kind: BrowserKind::Chrome, url, forward_host: None, from: Vec::new() };
+        let config = BrowserPoolConfig { remotes: vec![remote], ..BrowserPoolConfig::default() };
+        assert_eq!(BrowserPool::new(config).max_concurrent_checks(), usize::MAX);
+    }
+}

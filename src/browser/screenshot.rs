@@ -1,0 +1,95 @@
+//! Pictures of pages that drivers take none of: while a dialog is open, and while the page computes.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::bidi::{BidiConnection, bidi_url};
+use super::error::WebDriverError;
+use super::session::BrowserSession;
+
+/// Bytes of a message with a picture in base64.
+const MAX_MESSAGE_BYTES: usize = 24 * 1024 * 1024;
+
+/// What a browser that is asked behind a dialog may take beyond what its driver may.
+const DIALOG_EXTRA_TIME: Duration = Duration::from_secs(5);
+
+impl BrowserSession {
+    /// A picture of what is seen of the page, as PNG. What its driver takes none of is asked of the browser itself,
+    /// where that can be done.
+    ///
+    /// # Errors
+    /// As of [`Self::call`].
+    pub async fn screenshot(&self, until: Instant) -> Result<Vec<u8>, WebDriverError> {
+        let trouble = match self.get_text("screenshot", until).await {
+            Err(trouble @ (WebDriverError::DialogOpen(_) | WebDriverError::TimedOut)) => trouble,
+            taken => return decode_base64(&taken?),
+        };
+        // A driver says of a dialog at once that it is open; the browser is slower then.
+        let more =
+            if matches!(trouble, WebDriverError::DialogOpen(_)) { DIALOG_EXTRA_TIME } else { Duration::ZERO };
+        let within = (until + more).saturating_duration_since(Instant::now());
+        let text = match tokio::time::timeout(within, self.capture_without_driver(within)).await {
+            Ok(Some(taken)) => taken.map_err(WebDriverError::Refused)?,
+            _ => return Err(trouble),
+        };
+        decode_base64(&text)
+    }
+
+    /// In base64; `None` of a browser that cannot be asked so.
+    async fn capture_without_driver(&self, within: Duration) -> Option<Result<String, String>> {
+        let window = self.known_window()?;
+        if let Some(address) = bidi_url(self.client()) {
+            return Some(capture_by_bidi(address, &window, within).await);
+        }
+        Some(capture_by_devtools(self.devtools_address()?, &window, within).await)
+    }
+
+    /// Where Chromium listens for those who speak its own protocol; one of another host does so there alone.
+    fn devtools_address(&self) -> Option<SocketAddr> {
+        let options = self.client().capabilities()?.get("goog:chromeOptions").filter(|_| self.is_local())?;
+        let (host, port) = options["debuggerAddress"].as_str()?.rsplit_once(':')?;
+        let ip = if host == "localhost" { "127.0.0.1" } else { host };
+        Some(SocketAddr::new(ip.parse().ok()?, port.parse().ok()?))
+    }
+}
+
+/// By `browsingContext.captureScreenshot` (W3C `WebDriver BiDi` 7.3.3.2), which does not ask for dialogs.
+async fn capture_by_bidi(address: &str, window: &str, within: Duration) -> Result<String, String> {
+    let mut bidi = BidiConnection::connect(address, within, MAX_MESSAGE_BYTES).await?;
+    bidi.send("browsingContext.captureScreenshot", json!({ "context": window })).await?;
+    text(bidi.wait_for_response().await?["data"].take())
+}
+
+/// By the first frame of `Page.startScreencast`, the one command that shows what was painted last, and does not wait
+/// for the page to paint.
+async fn capture_by_devtools(debugger: SocketAddr, window: &str, within: Duration) -> Result<String, String> {
+    let address = format!("ws://{debugger}/devtools/page/{window}");
+    let mut devtools = BidiConnection::connect(&address, within, MAX_MESSAGE_BYTES).await?;
+    // The page itself may never answer this one.
+    devtools.send("Page.enable", json!({})).await?;
+    devtools.send("Page.startScreencast", json!({ "format": "png" })).await?;
+    while let Some(mut message) = devtools.next_message().await {
+        if message["method"] == "Page.screencastFrame" {
+            return text(message["params"]["data"].take());
+        }
+    }
+    Err("the browser closed the connection".to_owned())
+}
+
+fn text(data: Value) -> Result<String, String> {
+    match data {
+        Value::String(text) => Ok(text),
+        _ => Err("the browser gave no picture".to_owned()),
+    }
+}
+
+fn decode_base64(text: &str) -> Result<Vec<u8>, WebDriverError> {
+    STANDARD
+        .decode(text)
+        .map_err(|error| WebDriverError::Refused(format!("the picture cannot be decoded: {error}")))
+}

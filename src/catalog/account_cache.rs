@@ -1,0 +1,338 @@
+//! What is known of each account: locations, certificates, properties, defaults; read once, kept until it
+//! changes.
+
+use crate::sync::RwLock;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::active_alerts::ActivePerformanceAlerts;
+use super::contacts;
+use super::record_settings::{settings_from_record, settings_or_skip};
+use crate::alerting::Contacts;
+use crate::domain::{CustomerId, Location, LocationId, MonitorType, Record, RecordKind, Role};
+use crate::evaluate::settle::Quorum;
+use crate::schedule::BlackoutCalendar;
+use crate::schema::Monitor;
+use crate::schema::typed::record::{
+    AccountSettings, CertificateKind, CertificateSettings, LocationSettings, PropertySettings,
+    PropertyValueSettings,
+};
+pub use crate::schema::validation_context::PropertyDefinition;
+use crate::schema::validation_context::{BillingPlan, ValidationContext};
+use crate::store::{ConfigStore, Pagination, RecordFilter, StoreError};
+
+/// Name at the start of alerts of accounts that have not chosen one.
+const DEFAULT_BRAND: &str = "Vigie";
+
+/// A certificate that monitors of an account may name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CertificateSummary {
+    /// What people call it.
+    pub name: String,
+    /// `PEM` or `PKCS#12`: as it came in.
+    pub format: String,
+    /// Whether it is a client certificate (`ssl_cert_id`) or an authority (`ca_cert_id`).
+    pub is_client: bool,
+}
+
+/// What browsers pretend to be, and where.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MobileEmulation {
+    /// The region whose locations are the mobile ones; `None` when none are.
+    pub region: Option<i64>,
+    /// Names of the emulation profiles, by the `subtype` that stands for them.
+    pub profiles: BTreeMap<i64, String>,
+}
+
+/// What the settings and this build make known to every account.
+#[derive(Clone, Debug, Default)]
+pub struct SharedFacts {
+    /// The locations that this process hosts; the first is the default of accounts without their own.
+    pub locations: Vec<Location>,
+    /// Certificates of the settings, by id.
+    pub certificates: BTreeMap<i64, CertificateSummary>,
+    /// Ids of the proxies of the settings.
+    pub proxies: Vec<i64>,
+    /// How many names there are behind `name_to_resolve_id`.
+    pub dns_names: usize,
+    /// Billing plans; `None` when any code will do.
+    pub plans: Option<Vec<BillingPlan>>,
+    /// Types that this build can probe.
+    pub supported_types: Vec<MonitorType>,
+    /// Values of `use_ssl_version` that this build can speak.
+    pub supported_tls_versions: Vec<&'static str>,
+    /// Days before a certificate's end, where an account says nothing.
+    pub certificate_days: u32,
+    /// What browsers pretend to be.
+    pub mobile: MobileEmulation,
+}
+
+/// What is known of one account.
+#[derive(Clone, Debug)]
+pub struct AccountFacts {
+    /// Whose.
+    pub customer: CustomerId,
+    /// Zone of window times (behaviour.md 1 "Times").
+    pub time_zone: jiff::tz::TimeZone,
+    /// Pool of monitors without their own; never empty.
+    pub default_locations: Vec<i64>,
+    /// Locations that it may use: shared ones and its own, by id.
+    pub locations: BTreeMap<i64, Location>,
+    /// Certificates that its monitors may name, by id.
+    pub certificates: BTreeMap<i64, CertificateSummary>,
+    /// Its properties, by id.
+    pub properties: BTreeMap<i64, PropertyDefinition>,
+    /// Days before a certificate's end at which `Expiring` warns.
+    pub certificate_days: u32,
+    /// Its name.
+    pub name: String,
+    /// Name at the start of alerts.
+    pub brand: String,
+    /// How many locations have to fail in mode SLA (MultiPOP).
+    pub quorum: Quorum,
+    /// Who is told of what.
+    pub contacts: Arc<Contacts>,
+    /// Its blackouts.
+    pub calendar: Arc<BlackoutCalendar>,
+    /// What all accounts have in common.
+    pub common: Arc<SharedFacts>,
+    // Ids as `ValidationContext` wants them.
+    location_ids: Vec<i64>,
+    client_ids: Vec<i64>,
+    authority_ids: Vec<i64>,
+    profile_ids: Vec<i64>,
+}
+
+impl AccountFacts {
+    /// What the rules on monitors have to know when a user of `role` writes one.
+    #[must_use]
+    pub fn validation_context(&self, role: Role) -> ValidationContext<'_> {
+        ValidationContext {
+            locations: Some(&self.location_ids),
+            default_locations: &self.default_locations,
+            client_certificates: Some(&self.client_ids),
+            certificate_authorities: Some(&self.authority_ids),
+            properties: Some(&self.properties),
+            proxies: Some(&self.common.proxies),
+            profiles: Some(&self.profile_ids),
+            dns_names: Some(self.common.dns_names),
+            plans: self.common.plans.as_deref(),
+            supported_types: Some(&self.common.supported_types),
+            supported_tls_versions: Some(&self.common.supported_tls_versions),
+            author_is_not_admin: !matches!(role, Role::Admin | Role::CoAdmin),
+        }
+    }
+}
+
+/// Knows every account.
+pub struct AccountCache {
+    config_store: Arc<dyn ConfigStore>,
+    common: RwLock<Arc<SharedFacts>>,
+    known: RwLock<CachedAccounts>,
+    raised: ActivePerformanceAlerts,
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct CachedAccounts {
+    accounts: HashMap<CustomerId, Arc<AccountFacts>>,
+    /// Counts what was forgotten, so that nothing that was read before comes in after.
+    generation: u64,
+}
+
+impl AccountCache {
+    /// A directory over `ledger`.
+    #[must_use]
+    pub fn new(ledger: Arc<dyn ConfigStore>, common: SharedFacts) -> Self {
+        Self {
+            config_store: ledger,
+            common: RwLock::new(Arc::new(common)),
+            known: RwLock::default(),
+            raised: ActivePerformanceAlerts::default(),
+        }
+    }
+
+    /// Which performance alerts are raised now.
+    #[must_use]
+    pub fn active_performance_alerts(&self) -> &ActivePerformanceAlerts {
+        &self.raised
+    }
+
+    /// Takes new settings; everything is read anew.
+    pub fn update_shared(&self, common: SharedFacts) {
+        *self.common.write() = Arc::new(common);
+        self.invalidate();
+    }
+
+    /// Forgets what was read: a location, certificate, property, recipient, group, blackout or account changed.
+    pub fn invalidate(&self) {
+        let mut known = self.known.write();
+        known.accounts.clear();
+        known.generation += 1;
+    }
+
+    /// Counts what was forgotten: while it stays the same, so does what is known.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.known.read().generation
+    }
+
+    /// What is known of `customer`.
+    ///
+    /// # Errors
+    /// As the store's.
+    pub async fn facts(&self, customer: CustomerId) -> Result<Arc<AccountFacts>, StoreError> {
+        let generation = {
+            let known = self.known.read();
+            if let Some(facts) = known.accounts.get(&customer) {
+                return Ok(Arc::clone(facts));
+            }
+            known.generation
+        };
+        let facts = Arc::new(self.load(customer).await?);
+        let mut known = self.known.write();
+        if known.generation == generation {
+            known.accounts.insert(customer, Arc::clone(&facts));
+        }
+        Ok(facts)
+    }
+
+    async fn load(&self, customer: CustomerId) -> Result<AccountFacts, StoreError> {
+        let common = Arc::clone(&self.common.read());
+        let account = self.config_store.record(RecordKind::Customer, customer.0).await?;
+        let locations = self.all_records(RecordFilter::new(RecordKind::Location)).await?;
+        let properties =
+            self.all_records(RecordFilter::new(RecordKind::Property).for_customer(customer)).await?;
+        let certificates =
+            self.all_records(RecordFilter::new(RecordKind::Certificate).for_customer(customer)).await?;
+        let recipients =
+            self.all_records(RecordFilter::new(RecordKind::Recipient).for_customer(customer)).await?;
+        let groups =
+            self.all_records(RecordFilter::new(RecordKind::NotifierGroup).for_customer(customer)).await?;
+        let blackouts =
+            self.all_records(RecordFilter::new(RecordKind::Blackout).for_customer(customer)).await?;
+        let hosted = common.locations.iter().cloned();
+        // A location of an account other than the first is its own, one of the first unless it is private.
+        let shared = |record: &&Record| {
+            record.customer == customer
+                || record.customer == CustomerId(1)
+                    && settings_or_skip(record)
+                        .is_some_and(|location: LocationSettings<'_>| !location.private)
+        };
+        let kept = locations.iter().filter(shared).filter_map(location_from_record);
+        let locations: BTreeMap<i64, Location> = hosted.chain(kept).map(|at| (at.id.0, at)).collect();
+        let mut facts = AccountFacts {
+            customer,
+            time_zone: jiff::tz::TimeZone::UTC,
+            default_locations: Vec::new(),
+            locations,
+            certificates: common.certificates.clone(),
+            properties: properties.iter().filter_map(property_from_record).collect(),
+            certificate_days: common.certificate_days,
+            name: String::new(),
+            brand: DEFAULT_BRAND.to_owned(),
+            quorum: Quorum::AtLeast(2),
+            contacts: Arc::new(Contacts {
+                recipients: recipients.iter().filter_map(contacts::recipient_from_record).collect(),
+                groups: groups.iter().filter_map(contacts::group_from_record).collect(),
+            }),
+            calendar: Arc::new(BlackoutCalendar::new(jiff::tz::TimeZone::UTC, Vec::new())),
+            common: Arc::clone(&common),
+            location_ids: Vec::new(),
+            client_ids: Vec::new(),
+            authority_ids: Vec::new(),
+            profile_ids: Vec::new(),
+        };
+        facts.certificates.extend(certificates.iter().filter_map(certificate_from_record));
+        if let Some(account) = account {
+            facts.apply_settings(&settings_from_record(&account)?);
+        }
+        let windows = blackouts.iter().filter_map(contacts::blackout_from_record).collect();
+        facts.calendar = Arc::new(BlackoutCalendar::new(facts.time_zone.clone(), windows));
+        facts.build_indexes();
+        Ok(facts)
+    }
+
+    async fn all_records(&self, filter: RecordFilter) -> Result<Vec<Record>, StoreError> {
+        Ok(self.config_store.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?.items)
+    }
+}
+
+impl AccountFacts {
+    /// Takes what the account says of itself.
+    fn apply_settings(&mut self, account: &AccountSettings<'_>) {
+        match jiff::tz::TimeZone::get(account.time_zone) {
+            Ok(zone) => self.time_zone = zone,
+            Err(_) if account.time_zone.is_empty() => {}
+            Err(error) => tracing::warn!(customer_id = %self.customer, error = %error, "taken as UTC"),
+        }
+        account.name.unwrap_or_default().clone_into(&mut self.name);
+        if !account.brand.is_empty() {
+            account.brand.clone_into(&mut self.brand);
+        }
+        self.quorum = contacts::quorum_from_threshold(account.multipop_threshold);
+        let ids = account.default_locations.iter().map(|location| location.id.0);
+        self.default_locations = ids.filter(|id| self.locations.contains_key(id)).collect();
+        self.certificate_days = account.certificate_days.unwrap_or(self.certificate_days);
+    }
+
+    fn build_indexes(&mut self) {
+        if self.default_locations.is_empty() {
+            let first = self.common.locations.first().map(|at| at.id.0);
+            self.default_locations = first.or(self.locations.keys().next().copied()).into_iter().collect();
+        }
+        self.location_ids = self.locations.keys().copied().collect();
+        let of = |client: bool| {
+            self.certificates.iter().filter(move |(_, known)| known.is_client == client).map(|(id, _)| *id)
+        };
+        (self.client_ids, self.authority_ids) = (of(true).collect(), of(false).collect());
+        self.profile_ids = self.common.mobile.profiles.keys().copied().collect();
+    }
+
+    /// Where `monitor` runs: its own locations, or else those of the account.
+    #[must_use]
+    pub fn location_pool(&self, monitor: &Monitor) -> Vec<i64> {
+        let own = monitor.document.location_ids();
+        if own.is_empty() { self.default_locations.clone() } else { own.iter().map(|id| id.0).collect() }
+    }
+
+    /// How many locations of its pool are of the mobile region (fields.md 3).
+    #[must_use]
+    pub fn mobile_location_count(&self, monitor: &Monitor) -> usize {
+        let Some(region) = self.common.mobile.region else { return 0 };
+        let is_mobile = |id: &i64| self.locations.get(id).is_some_and(|at| at.region == region);
+        self.location_pool(monitor).iter().filter(|id| is_mobile(id)).count()
+    }
+
+    /// Name of the emulation profile of `monitor`; empty when it has none, or one that the settings do not know.
+    #[must_use]
+    pub fn mobile_profile(&self, monitor: &Monitor) -> &str {
+        let profile = self.common.mobile.profiles.get(&monitor.document.subtype());
+        profile.map(String::as_str).unwrap_or_default()
+    }
+}
+
+fn location_from_record(record: &Record) -> Option<Location> {
+    let settings: LocationSettings<'_> = settings_or_skip(record)?;
+    Some(Location { id: LocationId(record.id), name: settings.name.to_owned(), region: settings.region })
+}
+
+fn certificate_from_record(record: &Record) -> Option<(i64, CertificateSummary)> {
+    let settings: CertificateSettings<'_> = settings_or_skip(record)?;
+    let known = CertificateSummary {
+        name: settings.name.to_owned(),
+        format: settings.format.unwrap_or_default().to_owned(),
+        is_client: settings.kind == CertificateKind::Client,
+    };
+    Some((record.id, known))
+}
+
+fn property_from_record(record: &Record) -> Option<(i64, PropertyDefinition)> {
+    let settings: PropertySettings<'_> = settings_or_skip(record)?;
+    let value = |value: &PropertyValueSettings<'_>| Some((value.id?, value.value.to_owned()));
+    let known = PropertyDefinition {
+        name: settings.name.to_owned(),
+        values: settings.values.iter().filter_map(value).collect(),
+    };
+    Some((record.id, known))
+}

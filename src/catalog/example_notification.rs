@@ -1,0 +1,98 @@
+//! An example of what somebody may be told: for test messages, and for templates that are tried.
+
+use serde_json::{Map, Value, json};
+
+use super::account_cache::AccountFacts;
+use super::json_object::into_object;
+use super::monitor_summary::{custom_properties, display_target};
+use crate::domain::{
+    CheckId, EpisodeId, LocationId, LocationReport, MonitorId, MonitorType, NotificationContent,
+    NotificationKind, RunId, Status, Timestamp,
+};
+use crate::schema::Monitor;
+
+/// A notice of `kind` about `monitor`, or about a monitor that there is not.
+pub(crate) fn example_notification(
+    facts: &AccountFacts,
+    kind: NotificationKind,
+    monitor: Option<&Monitor>,
+    now: Timestamp,
+) -> NotificationContent {
+    let id = monitor.map_or(MonitorId(1), |monitor| monitor.id);
+    let pool =
+        monitor.map_or_else(|| facts.default_locations.clone(), |monitor| facts.location_pool(monitor));
+    let location = LocationId(pool.first().copied().unwrap_or(1));
+    let name = facts.locations.get(&location.0).map(|location| location.name.clone()).unwrap_or_default();
+    let (status, reasons) = example_finding(kind);
+    let failing = matches!(kind, NotificationKind::SiteError | NotificationKind::HostagentError);
+    let report = LocationReport {
+        location_id: location,
+        name: name.clone(),
+        status: Some(status),
+        status_text: status.text().to_owned(),
+    };
+    NotificationContent {
+        kind,
+        customer: facts.customer,
+        company: facts.name.clone(),
+        brand: facts.brand.clone(),
+        monitor_id: monitor.map(|monitor| monitor.id),
+        monitor_name: monitor.map_or("Example monitor", Monitor::name).to_owned(),
+        monitor_type: Some(monitor.map_or(MonitorType::Website, Monitor::monitor_type)),
+        episode: failing.then(|| EpisodeId::new(id, now)),
+        check_id: (kind != NotificationKind::Test && kind != NotificationKind::Digest)
+            .then(|| CheckId::new(RunId::new(id, now), location)),
+        at: now,
+        since: failing.then_some(now),
+        status,
+        status_text: status.text().to_owned(),
+        reasons: reasons.iter().map(|reason| (*reason).to_owned()).collect(),
+        errcount: u32::from(failing),
+        http_status: None,
+        location_id: Some(location),
+        location: name,
+        locations: vec![report],
+        verification: None,
+        target: monitor.map_or_else(|| "http://example.com/".to_owned(), display_target),
+        step: None,
+        alert_note: monitor.map(|monitor| monitor.document.alert_note().to_owned()).unwrap_or_default(),
+        properties: monitor.map(|monitor| custom_properties(monitor, facts)).unwrap_or_default(),
+        phases: vec![("resolve".to_owned(), 1_200), ("connect".to_owned(), 18_000)],
+        certificate: Value::Null,
+        extra: example_details(kind, now),
+    }
+}
+
+/// Status and reasons that are likely for `kind`.
+fn example_finding(kind: NotificationKind) -> (Status, &'static [&'static str]) {
+    match kind {
+        NotificationKind::SiteError | NotificationKind::Traceroute => (Status(1), &["connection refused"]),
+        NotificationKind::HostagentError => (Status(4040), &["disk 97 % full"]),
+        NotificationKind::CertificateExpiration => (Status(5), &["the certificate ends in 10 days"]),
+        NotificationKind::NoData => (Status(21), &["nothing was heard of the last 5 runs"]),
+        NotificationKind::PerformanceError => (Status(0), &["mean of 15 minutes 2.400 s, threshold 1.500 s"]),
+        NotificationKind::WebChange => (Status(0), &["the page changed from 10240 to 9800 bytes"]),
+        NotificationKind::Test => (Status(0), &["This is a test. Nothing is wrong."]),
+        NotificationKind::Digest => (Status(0), &["2 messages were held back"]),
+        NotificationKind::SiteClear
+        | NotificationKind::PerformanceClear
+        | NotificationKind::HostagentClear => (Status(0), &[]),
+    }
+}
+
+/// What else the kinds tell.
+fn example_details(kind: NotificationKind, now: Timestamp) -> Map<String, Value> {
+    let more = match kind {
+        NotificationKind::PerformanceError | NotificationKind::PerformanceClear => {
+            json!({"mean_us": 2_400_000, "threshold_us": 1_500_000, "level": "error", "window": 15})
+        }
+        NotificationKind::WebChange => json!({"before": 10_240, "now": 9_800}),
+        NotificationKind::CertificateExpiration => {
+            json!({"subject": "CN=example.com", "not_after": now.to_string()})
+        }
+        NotificationKind::Digest => json!({"lines": ["Example monitor: error 1", "Example monitor: clear"]}),
+        NotificationKind::Traceroute => json!({"traceroute": " 1  192.0.2.1  1.2 ms\n"}),
+        _ => json!({}),
+    };
+    into_object(more)
+}

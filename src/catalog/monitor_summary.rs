@@ -1,0 +1,77 @@
+//! What messages say of their monitor: what it checks, without a login, and its custom properties.
+
+use serde_json::Value;
+
+use super::account_cache::AccountFacts;
+use crate::schema::typed::schedule::PropertyReference;
+use crate::schema::{Monitor, SecretMode};
+
+/// URL, host or host and port of `monitor`.
+pub(crate) fn display_target(monitor: &Monitor) -> String {
+    let shown = monitor.document.to_json(SecretMode::Masked);
+    let text = |field: &str| shown.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
+    if let Some(url) = text("url").or_else(|| first_step_url(&shown)) {
+        // The place of a login shows that there is one.
+        return url.replacen("********@", "", 1);
+    }
+    let host = text("hostname").or_else(|| text("smtp_hostname")).or_else(|| text("ipv4"));
+    let host = host.unwrap_or_default().to_owned();
+    match shown.get("port").and_then(Value::as_i64).filter(|port| *port > 0) {
+        Some(port) if host.contains(':') && !host.starts_with('[') => format!("[{host}]:{port}"),
+        Some(port) => format!("{host}:{port}"),
+        None => host,
+    }
+}
+
+/// The URL of the first of several steps.
+fn first_step_url(shown: &serde_json::Map<String, Value>) -> Option<&str> {
+    shown.get("api_steps")?.as_array()?.first()?.get("url")?.as_str()
+}
+
+/// Names and values of the custom properties of `monitor`; one that the account does not have any more is left out.
+pub(crate) fn custom_properties(monitor: &Monitor, facts: &AccountFacts) -> Vec<(String, String)> {
+    let pair = |value: PropertyReference| {
+        let property = facts.properties.get(&value.id)?;
+        Some((property.name.clone(), property.values.get(&value.value_id)?.clone()))
+    };
+    monitor.document.custom_properties().filter_map(pair).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::domain::{CustomerId, MonitorId, MonitorType, Revision, Timestamp};
+    use crate::schema::{MonitorDocument, Origin};
+
+    #[test]
+    fn a_target_is_shown_without_its_login() {
+        for (kind, fields, shown) in [
+            (MonitorType::Website, json!({"url": "https://a:b@shop.test/x?y"}), "https://shop.test/x?y"),
+            (MonitorType::Website, json!({"url": "http://shop.test/"}), "http://shop.test/"),
+            (MonitorType::Tcp, json!({"hostname": "shop.test", "port": 25}), "shop.test:25"),
+            (MonitorType::Tcp, json!({"hostname": "2001:db8::1", "port": 25}), "[2001:db8::1]:25"),
+            (MonitorType::Ping, json!({"hostname": "shop.test"}), "shop.test"),
+            (
+                MonitorType::WebsiteApi,
+                json!({"api_steps": [{"step_number": 1, "url": "https://api.test/a"}]}),
+                "https://api.test/a",
+            ),
+        ] {
+            let values = fields.as_object().cloned().unwrap_or_default();
+            let monitor = Monitor {
+                id: MonitorId(1),
+                customer: CustomerId(1),
+                origin: Origin::Api,
+                revision: Revision(1),
+                modified_at: Timestamp::from_seconds(0),
+                document: Arc::new(MonitorDocument::new(kind, values).unwrap()),
+                metadata: Arc::default(),
+            };
+            assert_eq!(display_target(&monitor), shown, "{fields}");
+        }
+    }
+}

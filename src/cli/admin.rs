@@ -1,0 +1,382 @@
+//! Where users, accounts and keys are looked after: the data folder itself when no server works on it, else
+//! that server, by the token that it leaves for its own host.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use http::{Method, StatusCode};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use url::Url;
+
+use super::api_client::{ApiClient, ErrorResponse, ListResponse, ServerArgs};
+use super::output::{self, InvalidInput, UsageError};
+use super::source::DATABASE_FILE;
+use super::token;
+use super::trust::ServerTrust;
+use crate::app::{HostToken, read_host_token};
+use crate::clock::SystemClock;
+use crate::domain::{CustomerId, Record, Role};
+use crate::schema::typed::record::{CustomerSettings, UserSettings, read_record};
+use crate::service::{AccountService, EntryPoint, ServiceError};
+use crate::settings::{SettingSources, Settings};
+use crate::store::{SqliteSettings, SqliteStore, StoreError};
+
+/// Which data folder.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct DataArgs {
+    /// The settings file, which names the data folder; without it, that of the variable `VIGIE_CONFIG`
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The data folder [default: that of the settings, vigie-data]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+}
+
+/// Which data folder, or which server.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct AdminArgs {
+    #[command(flatten)]
+    data: DataArgs,
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+/// The way to users and accounts.
+pub(super) enum AdminBackend {
+    /// The database itself.
+    Database(Arc<SqliteStore>, Box<AccountService>),
+    /// A server, and the way to it for accounts other than that of the token.
+    Server(Box<ApiClient>, Option<HostServer>),
+}
+
+/// A server whose host token is known.
+pub(super) struct HostServer {
+    url: Url,
+    host_token: HostToken,
+}
+
+/// A user as lists show it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, serde::Serialize)]
+pub(super) struct UserRow {
+    pub(super) id: i64,
+    pub(super) login: String,
+    #[serde(default)]
+    pub(super) name: String,
+    pub(super) role: String,
+    pub(super) enabled: bool,
+    pub(super) locked: bool,
+}
+
+/// An account as lists show it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, serde::Serialize)]
+pub(super) struct CustomerRow {
+    pub(super) id: i64,
+    pub(super) name: String,
+}
+
+impl DataArgs {
+    /// The settings with this data folder.
+    pub(super) fn settings(&self) -> anyhow::Result<Settings> {
+        let flags = self.data.iter().map(|path| ("data", path.display().to_string())).collect();
+        let file = super::settings::config_file(self.config.clone());
+        let sources = SettingSources { file, flags, ..SettingSources::default() }.with_environment();
+        Settings::load(&sources).map_err(|faults| InvalidInput(faults).into())
+    }
+}
+
+/// Opens the database of `data`; `None` when another process works on it.
+pub(super) fn open_store(data: &Path) -> anyhow::Result<Option<Arc<SqliteStore>>> {
+    let path = data.join(DATABASE_FILE);
+    if !path.exists() {
+        let hint = "name the data folder with `--data DIR`; `vigie serve` makes one";
+        let words = format!("there is no database in `{}`", data.display());
+        return Err(UsageError::with_hint(words, Some(hint.to_owned())));
+    }
+    match SqliteStore::open(&path, &SqliteSettings { readers: 1, ..SqliteSettings::default() }) {
+        Ok(store) => Ok(Some(Arc::new(store))),
+        Err(StoreError::Locked(_)) => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("cannot open the database `{}`", path.display())),
+    }
+}
+
+impl AdminArgs {
+    /// Opens what the options name.
+    pub(super) async fn open(&self) -> anyhow::Result<AdminBackend> {
+        if self.server.is_named() {
+            return Ok(AdminBackend::Server(Box::new(self.server.open().await?), None));
+        }
+        let data = self.data.settings()?.data_dir;
+        if self.data.data.is_none()
+            && !data.join(DATABASE_FILE).exists()
+            && let Some(host) = token::host_token_for(&self.server.url()?).and_then(HostServer::new)
+        {
+            let words = format!("there is no database in `{}`; this is of {}", data.display(), host.url);
+            output::print_note(&words);
+            return Ok(AdminBackend::Server(Box::new(host.connect(1).await?), Some(host)));
+        }
+        if let Some(store) = open_store(&data)? {
+            let accounts = AccountService::new(store.clone(), store.clone(), Arc::new(SystemClock));
+            return Ok(AdminBackend::Database(store, Box::new(accounts)));
+        }
+        let host = HostServer::from_data_folder(&data)?;
+        let server = host.connect(1).await?;
+        Ok(AdminBackend::Server(Box::new(server), Some(host)))
+    }
+}
+
+impl HostServer {
+    fn from_data_folder(data: &Path) -> anyhow::Result<Self> {
+        let found = read_host_token(data).and_then(Self::new);
+        let Some(host) = found else {
+            bail!(
+                "another process works on `{}`, and its token for this host cannot be read\n\
+                 hint: run this as the user of the server, or name it with `--server URL`",
+                data.display()
+            );
+        };
+        Ok(host)
+    }
+
+    /// `None` when it is not told where the server listens.
+    fn new(known: HostToken) -> Option<Self> {
+        let address = connectable_address(*known.addresses.first()?);
+        let url = Url::parse(&format!("{}://{address}/", known.scheme())).ok()?;
+        Some(Self { url, host_token: known })
+    }
+
+    /// A connection that speaks for `customer`.
+    async fn connect(&self, customer: i64) -> anyhow::Result<ApiClient> {
+        let token = match customer {
+            1 => self.host_token.token.clone(),
+            other => format!("{}~{other}", self.host_token.token),
+        };
+        let trust = ServerTrust { certificate: self.host_token.certificate, ..ServerTrust::default() };
+        ApiClient::connect(self.url.clone(), Some(token), trust).await
+    }
+}
+
+/// The address to reach a server at that listens on `address`.
+fn connectable_address(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
+}
+
+impl AdminBackend {
+    /// Makes a user; answers its number. Without a `customer` it belongs to the account of the token, else to
+    /// account 1.
+    pub(super) async fn add_user(
+        &mut self,
+        customer: Option<i64>,
+        login: &str,
+        role: Role,
+        password: &str,
+    ) -> anyhow::Result<i64> {
+        match self {
+            Self::Database(_, accounts) => {
+                let customer = CustomerId(customer.unwrap_or(1));
+                let caller = AccountService::host_caller(customer, EntryPoint::Cli);
+                let made = accounts.add_user(&caller, customer, login, role, password).await;
+                Ok(made.map_err(|refusal| describe_error(refusal, &format!("account `{customer}`")))?.0)
+            }
+            Self::Server(server, host) => {
+                let body = json!({"login": login, "role": role.name(), "password": password});
+                saved_id(&call_as(server, host.as_ref(), customer, Method::POST, "users", Some(&body)).await?)
+            }
+        }
+    }
+
+    /// The users of an account; without a `customer`, as for [`AdminBackend::add_user`].
+    pub(super) async fn users(&mut self, customer: Option<i64>) -> anyhow::Result<Vec<UserRow>> {
+        match self {
+            Self::Database(_, accounts) => {
+                let customer = CustomerId(customer.unwrap_or(1));
+                let users =
+                    accounts.users(&AccountService::host_caller(customer, EntryPoint::Cli), customer).await;
+                let users =
+                    users.map_err(|refusal| describe_error(refusal, &format!("account `{customer}`")))?;
+                users.iter().map(UserRow::from_record).collect()
+            }
+            Self::Server(server, host) => {
+                let answer = call_as(server, host.as_ref(), customer, Method::GET, "users", None).await?;
+                Ok(serde_json::from_value::<ListResponse<UserRow>>(answer)?.results)
+            }
+        }
+    }
+
+    /// Gives a user a new password.
+    pub(super) async fn set_password(&mut self, login: &str, password: &str) -> anyhow::Result<()> {
+        if let Self::Database(_, accounts) = self {
+            let caller = AccountService::host_caller(CustomerId(1), EntryPoint::Cli);
+            let done = accounts.set_password(&caller, login, password).await;
+            return done.map_err(|refusal| describe_error(refusal, &format!("user `{login}`")));
+        }
+        self.update_user(login, json!({"password": password})).await
+    }
+
+    /// Lets a user log in, or not.
+    pub(super) async fn set_enabled(&mut self, login: &str, enabled: bool) -> anyhow::Result<()> {
+        if let Self::Database(_, accounts) = self {
+            let caller = AccountService::host_caller(CustomerId(1), EntryPoint::Cli);
+            let done = accounts.set_enabled(&caller, login, enabled).await;
+            return done.map_err(|refusal| describe_error(refusal, &format!("user `{login}`")));
+        }
+        self.update_user(login, json!({"enabled": enabled})).await
+    }
+
+    /// Makes an account; answers its number.
+    pub(super) async fn add_customer(&mut self, name: &str) -> anyhow::Result<i64> {
+        match self {
+            Self::Database(_, accounts) => {
+                let made = accounts
+                    .add_customer(&AccountService::host_caller(CustomerId(1), EntryPoint::Cli), name)
+                    .await;
+                Ok(made.map_err(|refusal| describe_error(refusal, "account"))?.0)
+            }
+            Self::Server(server, _) => {
+                saved_id(&server.call(Method::POST, "customers", &[], Some(&json!({"name": name}))).await?)
+            }
+        }
+    }
+
+    /// All accounts.
+    pub(super) async fn customers(&mut self) -> anyhow::Result<Vec<CustomerRow>> {
+        match self {
+            Self::Database(_, accounts) => {
+                let all =
+                    accounts.customers(&AccountService::host_caller(CustomerId(1), EntryPoint::Cli)).await;
+                let row = |record: &Record| -> anyhow::Result<CustomerRow> {
+                    let settings: CustomerSettings<'_> = read_record(record)?;
+                    Ok(CustomerRow { id: record.id, name: settings.name.to_owned() })
+                };
+                all.map_err(|refusal| describe_error(refusal, "account"))?.iter().map(row).collect()
+            }
+            Self::Server(server, _) => {
+                Ok(server.get::<ListResponse<CustomerRow>>("customers", &[]).await?.results)
+            }
+        }
+    }
+
+    /// Writes what is left and lets the data folder go.
+    pub(super) async fn close(self) {
+        if let Self::Database(store, _) = self {
+            store.close().await;
+        }
+    }
+
+    /// Changes the user `login`, in whichever account it is.
+    async fn update_user(&mut self, login: &str, change: Value) -> anyhow::Result<()> {
+        // A token of `vigie login` sees its own account only.
+        let own = matches!(self, Self::Server(_, None));
+        let accounts =
+            if own { vec![None] } else { self.customers().await?.iter().map(|row| Some(row.id)).collect() };
+        for customer in accounts {
+            let key = crate::service::login_key(login);
+            let users = self.users(customer).await?;
+            let Some(user) = users.iter().find(|user| crate::service::login_key(&user.login) == key) else {
+                continue;
+            };
+            let Self::Server(server, host) = self else { break };
+            let path = format!("users/{}", user.id);
+            call_as(server, host.as_ref(), customer, Method::PATCH, &path, Some(&change)).await?;
+            return Ok(());
+        }
+        Err(describe_error(ServiceError::NotFound, &format!("user `{login}`")))
+    }
+}
+
+impl UserRow {
+    fn from_record(record: &Record) -> anyhow::Result<Self> {
+        let settings: UserSettings<'_> = read_record(record)?;
+        Ok(Self {
+            id: record.id,
+            login: settings.login.to_owned(),
+            name: settings.name.to_owned(),
+            role: settings.role.to_owned(),
+            enabled: settings.enabled,
+            locked: settings.locked,
+        })
+    }
+}
+
+/// A call that speaks for `customer`: the host token does for all accounts, another for its own.
+async fn call_as(
+    server: &mut ApiClient,
+    host: Option<&HostServer>,
+    customer: Option<i64>,
+    method: Method,
+    path: &str,
+    body: Option<&Value>,
+) -> anyhow::Result<Value> {
+    match (host, customer) {
+        (Some(host), Some(customer)) if customer != 1 => {
+            let answer = host.connect(customer).await?.call(method, path, &[], body).await;
+            answer.map_err(|error| match ErrorResponse::status_of(&error) {
+                Some(StatusCode::NOT_FOUND) => {
+                    describe_error(ServiceError::NotFound, &format!("account `{customer}`"))
+                }
+                _ => error,
+            })
+        }
+        (None, Some(customer)) => {
+            let own: CustomerRow = server.get("account", &[]).await?;
+            if own.id != customer {
+                let words = format!("the token is one of account `{}`, not of `{customer}`", own.id);
+                let hint = "leave `--customer` out, log in as a user of that account, or run this on the host of the server without `--server`";
+                return Err(UsageError::with_hint(words, Some(hint.to_owned())));
+            }
+            server.call(method, path, &[], body).await
+        }
+        _ => server.call(method, path, &[], body).await,
+    }
+}
+
+/// The number in the answer to a create (behaviour.md 1).
+fn saved_id(answer: &Value) -> anyhow::Result<i64> {
+    let id = answer.get("id").and_then(Value::as_str).and_then(|id| id.parse().ok());
+    id.context("the server answered without the number of what it made")
+}
+
+/// `refusal` in words; `what` is what was not found.
+fn describe_error(refusal: ServiceError, what: &str) -> anyhow::Error {
+    match refusal {
+        ServiceError::Invalid(faults) => InvalidInput(faults).into(),
+        ServiceError::NotFound => {
+            let hint = what.starts_with("account").then(|| "`vigie customer list` shows them".to_owned());
+            UsageError::with_hint(format!("there is no such {what}"), hint)
+        }
+        ServiceError::Conflict(words) | ServiceError::Forbidden(words) | ServiceError::Unavailable(words) => {
+            anyhow::anyhow!(words)
+        }
+        ServiceError::Store(error) => error.into(),
+        other => anyhow::anyhow!("it was refused: {other:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_listens_everywhere_is_reached_on_this_host() {
+        for (listens, reached) in
+            [("0.0.0.0:7979", "127.0.0.1:7979"), ("[::]:80", "[::1]:80"), ("192.0.2.1:1", "192.0.2.1:1")]
+        {
+            assert_eq!(connectable_address(listens.parse().unwrap()), reached.parse().unwrap());
+        }
+    }
+
+    #[test]
+    fn a_folder_without_a_database_is_refused_and_stays_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = open_store(folder.path()).err().unwrap();
+        assert!(error.is::<UsageError>() && error.to_string().contains("hint: "), "{error}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}

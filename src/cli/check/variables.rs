@@ -1,0 +1,48 @@
+//! `--set {{name}}=value`: variables that stand before the first step.
+
+use std::collections::BTreeMap;
+
+use crate::cli::output::UsageError;
+use crate::syntax::text_format::TextFormat;
+
+/// Splits `sets` into those of fields and the variables among them.
+///
+/// # Errors
+/// [`UsageError`] for a variable without a value, or with a name that no template can use.
+pub(super) fn split_variables(sets: Vec<String>) -> anyhow::Result<(Vec<String>, BTreeMap<String, String>)> {
+    let (mut fields, mut variables) = (Vec::new(), BTreeMap::new());
+    for set in sets {
+        let Some(rest) = set.strip_prefix("{{") else {
+            fields.push(set);
+            continue;
+        };
+        let (name, value) = rest.split_once("}}=").ok_or_else(|| {
+            let hint = "write `--set '{{name}}=value'`, in quotes".to_owned();
+            UsageError::with_hint(format!("`--set {set}` sets no variable"), Some(hint))
+        })?;
+        if !TextFormat::Identifier.matches(name) {
+            let hint = format!("it must be {}", TextFormat::Identifier.expected());
+            return Err(UsageError::with_hint(format!("`{name}` is no name of a variable"), Some(hint)));
+        }
+        variables.insert(name.to_owned(), value.to_owned());
+    }
+    Ok((fields, variables))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_are_told_from_fields() {
+        let of = |sets: &[&str]| split_variables(sets.iter().map(|&set| set.to_owned()).collect());
+        let (fields, variables) = of(&["timeout=5", "{{token}}=a=b}}", "{{empty}}=", "{{token}}=c"]).unwrap();
+        assert_eq!(fields, ["timeout=5"]);
+        let variables: Vec<_> =
+            variables.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        assert_eq!(variables, [("empty", ""), ("token", "c")]);
+        for bad in ["{{token", "{{token}}", "{{to ken}}=a", "{{}}=a", "{{1}}=a"] {
+            assert!(of(&[bad]).unwrap_err().is::<UsageError>(), "{bad}");
+        }
+    }
+}

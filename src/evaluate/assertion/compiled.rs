@@ -1,0 +1,210 @@
+//! An assertion: what it looks at, and what it expects there.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use regex::Regex;
+
+use super::error::AssertionError;
+use super::lookup::Lookup;
+use super::pattern::compile_regex;
+use super::response::{ParsedResponse, ResponseNode, excerpt};
+use super::settings::AssertionSettings;
+use super::{compare, response};
+use crate::domain::{Failure, FailureKind, Phase};
+use crate::syntax::comparison::comparisons_for;
+
+/// What is looked at, ready to be looked up.
+#[derive(Clone, Debug)]
+enum AssertionSubject {
+    Lookup(Lookup),
+    Timeout(Duration),
+    Status(Vec<RangeInclusive<u16>>),
+}
+
+/// How a node is tested, ready to be used.
+#[derive(Clone, Debug)]
+enum AssertionTest {
+    Equals,
+    AtMost,
+    Contains,
+    Matches(Regex),
+    Exists,
+    Count(usize),
+}
+
+/// A compiled assertion.
+#[derive(Clone, Debug)]
+pub struct Assertion {
+    source: String,
+    property: String,
+    comparison: String,
+    value: String,
+    subject: AssertionSubject,
+    test: AssertionTest,
+    /// The comparison holds when no node fits.
+    negated: bool,
+}
+
+impl Assertion {
+    /// The assertion that `settings` describe (interface.md 2.3).
+    ///
+    /// # Errors
+    /// [`AssertionError`] when the pair is not allowed, or a path, an expression or the value is no good.
+    pub fn new(settings: &AssertionSettings) -> Result<Self, AssertionError> {
+        let AssertionSettings { source, property, comparison, value } = settings.clone();
+        let allowed =
+            comparisons_for(&source).ok_or_else(|| AssertionError::UnknownSource(source.clone()))?;
+        if !allowed.contains(&comparison.as_str()) {
+            return Err(AssertionError::UnsupportedComparison { source_name: source, comparison });
+        }
+        let subject = compile_subject(&source, &property, &value)?;
+        let (test, negative) = compile_test(&comparison, &value, &subject)?;
+        Ok(Self { source, property, comparison, value, subject, test, negated: negative })
+    }
+
+    /// Whether the source is the status code, which then decides in place of the rule for 400 and above.
+    #[must_use]
+    pub const fn checks_status(&self) -> bool {
+        matches!(self.subject, AssertionSubject::Status(_))
+    }
+
+    /// Whether it looks at the body.
+    #[must_use]
+    pub const fn reads_body(&self) -> bool {
+        matches!(self.subject, AssertionSubject::Lookup(Lookup::Response | Lookup::Json(_) | Lookup::Xml(_)))
+    }
+
+    /// Whether it looks at the header fields.
+    #[must_use]
+    pub const fn reads_headers(&self) -> bool {
+        matches!(self.subject, AssertionSubject::Lookup(Lookup::Header(_)))
+    }
+
+    /// Judges `answer`: a [`FailureKind::AssertionFailed`] when the assertion does not hold.
+    #[must_use]
+    pub fn evaluate(&self, answer: &ParsedResponse<'_>) -> Option<Failure> {
+        let found = self.test_response(answer).err()?;
+        let property = match self.property.as_str() {
+            "" => String::new(),
+            property => format!(" `{}`", excerpt(property)),
+        };
+        let value = match self.test {
+            AssertionTest::Exists => String::new(),
+            _ => format!(" `{}`", excerpt(&self.value)),
+        };
+        let detail = format!("{}{property} {}{value}: found {found}", self.source, self.comparison);
+        Some(Failure::new(Phase::Validate, FailureKind::AssertionFailed, detail))
+    }
+
+    /// Fails with what was found instead.
+    fn test_response(&self, answer: &ParsedResponse<'_>) -> Result<(), String> {
+        let lookup = match &self.subject {
+            AssertionSubject::Lookup(lookup) => lookup,
+            AssertionSubject::Timeout(most) => {
+                return if answer.elapsed <= *most {
+                    Ok(())
+                } else {
+                    Err(format!("{:.3} seconds", answer.elapsed.as_secs_f64()))
+                };
+            }
+            AssertionSubject::Status(codes) => {
+                let among = codes.iter().any(|codes| codes.contains(&answer.status));
+                return if among == self.negated { Err(answer.status.to_string()) } else { Ok(()) };
+            }
+        };
+        let nodes = lookup.select(answer)?;
+        let fitting = nodes.iter().position(|node| self.node_matches(node, answer));
+        let holds = match &self.test {
+            AssertionTest::Exists => nodes.is_empty() == self.negated,
+            AssertionTest::Count(wanted) => nodes.len() == *wanted,
+            _ => fitting.is_none() == self.negated,
+        };
+        if holds {
+            return Ok(());
+        }
+        Err(match (lookup, &self.test, fitting) {
+            (Lookup::Response, _, at) => self.describe_body(answer.text, at.is_some()),
+            (_, AssertionTest::Count(_), _) => format!("{} nodes", nodes.len()),
+            (Lookup::Header(_), ..) => response::describe_header(&self.property, &nodes),
+            (_, AssertionTest::Exists, _) | (_, _, None) => response::describe(&nodes),
+            // Which one must not be there.
+            (_, _, Some(at)) if nodes.len() > 1 => {
+                format!("{} as node {} of {}", response::describe(&nodes[at..=at]), at + 1, nodes.len())
+            }
+            (_, _, Some(_)) => response::describe(&nodes),
+        })
+    }
+
+    fn node_matches(&self, node: &ResponseNode<'_>, answer: &ParsedResponse<'_>) -> bool {
+        match &self.test {
+            AssertionTest::Exists | AssertionTest::Count(_) => true,
+            AssertionTest::Equals => compare::equals(node, &self.value),
+            AssertionTest::AtMost => compare::at_most(node, &self.value),
+            AssertionTest::Contains => node.text().contains(&self.value),
+            AssertionTest::Matches(regex) => answer.search_budget.is_match(regex, &node.text()),
+        }
+    }
+
+    /// A body in a few words; of what must not be in it, where it is.
+    fn describe_body(&self, text: &str, there: bool) -> String {
+        let place = match &self.test {
+            AssertionTest::Contains if there => text.find(&self.value),
+            AssertionTest::Matches(regex) if there => regex.find(text).map(|found| found.start()),
+            _ => None,
+        };
+        match place {
+            Some(at) => {
+                let line = 1 + text[..at].matches('\n').count();
+                format!("it in line {line} of a text of {} bytes", text.len())
+            }
+            None => format!("a text of {} bytes", text.len()),
+        }
+    }
+}
+
+/// Judges `answer` by all `assertions` and tells every failure, in their order.
+#[must_use]
+pub fn evaluate_all(assertions: &[Assertion], answer: &ParsedResponse<'_>) -> Vec<Failure> {
+    assertions.iter().filter_map(|assertion| assertion.evaluate(answer)).collect()
+}
+
+fn compile_subject(source: &str, property: &str, value: &str) -> Result<AssertionSubject, AssertionError> {
+    let bad_value = || AssertionError::InvalidValue(value.to_owned());
+    Ok(match source {
+        "Timeout" => AssertionSubject::Timeout(compare::parse_seconds(value).ok_or_else(bad_value)?),
+        "Status Code" => AssertionSubject::Status(compare::parse_status_ranges(value).ok_or_else(bad_value)?),
+        _ => AssertionSubject::Lookup(Lookup::new(source, property)?),
+    })
+}
+
+/// The test of a comparison, and whether it has to fail for every node.
+fn compile_test(
+    comparison: &str,
+    value: &str,
+    subject: &AssertionSubject,
+) -> Result<(AssertionTest, bool), AssertionError> {
+    let bad_value = || AssertionError::InvalidValue(value.to_owned());
+    Ok(match comparison {
+        "equals" => (AssertionTest::Equals, false),
+        "does not equal" => (AssertionTest::Equals, true),
+        "contains" => (AssertionTest::Contains, false),
+        "does not contain" => (AssertionTest::Contains, true),
+        "exists" => (AssertionTest::Exists, false),
+        "does not exist" => (AssertionTest::Exists, true),
+        "count" => (AssertionTest::Count(value.trim().parse().map_err(|_| bad_value())?), false),
+        "less than or equal" => {
+            let fine =
+                matches!(subject, AssertionSubject::Timeout(_)) || compare::parse_number(value).is_some();
+            if !fine {
+                return Err(bad_value());
+            }
+            (AssertionTest::AtMost, false)
+        }
+        _ => (AssertionTest::Matches(compile_regex(value)?), comparison == "regular expression excludes"),
+    })
+}
+
+#[cfg(test)]
+#[path = "compiled_tests.rs"]
+mod tests;

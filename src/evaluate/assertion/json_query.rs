@@ -1,0 +1,386 @@
+//! JSON of a body, and paths over it, none of which takes more time and room than it is granted.
+
+use std::cell::Cell;
+
+use serde_json::Value;
+use serde_json_path::JsonPath;
+
+use super::direct_path::DirectPath;
+use super::error::AssertionError;
+use crate::syntax::path;
+use crate::syntax::path::PathError;
+
+/// Bytes of a document.
+const MAX_BYTES: usize = 10 * 1024 * 1024;
+/// Bytes of a document that no value is picked out of: shorter ones never have [`MAX_VALUES`].
+const MAX_DIRECT_BYTES: usize = 1024 * 1024;
+/// Values of a document; each takes 32 bytes and more, whatever its text.
+const MAX_VALUES: u64 = 1_000_000;
+/// Arrays and objects inside each other.
+const MAX_DEPTH: u64 = 127;
+/// Values that one path may give or look at: their list takes 8 bytes for each.
+const MAX_QUERY_COST: u64 = 10_000_000;
+/// Values that are looked at for one of the fuel, which is measured by the nodes of XML.
+const VALUES_PER_FUEL: u64 = 8;
+/// What one regular expression takes, in values looked at: it is compiled for each.
+const REGEX_COST: u64 = 1000;
+
+/// A compiled JSONPath, with what is known of its price before it meets a document.
+#[derive(Clone, Debug)]
+pub(in crate::evaluate) struct JsonQuery {
+    query: JsonPath,
+    cost: QueryCost,
+    /// Of one that can do without the document.
+    direct_path: Option<DirectPath>,
+}
+
+/// A parsed document.
+#[derive(Debug)]
+pub(super) struct JsonDocument {
+    value: Value,
+    size: DocumentSize,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct DocumentSize {
+    values: u64,
+    depth: u64,
+}
+
+/// Compiles `property`.
+pub(in crate::evaluate) fn compile(property: &str) -> Result<JsonQuery, AssertionError> {
+    let query = path::parse_json_path(property).map_err(AssertionError::from)?;
+    Ok(JsonQuery { query, cost: QueryCost::from_path(property), direct_path: DirectPath::parse(property) })
+}
+
+impl From<PathError> for AssertionError {
+    fn from(error: PathError) -> Self {
+        match error {
+            PathError::TooComplex => Self::TooComplex,
+            PathError::Syntax(message) => Self::InvalidPath(message),
+        }
+    }
+}
+
+impl JsonQuery {
+    /// What it selects. The values that are looked at take of `fuel`, estimated beforehand and from above.
+    pub(super) fn select<'d>(
+        &self,
+        document: &'d JsonDocument,
+        fuel: &Cell<u64>,
+    ) -> Result<Vec<&'d Value>, String> {
+        self.charge(document.size, fuel)?;
+        Ok(self.query.query(&document.value).into_iter().collect())
+    }
+
+    /// The one value that it selects, read out of `text` without a document; `None` for other paths, and where
+    /// something is wrong with the text, which [`parse`] finds the words for, or takes a parser to tell.
+    pub(super) fn read_direct(&self, text: &str, fuel: &Cell<u64>) -> Option<Result<Option<Value>, String>> {
+        let trail = self.direct_path.as_ref().filter(|_| text.len() <= MAX_DIRECT_BYTES)?;
+        let found = trail.find_in(text.trim_start_matches('\u{feff}')).ok()?;
+        Some(self.charge(DocumentSize::default(), fuel).map(|()| found))
+    }
+
+    fn charge(&self, size: DocumentSize, fuel: &Cell<u64>) -> Result<(), String> {
+        let price = self.cost.for_size(size);
+        let left = fuel.get().checked_sub(1 + price / VALUES_PER_FUEL).filter(|_| price <= MAX_QUERY_COST);
+        fuel.set(left.unwrap_or(0));
+        left.map(drop).ok_or_else(|| "the JSONPath looks at too many values of this body".to_owned())
+    }
+}
+
+/// The body as JSON, unless it is larger or deeper than is read.
+pub(super) fn parse(text: &str) -> Result<JsonDocument, String> {
+    if text.len() > MAX_BYTES {
+        return Err(format!("the body has more than {MAX_BYTES} bytes, too many for JSON"));
+    }
+    let text = text.trim_start_matches('\u{feff}');
+    let size = measure(text);
+    if size.depth > MAX_DEPTH {
+        return Err(format!("the JSON is nested deeper than {MAX_DEPTH} arrays and objects"));
+    }
+    if size.values > MAX_VALUES {
+        return Err(format!("the JSON has more than {MAX_VALUES} values"));
+    }
+    let value = serde_json::from_str(text).map_err(|error| format!("the body is no JSON: {error}"))?;
+    Ok(JsonDocument { value, size })
+}
+
+/// How many values `text` has at most, and how deep they are, before any of it is parsed.
+fn measure(text: &str) -> DocumentSize {
+    let (mut values, mut depth, mut deepest) = (1_u64, 0_u64, 0_u64);
+    let (mut in_string, mut escaped) = (false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b'[' | b'{' => {
+                values += 1;
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            b',' => values += 1,
+            _ => {}
+        }
+    }
+    DocumentSize { values, depth: deepest }
+}
+
+/// How often a path looks at the values of a document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct QueryCost {
+    /// Selectors of each bracket, multiplied: `[*,*]` gives everything twice.
+    selector_copies: u64,
+    /// `..`: each but the first gives a value once for each value around it.
+    descendant_steps: u32,
+    /// Queries from the root inside of filters that select more than one value.
+    root_queries: u32,
+    /// Whether it compiles regular expressions.
+    regex: bool,
+    /// Whether it walks from member to member only.
+    is_single_value: bool,
+}
+
+impl QueryCost {
+    fn from_path(property: &str) -> Self {
+        let plain = without_strings(property);
+        let mut price = Self { selector_copies: 1, ..Self::default() };
+        let mut commas: Vec<u64> = Vec::new();
+        for (at, c) in plain.char_indices() {
+            match c {
+                '[' | '(' => commas.push(0),
+                ')' => drop(commas.pop()),
+                ',' => commas.iter_mut().rev().take(1).for_each(|count| *count += 1),
+                ']' => {
+                    price.selector_copies =
+                        price.selector_copies.saturating_mul(1 + commas.pop().unwrap_or(0));
+                }
+                '$' if !commas.is_empty() && selects_many(&plain[at..]) => price.root_queries += 1,
+                _ => {}
+            }
+        }
+        price.descendant_steps = u32::try_from(plain.matches("..").count()).unwrap_or(u32::MAX);
+        price.is_single_value = !selects_many(&plain);
+        price.regex = plain.contains("match") || plain.contains("search");
+        price
+    }
+
+    fn for_size(self, size: DocumentSize) -> u64 {
+        if self.is_single_value {
+            return 1;
+        }
+        let regex = if self.regex { REGEX_COST } else { 1 };
+        let again = size.depth.saturating_add(1).saturating_pow(self.descendant_steps.saturating_sub(1));
+        let rounds = size.values.saturating_pow(self.root_queries);
+        [self.selector_copies, again, rounds, regex].into_iter().fold(size.values, u64::saturating_mul)
+    }
+}
+
+/// Whether the query that `text` begins with, up to the end of its operand, can select more than one value.
+fn selects_many(text: &str) -> bool {
+    let mut depth = 0_u32;
+    let within = text.chars().take_while(|&c| {
+        match c {
+            '[' => depth += 1,
+            ']' if depth == 0 => return false,
+            ']' => depth -= 1,
+            _ => {}
+        }
+        depth > 0 || !matches!(c, ' ' | '=' | '<' | '>' | '!' | '&' | '|' | ')' | ',')
+    });
+    let query: String = within.collect();
+    query.contains("..") || query.contains(['*', '?', ':', ','])
+}
+
+/// `property` with its quoted texts emptied.
+fn without_strings(property: &str) -> String {
+    let (mut plain, mut quote, mut escaped) = (String::new(), None, false);
+    for c in property.chars() {
+        match quote {
+            Some(_) if escaped => escaped = false,
+            Some(_) if c == '\\' => escaped = true,
+            Some(open) if open == c => quote = None,
+            Some(_) => {}
+            None => {
+                if c == '"' || c == '\'' {
+                    quote = Some(c);
+                }
+                plain.push(c);
+            }
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prices_are_told_from_the_path() {
+        let size = DocumentSize { values: 100, depth: 4 };
+        for (path, price) in [
+            ("$.a.b", 1),
+            ("$['a b'][0]", 1),
+            ("$.a[*].b", 100),
+            ("$.a[1:]", 100),
+            ("$..a", 100),
+            ("$..a..b", 500),
+            ("$[*,*][1,2]", 400),
+            ("$['a,b']", 1),
+            ("$.a[?@.price < $.limit]", 100),
+            ("$.a[?@.price < $['limit']].b", 100),
+            ("$.a[?@.price == $.b[*].c]", 10_000),
+            ("$.a[?count($..*) > 1 && count($..*) > 2]", 5_000_000),
+            ("$.a[?match(@.b, 'x')]", 100_000),
+        ] {
+            assert_eq!(QueryCost::from_path(path).for_size(size), price, "{path}");
+        }
+        assert_eq!(
+            QueryCost::from_path("$[?@[?$..*[?$..*]]]").for_size(DocumentSize { values: u64::MAX, depth: 9 }),
+            u64::MAX
+        );
+    }
+
+    #[test]
+    fn a_value_is_picked_as_it_is_found() {
+        let texts = [
+            r#"{"a":{"b":[1,{"c":"x\u0041"},[2,3]],"b2":null},"d":1.50,"e":[],"a2":true}"#,
+            r#"{"a":{"b":[0]},"a":{"b":[7,8]},"d":[{"b":1}]}"#,
+            r#"[[1,2],{"a":5}]"#,
+            "\u{feff} {\"d\": \"bom\"}",
+            "3",
+            r#"{"a":1e999}"#,
+            r#"{"a":"\ud800","d":1}"#,
+            r#"{"d":1,}"#,
+            r#"{"d":1}x"#,
+            r#"{"d":01}"#,
+            "{\"d\":\"\n\"}",
+            "",
+            &format!("{}1{}", "[".repeat(127), "]".repeat(127)),
+            &format!("{}1{}", "[".repeat(128), "]".repeat(128)),
+        ];
+        let picked = [
+            "$.a",
+            "a.b",
+            "$.a.b[1]",
+            "$.a.b[1].c",
+            ".a.b[2][1]",
+            "$.d",
+            "d",
+            "$.e[0]",
+            "[0][1]",
+            "$[1].a",
+            "$",
+        ];
+        for property in picked {
+            let path = compile(property).unwrap();
+            assert!(path.direct_path.is_some(), "{property}");
+            for text in texts {
+                let fuel = Cell::new(2);
+                let found = parse(text).and_then(|parsed| {
+                    let found = path.select(&parsed, &fuel)?;
+                    Ok(found.into_iter().cloned().collect::<Vec<_>>())
+                });
+                match path.read_direct(text, &fuel) {
+                    Some(value) => assert_eq!(value.map(Vec::from_iter), found, "{property} {text}"),
+                    None => assert!(found.is_err(), "{property} {text}"),
+                }
+            }
+        }
+        for (text, reason) in
+            [(r#"{"a":1e2}"#, "the exponent may be too large"), (r#"{"\u0061":1}"#, "the name is `a`")]
+        {
+            let path = compile("$.a").unwrap();
+            assert_eq!(
+                (path.read_direct(text, &Cell::new(2)), parse(text).is_ok()),
+                (None, true),
+                "{reason}"
+            );
+        }
+        for property in ["$.*", "$..a", "$[-1]", "$['a']", "$.a[0:1]", "$.a[?@.b]", "$.a[0,1]", "é", "a-b"] {
+            let trail = path::parse_json_path(property).ok().and_then(|_| DirectPath::parse(property));
+            assert_eq!(trail, None, "{property}");
+        }
+    }
+
+    #[test]
+    fn what_is_picked_out_of_any_text_is_what_a_parser_finds() {
+        const PARTS: &[&str] = &[
+            "{",
+            "{",
+            "}",
+            "}",
+            "[",
+            "[",
+            "]",
+            "]",
+            ",",
+            ",",
+            ":",
+            "\"a\"",
+            "\"a\":",
+            "\"a\":",
+            "\"b\":",
+            "\"\\u00e9\"",
+            "\"\\ud83d\\ude00\"",
+            "\"\\x\"",
+            "\"\\\"\\/\"",
+            "\"",
+            "1",
+            "0",
+            "-",
+            ".5",
+            "-0.0",
+            "12",
+            "e1",
+            " ",
+            "\n",
+            "\u{b}",
+            "true",
+            "null",
+            "false",
+            "nul",
+            "é",
+        ];
+        let paths =
+            ["a", "$.a.a", "$.a[1]", "$[0].a", "$[1]", "$"].map(|property| compile(property).unwrap());
+        let (mut state, mut picked, mut left) = (7_u64, 0, 0);
+        for _ in 0..100_000 {
+            let mut text = String::new();
+            // Most beginnings are those of something.
+            for number in 0..=(state >> 60) {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let at = (state >> 33) as usize % PARTS.len();
+                text.push_str(PARTS[if number == 0 { at % 6 } else { at }]);
+            }
+            let fuel = Cell::new(u64::MAX);
+            let parsed = parse(&text);
+            for path in &paths {
+                match (path.read_direct(&text, &fuel), &parsed) {
+                    (Some(Ok(value)), Ok(parsed)) => {
+                        let found = path.select(parsed, &fuel).unwrap();
+                        assert_eq!(value.iter().collect::<Vec<_>>(), found, "{text}");
+                        picked += 1;
+                    }
+                    (Some(other), _) => panic!("{text}: {other:?}"),
+                    (None, Ok(_)) => left += 1,
+                    (None, Err(_)) => {}
+                }
+            }
+        }
+        assert!(picked > 1_000 && left < picked / 4, "{picked} {left}");
+    }
+
+    #[test]
+    fn the_size_is_never_told_too_small() {
+        for (text, values, depth) in
+            [("1", 1, 0), ("[]", 2, 1), (r#"{"a,[":[1,{"b\"[":2}]}"#, 5, 3), ("[[[", 4, 3), ("]]", 1, 0)]
+        {
+            assert_eq!(measure(text), DocumentSize { values, depth }, "{text}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Counts checks by the time and location that they belong to.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::stats::SlaStats;
+use super::time_ranges::TimeRanges;
+use crate::domain::{LocationId, Sample, Timestamp};
+
+/// What counts.
+#[derive(Clone, Debug, Default)]
+pub struct SlaScope {
+    /// When checks count: operating periods without exclusions and blackouts.
+    pub included: TimeRanges,
+    /// When those of a single location do not.
+    pub excluded_by_location: HashMap<LocationId, TimeRanges>,
+}
+
+impl SlaScope {
+    fn includes(&self, check: &Sample) -> bool {
+        self.included.contains(check.planned_at)
+            && !self
+                .excluded_by_location
+                .get(&check.location)
+                .is_some_and(|spans| spans.contains(check.planned_at))
+    }
+}
+
+/// Counts the checks of a monitor, over all and by pieces of time. They come in the order of their runs, in
+/// pieces of any size.
+#[derive(Debug)]
+pub struct SlaAggregator {
+    scope: SlaScope,
+    /// Starts of the pieces of time, in order; each ends with the next, the last with `thru`.
+    starts: Vec<Timestamp>,
+    until: Timestamp,
+    /// Ends of the time that are looked at on their own, by their start.
+    trailing: Vec<(Timestamp, SlaStats)>,
+    buckets: Vec<SlaStats>,
+    total: SlaStats,
+    locations: BTreeMap<LocationId, SlaStats>,
+    run: Vec<Sample>,
+}
+
+/// What was counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SlaAggregate {
+    /// Over all.
+    pub total: SlaStats,
+    /// By piece of time, in their order.
+    pub buckets: Vec<SlaStats>,
+    /// By location; a run there is its check there.
+    pub locations: BTreeMap<LocationId, SlaStats>,
+    /// From each of the asked starts to the end.
+    pub trailing: Vec<SlaStats>,
+}
+
+impl SlaAggregator {
+    /// For checks from the first of `starts` up to `thru`.
+    #[must_use]
+    pub fn new(scope: SlaScope, starts: Vec<Timestamp>, thru: Timestamp, tails: &[Timestamp]) -> Self {
+        Self {
+            scope,
+            buckets: vec![SlaStats::default(); starts.len()],
+            starts,
+            until: thru,
+            trailing: tails.iter().map(|from| (*from, SlaStats::default())).collect(),
+            total: SlaStats::default(),
+            locations: BTreeMap::new(),
+            run: Vec::new(),
+        }
+    }
+
+    /// Takes the next check.
+    pub fn add(&mut self, check: Sample) {
+        if self.run.first().is_some_and(|first| first.planned_at != check.planned_at) {
+            self.finish_run();
+        }
+        self.run.push(check);
+    }
+
+    fn finish_run(&mut self) {
+        let mut run = std::mem::take(&mut self.run);
+        let Some(at) = run.first().map(|check| check.planned_at) else { return };
+        let piece = self.starts.partition_point(|start| *start <= at).checked_sub(1);
+        if let Some(piece) = piece.filter(|_| at < self.until) {
+            let all = run.len() as u64;
+            run.retain(|check| self.scope.includes(check));
+            let excluded = all - run.len() as u64;
+            self.buckets[piece].add(&run, excluded);
+            self.total.add(&run, excluded);
+            for check in &run {
+                self.locations.entry(check.location).or_default().add(std::slice::from_ref(check), 0);
+            }
+            for (_, figures) in self.trailing.iter_mut().filter(|(from, _)| *from <= at) {
+                figures.add(&run, excluded);
+            }
+        }
+        run.clear();
+        self.run = run;
+    }
+
+    /// What was counted.
+    #[must_use]
+    pub fn finish(mut self) -> SlaAggregate {
+        self.finish_run();
+        SlaAggregate {
+            total: self.total,
+            buckets: self.buckets,
+            locations: self.locations,
+            trailing: self.trailing.into_iter().map(|(_, figures)| figures).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "aggregator_tests.rs"]
+mod tests;

@@ -1,0 +1,169 @@
+//! A request in absolute form, passed on as RFC 9110 7.6 says. `Via` is left out: the target is to see the browser,
+//! and this proxy is a part of it.
+
+use http::uri::PathAndQuery;
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, Uri, Version, header};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+
+use super::connection::{ProxyConnection, ProxyError, ResponseBody, Tunnel};
+use super::upstream::{UpstreamBody, UpstreamConnection};
+use crate::domain::{Failure, FailureKind, Phase};
+
+/// Fields that concern one connection alone (RFC 9110 7.6.1), beside those that `Connection` names.
+const HOP_BY_HOP: [HeaderName; 8] = [
+    header::CONNECTION,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+    header::PROXY_AUTHENTICATE,
+    header::PROXY_AUTHORIZATION,
+    header::TE,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+];
+
+/// Passes `request` to its target, and the answer back.
+pub(super) async fn forward(
+    visit: &ProxyConnection<'_>,
+    mut request: Request<Incoming>,
+) -> Result<Response<ResponseBody>, ProxyError> {
+    let (host, port) = parse_target(request.uri())?;
+    let wanted = upgrade_protocols(request.headers());
+    let browser = wanted.is_some().then(|| hyper::upgrade::on(&mut request));
+    rewrite_request(&mut request, wanted.as_ref())?;
+    if let Some(tracing) = visit.forward.trace_context_for(&host) {
+        tracing.inject(request.headers_mut());
+    }
+    let mut upstream = idle_or_new_upstream(visit, &host, port).await?;
+    let sent = upstream.sender.try_send_request(request);
+    let answered = match upstream.drive_until(sent).await {
+        // It was idle, and the target has closed it meanwhile: the request never left.
+        Err(mut error) if error.message().is_some() => match error.take_message() {
+            Some(request) => {
+                upstream = new_upstream(visit, &host, port).await?;
+                let sent = upstream.sender.send_request(request);
+                upstream.drive_until(sent).await
+            }
+            None => Err(error.into_error()),
+        },
+        other => other.map_err(hyper::client::conn::TrySendError::into_error),
+    };
+    let mut response = answered.map_err(|error| {
+        let failure = upstream_failure(&error);
+        visit.forward.target_log.record_failure(&host, port, &failure);
+        ProxyError { status: StatusCode::BAD_GATEWAY, text: failure.to_string() }
+    })?;
+    let switched = response.status() == StatusCode::SWITCHING_PROTOCOLS;
+    let agreed = upgrade_protocols(response.headers()).filter(|_| switched);
+    strip_hop_by_hop(response.headers_mut());
+    response.headers_mut().remove(super::config::REFUSED_HEADER);
+    if switched {
+        let Some((browser, agreed)) = browser.zip(agreed) else {
+            return Err(ProxyError {
+                status: StatusCode::BAD_GATEWAY,
+                text: "the target switched protocols unasked".to_owned(),
+            });
+        };
+        let target = hyper::upgrade::on(&mut response);
+        set_upgrade(response.headers_mut(), &agreed);
+        visit.upgrade_to(Tunnel::Switched { browser, target, upstream });
+        return Ok(response.map(BodyExt::boxed_unsync));
+    }
+    *response.version_mut() = Version::HTTP_11;
+    Ok(response.map(|body| UpstreamBody::new(body, upstream, &visit.idle).boxed_unsync()))
+}
+
+/// The idle connection when it leads there, or else one of its own.
+async fn idle_or_new_upstream(
+    visit: &ProxyConnection<'_>,
+    host: &str,
+    port: u16,
+) -> Result<UpstreamConnection, ProxyError> {
+    let idle = visit.idle.lock().take();
+    if let Some(mut idle) = idle
+        && idle.can_serve(host, port).await
+    {
+        return Ok(idle);
+    }
+    new_upstream(visit, host, port).await
+}
+
+async fn new_upstream(
+    visit: &ProxyConnection<'_>,
+    host: &str,
+    port: u16,
+) -> Result<UpstreamConnection, ProxyError> {
+    let stream = visit.connect_target(host, port).await?;
+    UpstreamConnection::new(host, port, stream).await.map_err(|error| {
+        let failure = upstream_failure(&error);
+        visit.forward.target_log.record_failure(host, port, &failure);
+        ProxyError { status: StatusCode::BAD_GATEWAY, text: failure.to_string() }
+    })
+}
+
+/// The host and port of a request in absolute form.
+fn parse_target(uri: &Uri) -> Result<(String, u16), ProxyError> {
+    match (uri.scheme_str(), uri.host()) {
+        (Some("http" | "ws"), Some(host)) => Ok((host.to_owned(), uri.port_u16().unwrap_or(80))),
+        _ => Err(ProxyError::bad_request("this is a proxy: ask for an address that begins with http://")),
+    }
+}
+
+/// What the sender of these fields would like to speak instead of HTTP.
+fn upgrade_protocols(headers: &HeaderMap) -> Option<HeaderValue> {
+    let asked = connection_options(headers).any(|name| name == "upgrade");
+    headers.get(header::UPGRADE).filter(|_| asked).cloned()
+}
+
+/// What `Connection` names, in lower case.
+fn connection_options(headers: &HeaderMap) -> impl Iterator<Item = String> {
+    let values = headers.get_all(header::CONNECTION).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).map(|name| name.trim().to_ascii_lowercase())
+}
+
+/// Turns the request of the browser into that of the target: origin form, `Host` of the address (RFC 9112 3.2.2).
+fn rewrite_request(request: &mut Request<Incoming>, wanted: Option<&HeaderValue>) -> Result<(), ProxyError> {
+    let uri = request.uri();
+    let path = uri.path_and_query().cloned().unwrap_or_else(|| PathAndQuery::from_static("/"));
+    let authority = uri.authority().map_or("", |authority| authority.as_str());
+    // A login in the address is not for `Host`.
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let host =
+        HeaderValue::from_str(host).map_err(|_| ProxyError::bad_request("the host cannot be asked for"))?;
+    *request.uri_mut() = Uri::from(path);
+    *request.version_mut() = Version::HTTP_11;
+    strip_hop_by_hop(request.headers_mut());
+    request.headers_mut().insert(header::HOST, host);
+    if let Some(wanted) = wanted {
+        set_upgrade(request.headers_mut(), wanted);
+    }
+    Ok(())
+}
+
+fn set_upgrade(headers: &mut HeaderMap, protocols: &HeaderValue) {
+    headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
+    headers.insert(header::UPGRADE, protocols.clone());
+}
+
+fn strip_hop_by_hop(headers: &mut HeaderMap) {
+    for name in connection_options(headers).collect::<Vec<_>>() {
+        headers.remove(name.as_str());
+    }
+    for name in &HOP_BY_HOP {
+        headers.remove(name);
+    }
+}
+
+/// What an exchange that failed says of the target.
+fn upstream_failure(error: &hyper::Error) -> Failure {
+    let kind = if error.is_parse_too_large() {
+        FailureKind::ResponseTooLarge
+    } else if error.is_parse() {
+        FailureKind::ResponseInvalid
+    } else if error.is_incomplete_message() || error.is_canceled() {
+        FailureKind::NoResponse
+    } else {
+        FailureKind::ResponseReset
+    };
+    Failure::new(Phase::FirstByte, kind, error.to_string())
+}

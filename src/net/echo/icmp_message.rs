@@ -1,0 +1,174 @@
+//! What came over a socket for echo requests: packets, and on a datagram socket its queue of errors.
+
+use std::io;
+use std::io::IoSliceMut;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::os::fd::AsRawFd;
+
+use nix::libc::{SO_EE_ORIGIN_ICMP, SO_EE_ORIGIN_ICMP6, sock_extended_err, sockaddr_in6};
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg};
+use socket2::Type;
+use surge_ping::{Icmpv4Packet, Icmpv6Packet};
+
+use super::icmp_error::IcmpError;
+use crate::net::icmp_socket::to_ip_addr;
+
+/// What somebody said of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct IcmpMessage {
+    /// The address that the request went to.
+    pub(super) target: IpAddr,
+    /// Of the request; a datagram socket has one of its own, which the kernel fills in.
+    pub(super) identifier: u16,
+    pub(super) sequence: u16,
+    /// What it was instead of a reply.
+    pub(super) error: Option<IcmpError>,
+}
+
+const REPLY_V4: u8 = 0;
+const REPLY_V6: u8 = 129;
+
+/// What a packet from `from` says; `None` when it is of nobody's concern. Before one of IPv4 a raw socket shows
+/// the IP header.
+pub(super) fn parse_packet(bytes: &[u8], from: IpAddr, raw: bool) -> Option<IcmpMessage> {
+    match from {
+        IpAddr::V4(from) => {
+            let socket = if raw { Type::RAW } else { Type::DGRAM };
+            let packet = Icmpv4Packet::decode(bytes, socket, from, from).ok()?;
+            let (kind, code) = (packet.get_icmp_type().0, packet.get_icmp_code().0);
+            let header = if raw { usize::from(bytes.first()? & 0x0f) * 4 } else { 0 };
+            // RFC 1191 4: the lower half of the word behind the checksum.
+            let mtu =
+                || bytes.get(header + 6..header + 8).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]));
+            let is_too_big = (kind, code) == (3, 4);
+            let is_error = IcmpError::is_delivery_error(false, kind);
+            (is_error || kind == REPLY_V4).then(|| IcmpMessage {
+                target: packet.get_real_dest().into(),
+                identifier: packet.get_identifier().into_u16(),
+                sequence: packet.get_sequence().into_u16(),
+                error: is_error.then(|| IcmpError {
+                    from: from.into(),
+                    kind,
+                    code,
+                    mtu: is_too_big.then(mtu).flatten(),
+                }),
+            })
+        }
+        IpAddr::V6(from) => {
+            let packet = Icmpv6Packet::decode(bytes, from).ok()?;
+            let (kind, code) = (packet.get_icmpv6_type().0, packet.get_icmpv6_code().0);
+            let mtu = || bytes.get(4..8)?.try_into().ok().map(u32::from_be_bytes);
+            let is_error = IcmpError::is_delivery_error(true, kind);
+            (is_error || kind == REPLY_V6).then(|| IcmpMessage {
+                target: packet.get_real_dest().into(),
+                identifier: packet.get_identifier().into_u16(),
+                sequence: packet.get_sequence().into_u16(),
+                error: is_error.then(|| IcmpError {
+                    from: from.into(),
+                    kind,
+                    code,
+                    mtu: (kind == 2).then(mtu).flatten(),
+                }),
+            })
+        }
+    }
+}
+
+/// The next entry of the error queue of `socket`; `None` for one that says nothing of a request. The bytes are
+/// those of the request itself, from its ICMP header on.
+pub(super) fn read_error_queue(socket: &impl AsRawFd, v6: bool) -> io::Result<Option<IcmpMessage>> {
+    let mut bytes = [0; SNAP_LEN];
+    let mut parts = [IoSliceMut::new(&mut bytes)];
+    let mut space = nix::cmsg_space!((sock_extended_err, sockaddr_in6));
+    let read =
+        recvmsg::<SockaddrStorage>(socket.as_raw_fd(), &mut parts, Some(&mut space), MsgFlags::MSG_ERRQUEUE)?;
+    let about = read.address.as_ref().and_then(to_ip_addr);
+    let said = read.cmsgs()?.find_map(|message| match message {
+        ControlMessageOwned::Ipv4RecvErr(error, Some(from)) => {
+            Some((error, IpAddr::V4(Ipv4Addr::from_bits(u32::from_be(from.sin_addr.s_addr)))))
+        }
+        ControlMessageOwned::Ipv6RecvErr(error, Some(from)) => {
+            Some((error, IpAddr::V6(Ipv6Addr::from(from.sin6_addr.s6_addr))))
+        }
+        _ => None,
+    });
+    let length = read.bytes;
+    let Some(((error, from), about)) = said.zip(about) else { return Ok(None) };
+    let of_network = matches!(error.ee_origin, SO_EE_ORIGIN_ICMP | SO_EE_ORIGIN_ICMP6);
+    if !of_network || !IcmpError::is_delivery_error(v6, error.ee_type) {
+        return Ok(None);
+    }
+    let mut told = IcmpError { from, kind: error.ee_type, code: error.ee_code, mtu: None };
+    told.mtu = told.is_too_big().then_some(error.ee_info);
+    Ok(parse_echo_ids(bytes.get(..length).unwrap_or_default(), if v6 { 128 } else { 8 })
+        .map(|(identifier, sequence)| IcmpMessage { target: about, identifier, sequence, error: Some(told) }))
+}
+
+/// Identifier and sequence of the echo request of type `kind` at the start of `bytes`.
+fn parse_echo_ids(bytes: &[u8], kind: u8) -> Option<(u16, u16)> {
+    let [first, _, _, _, i, d, s, q, ..] = *bytes else { return None };
+    (first == kind).then_some((u16::from_be_bytes([i, d]), u16::from_be_bytes([s, q])))
+}
+
+/// Bytes of a packet that are looked at: the longest IPv4 header, the ICMP header, and of an error the
+/// same of the packet that it is about.
+pub(super) const SNAP_LEN: usize = 256;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn noise_is_never_taken_for_a_reply() {
+        for from in ["127.0.0.1", "::1"] {
+            let from: IpAddr = from.parse().unwrap();
+            for raw in [true, false] {
+                for length in 0..SNAP_LEN {
+                    assert!(
+                        parse_packet(&vec![0xff; length], from, raw)
+                            .is_none_or(|heard| heard.error.is_some())
+                    );
+                }
+            }
+        }
+    }
+
+    /// An error of `kind` about an echo request to 192.0.2.9 with identifier 7 and sequence 8, as a raw socket
+    /// shows it.
+    fn about_a_request(kind: u8, code: u8, mtu: u16) -> Vec<u8> {
+        let mut bytes = vec![0x45, 0, 0, 56, 0, 0, 0, 0, 64, 1, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2];
+        bytes.extend([kind, code, 0, 0, 0, 0]);
+        bytes.extend(mtu.to_be_bytes());
+        bytes.extend([0x45, 0, 0, 84, 0, 0, 0, 0, 64, 1, 0, 0, 192, 0, 2, 2, 192, 0, 2, 9]);
+        bytes.extend([8, 0, 0, 0, 0, 7, 0, 8]);
+        bytes
+    }
+
+    #[test]
+    fn an_error_tells_of_which_request_it_is_and_who_says_so() {
+        let router: IpAddr = "192.0.2.1".parse().unwrap();
+        let heard = parse_packet(&about_a_request(3, 4, 1400), router, true).unwrap();
+        assert_eq!((heard.target, heard.identifier, heard.sequence), ("192.0.2.9".parse().unwrap(), 7, 8));
+        assert_eq!(heard.error, Some(IcmpError { from: router, kind: 3, code: 4, mtu: Some(1400) }));
+        let expired = parse_packet(&about_a_request(11, 0, 0), router, true).unwrap().error.unwrap();
+        assert_eq!((expired.kind, expired.mtu), (11, None));
+    }
+
+    #[test]
+    fn a_redirect_is_no_loss() {
+        // The packet that it is about went on; an answer to it will come.
+        for kind in [4, 5] {
+            assert_eq!(parse_packet(&about_a_request(kind, 1, 0), "192.0.2.1".parse().unwrap(), true), None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_arrives_does_harm(bytes: Vec<u8>, raw: bool, v6: bool) {
+            let from: IpAddr = if v6 { "2001:db8::1" } else { "192.0.2.1" }.parse().unwrap();
+            let _ = (parse_packet(&bytes, from, raw), parse_echo_ids(&bytes, 8));
+        }
+    }
+}

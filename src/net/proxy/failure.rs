@@ -1,0 +1,39 @@
+//! Failures of connections through a proxy.
+
+use std::io;
+use std::net::SocketAddr;
+
+use super::proxy_config::UpstreamProxy;
+use crate::domain::{Failure, FailureKind, Fault, Phase};
+
+/// What a proxy says of the target.
+pub(super) fn target_failure(
+    kind: FailureKind,
+    proxy: &UpstreamProxy,
+    to: SocketAddr,
+    what: &str,
+) -> Failure {
+    Failure::new(Phase::Connect, kind, format!("{to}: the proxy {proxy} {what}"))
+}
+
+pub(super) fn proxy_failure(proxy: &UpstreamProxy, why: &str) -> Failure {
+    let detail = format!("the proxy {proxy}: {why}");
+    Failure::new(Phase::Connect, FailureKind::NotConfigured, detail).with_fault(Fault::Ours)
+}
+
+pub(super) fn proxy_io_failure(proxy: &UpstreamProxy, error: &io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => proxy_failure(proxy, "it closed the connection without an answer"),
+        _ => proxy_failure(proxy, &error.to_string()),
+    }
+}
+
+/// What the proxy says of the target, in words, for each kind of failure.
+pub(super) fn failure_text(kind: FailureKind) -> &'static str {
+    match kind {
+        FailureKind::ConnectRefused => "was refused by it",
+        FailureKind::ConnectReset => "was reset by it",
+        FailureKind::TimedOut => "had no answer of it in time",
+        _ => "cannot reach it",
+    }
+}

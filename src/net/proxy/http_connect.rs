@@ -1,0 +1,170 @@
+//! The way through an HTTP proxy: `CONNECT` to the address (RFC 9110 9.3.6).
+
+use std::io;
+use std::net::SocketAddr;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use zeroize::Zeroizing;
+
+use super::failure::{failure_text, proxy_failure, proxy_io_failure, target_failure};
+use super::proxy_config::{ProxyCredentials, UpstreamProxy};
+use crate::domain::{Failure, FailureKind, replace_control_chars};
+use crate::net::socket;
+
+/// Bytes of the head of the proxy's answer at most.
+const MAX_HEAD_BYTES: usize = 8192;
+/// Answers that are read at most, the final one among them.
+const MAX_RESPONSES: usize = 8;
+
+/// Asks the proxy behind `stream` for a connection to `to`. How long it takes is up to the caller: the proxy is
+/// silent while it tries the target.
+pub(super) async fn connect(
+    mut stream: TcpStream,
+    proxy: &UpstreamProxy,
+    to: SocketAddr,
+) -> Result<TcpStream, Failure> {
+    let request = connect_request(proxy.login.as_ref(), to);
+    stream.write_all(request.as_bytes()).await.map_err(|error| proxy_io_failure(proxy, &error))?;
+    let (status, head) = read_final_response(&mut stream, proxy).await?;
+    let failure = match (status, &proxy.login) {
+        (200..=299, _) => return Ok(stream),
+        (407, Some(_)) => proxy_failure(proxy, "it refused the login"),
+        (407, None) => proxy_failure(proxy, "it asks for a login"),
+        _ => match target_failure_kind(status, &head) {
+            Some(kind) => {
+                target_failure(kind, proxy, to, &format!("{} (status {status})", failure_text(kind)))
+            }
+            None => proxy_failure(proxy, &format!("it refused {to} with status {status}")),
+        },
+    };
+    Err(failure)
+}
+
+fn connect_request(login: Option<&ProxyCredentials>, to: SocketAddr) -> Zeroizing<String> {
+    let coded = login.map(|login| {
+        let pair = Zeroizing::new(format!("{}:{}", login.username, login.password.as_str()));
+        Zeroizing::new(STANDARD.encode(pair.as_bytes()))
+    });
+    let field = coded.map(|coded| format!("Proxy-Authorization: Basic {}\r\n", coded.as_str()));
+    let field = Zeroizing::new(field.unwrap_or_default());
+    Zeroizing::new(format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n{}\r\n", field.as_str()))
+}
+
+/// The final answer of the proxy: those before it only say that it is at work (RFC 9110 15.2).
+async fn read_final_response(
+    stream: &mut TcpStream,
+    proxy: &UpstreamProxy,
+) -> Result<(u16, Vec<u8>), Failure> {
+    for _ in 0..MAX_RESPONSES {
+        let head = read_head(stream).await.map_err(|error| proxy_io_failure(proxy, &error))?;
+        match parse_status(&head) {
+            None => return Err(proxy_failure(proxy, "it does not speak HTTP")),
+            Some(100..=199) => {}
+            Some(status) => return Ok((status, head)),
+        }
+    }
+    Err(proxy_failure(proxy, "it does not come to an answer"))
+}
+
+/// The head of the proxy's answer. What follows it is the target's and stays in the stream: servers that speak
+/// first do so at once.
+async fn read_head(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    while head.len() < MAX_HEAD_BYTES {
+        let mut part = [0; 1024];
+        let came = stream.peek(&mut part).await?;
+        if came == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let before = head.len();
+        head.extend_from_slice(&part[..came]);
+        let end = head.windows(4).position(|four| four == b"\r\n\r\n").map(|at| at + 4);
+        head.truncate(end.unwrap_or(head.len()));
+        stream.read_exact(&mut part[..head.len() - before]).await?;
+        if end.is_some() {
+            return Ok(head);
+        }
+    }
+    Err(io::Error::other("the head of its answer does not end"))
+}
+
+/// The status of an answer such as `HTTP/1.1 200 OK`.
+fn parse_status(head: &[u8]) -> Option<u16> {
+    let line = std::str::from_utf8(head.split(|byte| *byte == b'\r').next()?).ok()?;
+    let (version, rest) = line.split_once(' ')?;
+    version.strip_prefix("HTTP/1.")?;
+    rest.get(..3)?.parse().ok()
+}
+
+/// What a refusal says of the target; `None` when it is about the proxy or its rules. `Proxy-Status` (RFC 9209)
+/// and squid's own field know more than the status does.
+fn target_failure_kind(status: u16, head: &[u8]) -> Option<FailureKind> {
+    let said = header_value(head, "proxy-status").and_then(|said| kind_from_proxy_status(&said));
+    said.or_else(|| header_value(head, "x-squid-error").and_then(|said| kind_from_squid_error(&said))).or(
+        match status {
+            502 | 503 => Some(FailureKind::Unreachable),
+            504 => Some(FailureKind::TimedOut),
+            _ => None,
+        },
+    )
+}
+
+/// The kind behind the `error` of a proxy (RFC 9209 2.3).
+fn kind_from_proxy_status(said: &str) -> Option<FailureKind> {
+    let error = said.split([';', ',']).find_map(|part| part.trim().strip_prefix("error="))?;
+    match error.trim_matches('"') {
+        "connection_refused" => Some(FailureKind::ConnectRefused),
+        "connection_terminated" => Some(FailureKind::ConnectReset),
+        "connection_timeout" => Some(FailureKind::TimedOut),
+        "destination_ip_unroutable" | "destination_unavailable" => Some(FailureKind::Unreachable),
+        _ => None,
+    }
+}
+
+/// The kind behind `ERR_CONNECT_FAIL 111`: the number is the proxy's `errno`.
+fn kind_from_squid_error(said: &str) -> Option<FailureKind> {
+    let errno = said.trim().strip_prefix("ERR_CONNECT_FAIL ")?.trim().parse().ok()?;
+    socket::socket_failure_kind(&io::Error::from_raw_os_error(errno)).filter(|kind| {
+        use FailureKind::{ConnectRefused, ConnectReset, TimedOut, Unreachable};
+        matches!(kind, ConnectRefused | ConnectReset | TimedOut | Unreachable)
+    })
+}
+
+/// The first value of a header field whose name is `name`, in lower case.
+fn header_value(head: &[u8], name: &str) -> Option<String> {
+    head.split(|byte| *byte == b'\n').skip(1).find_map(|line| {
+        let line = String::from_utf8_lossy(line);
+        let (this, value) = line.split_once(':')?;
+        this.trim().eq_ignore_ascii_case(name).then(|| replace_control_chars(value.trim()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_refusal_says_of_the_target() {
+        use FailureKind::{ConnectRefused, ConnectReset, TimedOut, Unreachable};
+        for (status, fields, expected) in [
+            (502, "", Some(Unreachable)),
+            (504, "", Some(TimedOut)),
+            (500, "", None),
+            (503, "X-Squid-Error: ERR_CONNECT_FAIL 111\r\n", Some(ConnectRefused)),
+            (503, "x-squid-error:ERR_CONNECT_FAIL 110\r\n", Some(TimedOut)),
+            (503, "X-Squid-Error: ERR_CONNECT_FAIL 113\r\n", Some(Unreachable)),
+            (503, "X-Squid-Error: ERR_CONNECT_FAIL 24\r\n", Some(Unreachable)),
+            (403, "X-Squid-Error: ERR_ACCESS_DENIED 0\r\n", None),
+            (502, "Proxy-Status: edge; error=connection_refused\r\n", Some(ConnectRefused)),
+            (502, "Proxy-Status: a, b;x=1; error=connection_terminated\r\n", Some(ConnectReset)),
+            (502, "Proxy-Status: edge; error=connection_timeout\r\n", Some(TimedOut)),
+            (502, "Proxy-Status: edge; error=proxy_internal_error\r\n", Some(Unreachable)),
+        ] {
+            let head = format!("HTTP/1.1 {status} x\r\nVia: y\r\n{fields}\r\n");
+            assert_eq!(target_failure_kind(status, head.as_bytes()), expected, "{head}");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Connections through a proxy.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+
+use super::failure::{proxy_failure, proxy_io_failure};
+use super::proxy_config::{ProxyKind, UpstreamProxy};
+use super::{http_connect, socks5};
+use crate::domain::{Failure, FailureKind, Phase};
+use crate::net::deadline::Deadline;
+use crate::net::endpoint::{ConnectTrace, Endpoint};
+use crate::net::socket;
+use crate::net::stack::Net;
+
+/// How long the proxy has to let us connect to it, and to say its first word where it speaks before it has
+/// tried the target; of a short deadline, two thirds are taken at most.
+const PROXY_TIMEOUT: Duration = Duration::from_secs(5);
+
+impl Net {
+    /// Lets TCP connections leave through `proxy` where they name none themselves; those to loopback go
+    /// without it.
+    #[must_use]
+    pub fn with_default_proxy(mut self, proxy: Option<impl Into<UpstreamProxy>>) -> Self {
+        self.proxy = proxy.map(Into::into);
+        self
+    }
+
+    /// Knows proxies by the ids that endpoints name ([`Endpoint::proxy_id`]). Who names one means it: even a
+    /// connection to loopback goes through it.
+    #[must_use]
+    pub fn with_proxies(self, proxies: BTreeMap<i64, UpstreamProxy>) -> Self {
+        self.set_proxies(proxies);
+        self
+    }
+
+    /// Knows these proxies from now on, instead of those before. Connections that stand go on.
+    pub fn set_proxies(&self, proxies: BTreeMap<i64, UpstreamProxy>) {
+        let proxies = proxies.into_iter().map(|(id, proxy)| (id, Arc::new(proxy))).collect();
+        *self.proxies.write() = proxies;
+    }
+
+    /// The proxy that `to` names; `None` when it names none.
+    ///
+    /// # Errors
+    /// [`FailureKind::NotConfigured`] (95) for an id that nobody gave.
+    pub(in crate::net) fn proxy_by_id(&self, to: &Endpoint) -> Result<Option<Arc<UpstreamProxy>>, Failure> {
+        let Some(id) = to.proxy_id else { return Ok(None) };
+        let unknown = || {
+            let detail = format!("`proxy_id`: the settings of this location have no proxy `{id}`");
+            Failure::new(Phase::Prepare, FailureKind::NotConfigured, detail)
+        };
+        let proxies = self.proxies.read();
+        proxies.get(&id).cloned().map(Some).ok_or_else(unknown)
+    }
+
+    /// The proxy that a connection to `to` leaves through, which `named` this one.
+    pub(in crate::net) fn proxy_for<'a>(
+        &'a self,
+        to: SocketAddr,
+        named: Option<&'a UpstreamProxy>,
+    ) -> Option<&'a UpstreamProxy> {
+        named.or_else(|| self.proxy.as_ref().filter(|_| !to.ip().to_canonical().is_loopback()))
+    }
+
+    /// A connection to `to` through `proxy`.
+    pub(in crate::net) async fn tunnel(
+        &self,
+        proxy: &UpstreamProxy,
+        to: SocketAddr,
+        deadline: Deadline,
+    ) -> Result<TcpStream, Failure> {
+        let patience = Deadline::within(PROXY_TIMEOUT.min(deadline.remaining() * 2 / 3));
+        let stream = self.connect_to_proxy(proxy, patience).await?;
+        match proxy.kind {
+            ProxyKind::Http => http_connect::connect(stream, proxy, to).await,
+            ProxyKind::Socks5 => socks5::connect(stream, proxy, to, patience).await,
+        }
+    }
+
+    async fn connect_to_proxy(
+        &self,
+        proxy: &UpstreamProxy,
+        deadline: Deadline,
+    ) -> Result<TcpStream, Failure> {
+        let mut unseen = ConnectTrace::default();
+        let addresses = self.resolve(&proxy.endpoint, deadline, &mut unseen).await;
+        let addresses = addresses.map_err(|failure| proxy_failure(proxy, &failure.to_string()))?;
+        let allowed = self.allowed_addresses(&addresses, &mut unseen).map_err(|failure| {
+            let detail = format!("the proxy {proxy}: {}", failure.detail);
+            Failure { detail, ..failure }
+        })?;
+        let mut last = proxy_failure(proxy, "its name has no address");
+        for address in allowed {
+            let at = SocketAddr::new(address, proxy.endpoint.port);
+            let connected = async { socket::tcp_socket(self.source(), at)?.connect(at).await };
+            match tokio::time::timeout_at(deadline.at, connected).await {
+                Ok(Ok(stream)) => return Ok(stream),
+                Ok(Err(error)) => last = proxy_io_failure(proxy, &error),
+                Err(_) => return Err(proxy_failure(proxy, "it does not answer")),
+            }
+        }
+        Err(last)
+    }
+}

@@ -1,0 +1,62 @@
+//! Traceroutes over the network of a location.
+
+use std::net::IpAddr;
+
+use super::options::{Traceroute, TracerouteOptions};
+use super::route::{Route, TracerouteMethod, choose_route};
+use super::trace_socket::TraceSocket;
+use super::tracer;
+use crate::domain::{Capture, Failure};
+use crate::net::deadline::Deadline;
+use crate::net::endpoint::{ConnectTrace, Endpoint};
+use crate::net::stack::Net;
+
+/// Name of the file that a route is kept in.
+const CAPTURE_NAME: &str = "traceroute.txt";
+
+impl Net {
+    /// Traces the way to `to`: to its pinned address, or to the first that its name resolves to and the egress
+    /// policy permits. What was found until `deadline` is answered then. Fails as a check does that does not
+    /// get so far, and when the host permits no socket for what `options` ask for.
+    pub async fn traceroute(
+        &self,
+        to: &Endpoint,
+        options: TracerouteOptions,
+        deadline: Deadline,
+    ) -> Result<Traceroute, Failure> {
+        let mut trace = ConnectTrace::default();
+        let addresses = self.resolve(to, deadline, &mut trace).await?;
+        let address = self.allowed_addresses(&addresses, &mut trace)?[0].to_canonical();
+        let one = |method| self.trace_route(address, method, options, deadline);
+        let (route, other) = match options.method {
+            Some(method) => (one(method).await?, String::new()),
+            None => choose_route(tokio::join!(one(TracerouteMethod::Udp), one(TracerouteMethod::Icmp)))?,
+        };
+        Ok(Traceroute { host: to.host.to_string(), route, other })
+    }
+
+    /// [`Self::traceroute`] as a file for people, also when it came to nothing: then it says why.
+    pub async fn traceroute_capture(&self, to: &Endpoint, deadline: Deadline) -> Capture {
+        let text = match self.traceroute(to, TracerouteOptions::default(), deadline).await {
+            Ok(traced) => traced.to_string(),
+            Err(failure) => format!("traceroute to {}: {failure}\n", to.host),
+        };
+        Capture::new(CAPTURE_NAME, "text/plain; charset=utf-8", text.as_bytes())
+    }
+
+    async fn trace_route(
+        &self,
+        to: IpAddr,
+        method: TracerouteMethod,
+        options: TracerouteOptions,
+        deadline: Deadline,
+    ) -> Result<Route, Failure> {
+        let prober = TraceSocket::open(self.source(), to, method).map_err(|error| match method {
+            TracerouteMethod::Udp => self.dial_failure((to, 0).into(), &error),
+            TracerouteMethod::Icmp => self.echo_socket_failure(to, &error),
+        })?;
+        tracer::trace(&prober, options, deadline)
+            .await
+            .map_err(|error| self.dial_failure((to, 0).into(), &error))
+    }
+}

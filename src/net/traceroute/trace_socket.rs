@@ -1,0 +1,198 @@
+//! The socket of one trace: sends requests with a hop limit, and hears what becomes of them.
+
+use std::io::{self, IoSliceMut};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::AsRawFd as _;
+
+use nix::libc::{sock_extended_err, sockaddr_in6};
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg};
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
+use tokio::io::Interest;
+use tokio::net::UdpSocket;
+
+use super::super::icmp_socket::{self, is_path_error, to_ip_addr};
+use super::packet::{self, HopOutcome};
+use super::route::TracerouteMethod;
+use crate::net::socket::SourceBinding;
+
+/// Port of the first datagram; each goes to the next one, by which its error is known.
+const FIRST_PORT: u16 = 33_434;
+/// Bytes of a packet that are looked at.
+const SNAP_LEN: usize = 128;
+/// An error about an earlier request comes back from a later `send`, once each; so often one is taken.
+const MAX_PENDING_ERRORS: usize = 64;
+
+/// What somebody said of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct HopResponse {
+    /// Which request.
+    pub(super) token: u16,
+    /// Who said it.
+    pub(super) from: IpAddr,
+    /// What became of it.
+    pub(super) outcome: HopOutcome,
+}
+
+/// A socket for requests to one address.
+#[derive(Debug)]
+pub(super) struct TraceSocket {
+    socket: UdpSocket,
+    to: IpAddr,
+    method: TracerouteMethod,
+    raw: bool,
+    identifier: u16,
+}
+
+impl TraceSocket {
+    pub(super) fn open(source: &SourceBinding, to: IpAddr, method: TracerouteMethod) -> io::Result<Self> {
+        let (socket, raw) = open_socket(to, method)?;
+        icmp_socket::enable_error_queue(&socket, to)?;
+        if let Some(from) = source.bind_address_for(to) {
+            socket.bind(&from.into())?;
+        }
+        if let Some(interface) = &source.interface {
+            socket.bind_device(Some(interface.as_bytes()))?;
+        }
+        socket.set_nonblocking(true)?;
+        if method == TracerouteMethod::Icmp {
+            // So that the kernel sorts out what is about other addresses; errors of routers come all the same.
+            socket.connect(&SocketAddr::new(to, 0).into())?;
+        }
+        let mut random = [0; 2];
+        aws_lc_rs::rand::fill(&mut random).map_err(|_| io::Error::other("no random numbers"))?;
+        let identifier = u16::from_be_bytes(random);
+        Ok(Self { socket: UdpSocket::from_std(socket.into())?, to, method, raw, identifier })
+    }
+
+    pub(super) const fn to(&self) -> IpAddr {
+        self.to
+    }
+
+    pub(super) const fn method(&self) -> TracerouteMethod {
+        self.method
+    }
+
+    pub(super) const fn socket_kind(&self) -> &'static str {
+        if self.raw { "raw" } else { "dgram" }
+    }
+
+    /// Sends the request `token`, which dies after `hops` routers.
+    pub(super) async fn send(&self, token: u16, hops: u8) -> io::Result<()> {
+        let socket = SockRef::from(&self.socket);
+        if self.to.is_ipv4() {
+            socket.set_ttl_v4(u32::from(hops))?;
+        } else {
+            socket.set_unicast_hops_v6(u32::from(hops))?;
+        }
+        let mut tried = 0;
+        loop {
+            let sent = match self.method {
+                TracerouteMethod::Udp => {
+                    self.socket.send_to(&[0; 32], (self.to, FIRST_PORT.wrapping_add(token))).await
+                }
+                TracerouteMethod::Icmp => {
+                    self.socket.send(&packet::echo_request(self.to.is_ipv6(), self.identifier, token)).await
+                }
+            };
+            match sent {
+                Err(error) if tried < MAX_PENDING_ERRORS && is_path_error(&error) => tried += 1,
+                Err(error) => return Err(error),
+                Ok(_) => return Ok(()),
+            }
+        }
+    }
+
+    /// The next that somebody says of a request. Waits without end.
+    pub(super) async fn recv(&self) -> io::Result<HopResponse> {
+        loop {
+            // Errors first: they also stand in the way of reading.
+            let heard = tokio::select! {
+                biased;
+                heard = self.socket.async_io(Interest::ERROR, || self.recv_error()) => heard?,
+                heard = self.socket.async_io(Interest::READABLE, || self.recv_reply()) => heard?,
+            };
+            if let Some(heard) = heard {
+                return Ok(heard);
+            }
+        }
+    }
+
+    /// The next entry of the error queue; `None` for one that says nothing of the way.
+    fn recv_error(&self) -> io::Result<Option<HopResponse>> {
+        let v6 = self.to.is_ipv6();
+        let mut bytes = [0; SNAP_LEN];
+        let mut parts = [IoSliceMut::new(&mut bytes)];
+        let mut space = nix::cmsg_space!((sock_extended_err, sockaddr_in6));
+        let read = recvmsg::<SockaddrStorage>(
+            self.socket.as_raw_fd(),
+            &mut parts,
+            Some(&mut space),
+            MsgFlags::MSG_ERRQUEUE,
+        )?;
+        let said = read.cmsgs()?.find_map(|message| match message {
+            ControlMessageOwned::Ipv4RecvErr(error, Some(from)) => {
+                Some((error, IpAddr::V4(Ipv4Addr::from_bits(u32::from_be(from.sin_addr.s_addr)))))
+            }
+            ControlMessageOwned::Ipv6RecvErr(error, Some(from)) => {
+                Some((error, IpAddr::V6(Ipv6Addr::from(from.sin6_addr.s6_addr))))
+            }
+            _ => None,
+        });
+        let port = read.address.as_ref().and_then(to_port);
+        let length = read.bytes;
+        let token = match self.method {
+            TracerouteMethod::Udp => port.map(|port| port.wrapping_sub(FIRST_PORT)),
+            TracerouteMethod::Icmp => {
+                self.own_token(packet::parse_request(v6, bytes.get(..length).unwrap_or_default()))
+            }
+        };
+        Ok(token.zip(said).and_then(|(token, (error, from))| {
+            let fate = packet::outcome_from_icmp(v6, error.ee_type, error.ee_code)?;
+            Some(HopResponse { token, from, outcome: fate })
+        }))
+    }
+
+    /// The next packet that came; `None` for one that is no answer to this trace.
+    fn recv_reply(&self) -> io::Result<Option<HopResponse>> {
+        let mut bytes = [0; SNAP_LEN];
+        let mut parts = [IoSliceMut::new(&mut bytes)];
+        let read = recvmsg::<SockaddrStorage>(self.socket.as_raw_fd(), &mut parts, None, MsgFlags::empty());
+        let (length, address) = match read {
+            Ok(read) => (read.bytes, read.address),
+            Err(errno) if is_path_error(&errno.into()) => return Ok(None),
+            Err(errno) => return Err(errno.into()),
+        };
+        let token = match self.method {
+            // Somebody listens there after all; anybody else may have written to this port as well.
+            TracerouteMethod::Udp => {
+                let address = address.filter(|address| to_ip_addr(address) == Some(self.to));
+                address.as_ref().and_then(to_port).map(|port| port.wrapping_sub(FIRST_PORT))
+            }
+            TracerouteMethod::Icmp => {
+                let bytes = bytes.get(..length).unwrap_or_default();
+                self.own_token(packet::parse_reply(self.to.is_ipv6(), self.raw, bytes))
+            }
+        };
+        Ok(token.map(|token| HopResponse { token, from: self.to, outcome: HopOutcome::Reached }))
+    }
+
+    /// The number of a request of this trace. On a datagram socket the kernel gives the identifier, and
+    /// sorts by it.
+    fn own_token(&self, numbers: Option<(u16, u16)>) -> Option<u16> {
+        let (identifier, sequence) = numbers?;
+        (!self.raw || identifier == self.identifier).then_some(sequence)
+    }
+}
+
+fn open_socket(to: IpAddr, method: TracerouteMethod) -> io::Result<(Socket, bool)> {
+    if method == TracerouteMethod::Icmp {
+        return icmp_socket::open_socket(to);
+    }
+    let domain = if to.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 };
+    Ok((Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?, false))
+}
+
+fn to_port(address: &SockaddrStorage) -> Option<u16> {
+    let v4 = address.as_sockaddr_in().map(nix::sys::socket::SockaddrIn::port);
+    v4.or_else(|| address.as_sockaddr_in6().map(nix::sys::socket::SockaddrIn6::port))
+}

@@ -1,0 +1,280 @@
+//! Which request is sent when, and when a way is known.
+
+use std::io;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::options::TracerouteOptions;
+use super::packet::HopOutcome;
+use super::route::{HopReply, Route, RouteEnd, RouteHop};
+use super::trace_socket::{HopResponse, TraceSocket};
+use crate::net::deadline::Deadline;
+
+/// Requests that wait for an answer at one time: five hops by two, so that silence behind the last router is known
+/// after one wait. More would have the target say more often that it was reached than hosts do (Linux:
+/// `icmp_ratelimit`, six at once and then one a second).
+const MAX_IN_FLIGHT: usize = 10;
+
+/// Traces the way of `prober` until it is known, or `deadline` comes.
+pub(super) async fn trace(
+    prober: &TraceSocket,
+    options: TracerouteOptions,
+    deadline: Deadline,
+) -> io::Result<Route> {
+    let mut walk = Tracer::new(options);
+    loop {
+        walk.cut_off_silent_hops(Instant::now());
+        while let Some((token, hop)) = walk.next_request(Instant::now()) {
+            prober.send(token, hop).await?;
+            // Only now: the first of all may have waited for the socket.
+            walk.record_sent(token, Instant::now());
+        }
+        let Some(until) = walk.next_timeout(Instant::now()) else { break };
+        tokio::select! {
+            biased;
+            heard = prober.recv() => walk.on_response(heard?, Instant::now()),
+            () = tokio::time::sleep_until(until.min(deadline.at)) => {}
+        }
+        if deadline.is_expired() {
+            walk.out_of_time = true;
+            break;
+        }
+    }
+    let (hops, end) = walk.finish();
+    Ok(Route { address: prober.to(), method: prober.method(), socket: prober.socket_kind(), hops, end })
+}
+
+/// What is known of a way, without sockets.
+struct Tracer {
+    queries: usize,
+    wait: Duration,
+    silent_hops: usize,
+    /// When each request was sent, in the order of hops; the place of a request is its token.
+    sent: Vec<Instant>,
+    answers: Vec<Option<HopReply>>,
+    /// The last hop, from 1, as far as it is known.
+    last: usize,
+    /// Whether `last` is what was asked for and not yet what was found.
+    end_unknown: bool,
+    out_of_time: bool,
+}
+
+impl Tracer {
+    fn new(options: TracerouteOptions) -> Self {
+        Self {
+            queries: usize::from(options.queries.clamp(1, 10)),
+            wait: options.reply_timeout,
+            silent_hops: usize::from(options.max_silent_hops.max(1)),
+            sent: Vec::new(),
+            answers: Vec::new(),
+            last: usize::from(options.max_hops.clamp(1, 64)),
+            end_unknown: true,
+            out_of_time: false,
+        }
+    }
+
+    /// The request that is to be sent now, and its hop limit.
+    fn next_request(&self, now: Instant) -> Option<(u16, u8)> {
+        let token = self.sent.len();
+        let hop = token / self.queries + 1;
+        if hop > self.last || self.in_flight(now).count() >= MAX_IN_FLIGHT {
+            return None;
+        }
+        Some((u16::try_from(token).ok()?, u8::try_from(hop).ok()?))
+    }
+
+    fn record_sent(&mut self, token: u16, at: Instant) {
+        debug_assert_eq!(usize::from(token), self.sent.len());
+        self.sent.push(at);
+        self.answers.push(None);
+    }
+
+    /// When each request that is still waited for was sent.
+    fn in_flight(&self, now: Instant) -> impl Iterator<Item = Instant> {
+        let wanted = (self.last * self.queries).min(self.sent.len());
+        self.sent[..wanted]
+            .iter()
+            .zip(&self.answers)
+            .filter(move |(sent, answer)| answer.is_none() && now.duration_since(**sent) < self.wait)
+            .map(|(sent, _)| *sent)
+    }
+
+    /// Until when there is something to wait for; `None` when the way is known. Call when all was sent.
+    fn next_timeout(&self, now: Instant) -> Option<Instant> {
+        self.in_flight(now).min().map(|sent| sent + self.wait)
+    }
+
+    /// Ends the way behind so many hops that nobody answered for.
+    fn cut_off_silent_hops(&mut self, now: Instant) {
+        let over = |token: usize| {
+            self.sent.get(token).is_some_and(|sent| now.duration_since(*sent) >= self.wait)
+                && self.answers[token].is_none()
+        };
+        let silent = |hop: usize| (hop * self.queries..(hop + 1) * self.queries).all(over);
+        let hops = self.sent.len() / self.queries;
+        let mut row = 0;
+        for hop in 0..hops.min(self.last) {
+            row = if silent(hop) { row + 1 } else { 0 };
+            // Requests to hops behind may be under way: who answers one of them ends the silence.
+            let behind = self.answers.iter().skip((hop + 1) * self.queries).any(Option::is_some);
+            if row >= self.silent_hops && !behind && self.end_unknown {
+                self.last = hop + 1;
+            }
+        }
+    }
+
+    fn on_response(&mut self, heard: HopResponse, at: Instant) {
+        let token = usize::from(heard.token);
+        let Some(answer @ None) = self.answers.get_mut(token) else { return };
+        let rtt = at.duration_since(self.sent[token]);
+        *answer = Some(HopReply {
+            from: heard.from,
+            rtt_us: u64::try_from(rtt.as_micros()).unwrap_or(u64::MAX),
+            refused: match heard.outcome {
+                HopOutcome::Unreachable(why) => Some(why),
+                HopOutcome::TtlExceeded | HopOutcome::Reached => None,
+            },
+            reached: heard.outcome == HopOutcome::Reached,
+        });
+        if heard.outcome != HopOutcome::TtlExceeded {
+            self.last = self.last.min(token / self.queries + 1);
+            self.end_unknown = false;
+        }
+    }
+
+    fn finish(self) -> (Vec<RouteHop>, RouteEnd) {
+        let mut hops: Vec<RouteHop> = self
+            .answers
+            .chunks(self.queries)
+            .take(self.last)
+            .map(|answers| RouteHop { answers: answers.to_vec() })
+            .collect();
+        let last = hops.last().map(|hop| hop.answers.as_slice()).unwrap_or_default();
+        let end = if last.iter().flatten().any(|answer| answer.reached) {
+            RouteEnd::Reached
+        } else if last.iter().flatten().any(|answer| answer.refused.is_some()) {
+            RouteEnd::Refused
+        } else if self.out_of_time {
+            RouteEnd::OutOfTime
+        } else if hops.last().is_some_and(RouteHop::is_silent) {
+            RouteEnd::Silent
+        } else {
+            RouteEnd::MostHops
+        };
+        if matches!(end, RouteEnd::Silent | RouteEnd::OutOfTime) {
+            // One silent hop says as much as many.
+            let known = hops.iter().rposition(|hop| !hop.is_silent()).map_or(0, |at| at + 1);
+            hops.truncate(known + 1);
+        }
+        (hops, end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+
+    use super::*;
+
+    const WAIT: Duration = Duration::from_secs(2);
+
+    fn walk_of(queries: u8, most_hops: u8) -> Tracer {
+        Tracer::new(TracerouteOptions {
+            queries,
+            max_hops: most_hops,
+            reply_timeout: WAIT,
+            max_silent_hops: 3,
+            ..TracerouteOptions::default()
+        })
+    }
+
+    /// Plays a way in which the hop `h` answers with `answer(h)`; answers what was sent, by hop, and the end.
+    fn play(
+        mut walk: Tracer,
+        answer: impl Fn(u8) -> Option<HopOutcome>,
+    ) -> (Vec<u8>, Vec<RouteHop>, RouteEnd) {
+        let mut now = Instant::now();
+        let mut sent = Vec::new();
+        loop {
+            let mut said = Vec::new();
+            walk.cut_off_silent_hops(now);
+            while let Some((token, hop)) = walk.next_request(now) {
+                walk.record_sent(token, now);
+                sent.push(hop);
+                said.extend(answer(hop).map(|fate| HopResponse {
+                    token,
+                    from: IpAddr::from([10, 0, 0, hop]),
+                    outcome: fate,
+                }));
+            }
+            let Some(until) = walk.next_timeout(now) else { break };
+            now = if said.is_empty() { until } else { now + Duration::from_millis(1) };
+            for heard in said {
+                walk.on_response(heard, now);
+            }
+        }
+        let (hops, end) = walk.finish();
+        (sent, hops, end)
+    }
+
+    fn froms(hops: &[RouteHop]) -> Vec<Option<u8>> {
+        let last = |address: IpAddr| match address {
+            IpAddr::V4(v4) => v4.octets()[3],
+            IpAddr::V6(_) => 0,
+        };
+        hops.iter().map(|hop| hop.answers.iter().flatten().next().map(|answer| last(answer.from))).collect()
+    }
+
+    #[tokio::test]
+    async fn the_way_ends_at_the_target_whatever_was_sent_beyond() {
+        let target = |hop| Some(if hop < 4 { HopOutcome::TtlExceeded } else { HopOutcome::Reached });
+        let (sent, hops, end) = play(walk_of(3, 30), target);
+        assert_eq!((froms(&hops), end), (vec![Some(1), Some(2), Some(3), Some(4)], RouteEnd::Reached));
+        assert!(sent.len() <= 12 + MAX_IN_FLIGHT, "{sent:?}");
+        assert!(hops.iter().all(|hop| hop.answers.len() == 3));
+    }
+
+    #[tokio::test]
+    async fn silent_hops_end_it_unless_somebody_behind_them_answers() {
+        let (sent, hops, end) = play(walk_of(1, 30), |hop| (hop < 3).then_some(HopOutcome::TtlExceeded));
+        assert_eq!((froms(&hops), end), (vec![Some(1), Some(2), None], RouteEnd::Silent));
+        assert!(sent.len() <= 2 + MAX_IN_FLIGHT, "{sent:?}");
+        let gap = |hop| match hop {
+            3..=7 => None,
+            8 => Some(HopOutcome::Reached),
+            _ => Some(HopOutcome::TtlExceeded),
+        };
+        let (_, hops, end) = play(walk_of(1, 30), gap);
+        assert_eq!((hops.len(), end), (8, RouteEnd::Reached));
+        let (_, hops, end) = play(walk_of(2, 30), |_| None);
+        assert_eq!((hops.len(), end), (1, RouteEnd::Silent));
+    }
+
+    #[tokio::test]
+    async fn a_refusal_ends_it_with_its_reason() {
+        let (_, hops, end) = play(walk_of(2, 30), |hop| {
+            Some(if hop < 2 { HopOutcome::TtlExceeded } else { HopOutcome::Unreachable("host unreachable") })
+        });
+        assert_eq!((hops.len(), end), (2, RouteEnd::Refused));
+        assert_eq!(hops[1].answers[0].as_ref().unwrap().refused, Some("host unreachable"));
+    }
+
+    #[tokio::test]
+    async fn no_more_hops_are_asked_than_wanted() {
+        let (sent, hops, end) = play(walk_of(2, 5), |_| Some(HopOutcome::TtlExceeded));
+        assert_eq!((sent.len(), hops.len(), end), (10, 5, RouteEnd::MostHops));
+    }
+
+    #[tokio::test]
+    async fn what_nobody_asked_for_and_what_comes_twice_is_left_alone() {
+        let mut walk = walk_of(1, 3);
+        let now = Instant::now();
+        walk.record_sent(0, now);
+        let said = |token, fate| HopResponse { token, from: IpAddr::from([10, 0, 0, 1]), outcome: fate };
+        walk.on_response(said(9, HopOutcome::Reached), now);
+        walk.on_response(said(0, HopOutcome::TtlExceeded), now);
+        walk.on_response(said(0, HopOutcome::Reached), now);
+        assert_eq!((walk.last, walk.end_unknown), (3, true));
+    }
+}

@@ -1,0 +1,170 @@
+//! The engine behind templates: minijinja with fuel, without anything that it brings along but `if` and `for`.
+
+use std::io;
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::{Serde, Value};
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, escape_formatter};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::template_check;
+use crate::domain::escape_html;
+
+/// Steps of one template.
+const FUEL: u64 = 20_000;
+/// Bytes that one comes to.
+const MAX_OUTPUT_BYTES: usize = 256 * 1024;
+/// Bytes of a list that is put together.
+const MAX_JOINED_BYTES: usize = 16 * 1024;
+/// Characters of a line.
+const MAX_LINE_CHARS: usize = 250;
+/// The escaping of forms.
+const FORM_ESCAPING: &str = "form";
+
+/// Where what a template comes to is put, which says how values are escaped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OutputFormat {
+    /// A line: a subject or title. Line breaks become spaces.
+    Line,
+    /// Plain text.
+    Text,
+    /// HTML.
+    Html,
+    /// JSON: each value is written as JSON, a text with its quotes.
+    Json,
+    /// `application/x-www-form-urlencoded`.
+    Form,
+}
+
+impl OutputFormat {
+    fn auto_escape(self) -> AutoEscape {
+        match self {
+            Self::Line | Self::Text => AutoEscape::None,
+            Self::Html => AutoEscape::Html,
+            Self::Json => AutoEscape::Json,
+            Self::Form => AutoEscape::Custom(FORM_ESCAPING.into()),
+        }
+    }
+}
+
+/// What `source` comes to with `values`; else why not, in words.
+pub(super) fn render(
+    place: OutputFormat,
+    source: &str,
+    values: &serde_json::Value,
+) -> Result<String, String> {
+    template_check::check_template(source)?;
+    let mut environment = environment(place);
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+    environment.set_syntax(syntax.map_err(|error| describe_error(&error))?);
+    let template =
+        environment.template_from_named_str("template", source).map_err(|error| describe_error(&error))?;
+    let mut out = BoundedWriter::default();
+    template
+        .render_captured_to(Value::from(Serde(values)), &mut out)
+        .map_err(|error| describe_error(&error))?;
+    let text = String::from_utf8(out.bytes).map_err(|_| "it comes to no text".to_owned())?;
+    match place {
+        OutputFormat::Line => Ok(to_single_line(&text)),
+        OutputFormat::Json => match serde_json::from_str::<serde::de::IgnoredAny>(&text) {
+            Ok(_) => Ok(text),
+            Err(error) => Err(format!(
+                "it comes to no JSON: {error}; values bring their quotes: write {{\"name\": {{{{ device_name }}}}}}"
+            )),
+        },
+        _ => Ok(text),
+    }
+}
+
+fn environment(place: OutputFormat) -> Environment<'static> {
+    let mut environment = Environment::empty();
+    environment.set_fuel(Some(FUEL));
+    environment.set_recursion_limit(50);
+    environment.set_undefined_behavior(UndefinedBehavior::Chainable);
+    environment.set_auto_escape_callback(move |_| place.auto_escape());
+    environment.set_formatter(|out, state, value| {
+        if matches!(state.auto_escape(), AutoEscape::Custom(_)) {
+            let text = value.to_string();
+            return Ok(write!(out, "{}", utf8_percent_encode(&text, NON_ALPHANUMERIC))?);
+        }
+        escape_formatter(out, state, value)
+    });
+    environment.add_filter("upper", |text: String| text.to_uppercase());
+    environment.add_filter("lower", |text: String| text.to_lowercase());
+    environment.add_filter("trim", |text: String| text.trim().to_owned());
+    environment
+        .add_filter("truncate", |text: String, most: usize| text.chars().take(most).collect::<String>());
+    environment
+        .add_filter("default", |value: Value, other: Value| if value.is_true() { value } else { other });
+    environment.add_filter("length", |value: Value| value.len().unwrap_or_default());
+    environment.add_filter("first", |value: Value| {
+        value.try_iter().ok().and_then(|mut items| items.next()).unwrap_or_default()
+    });
+    environment.add_filter("join", join);
+    environment
+        .add_filter("urlencode", |text: String| utf8_percent_encode(&text, NON_ALPHANUMERIC).to_string());
+    environment.add_test("defined", |value: Value| !value.is_undefined());
+    environment
+}
+
+fn join(list: Value, between: Option<String>) -> Result<String, Error> {
+    let between = between.unwrap_or_default();
+    let mut joined = String::new();
+    for (number, item) in list.try_iter()?.enumerate() {
+        if number > 0 {
+            joined.push_str(&between);
+        }
+        joined.push_str(&item.to_string());
+        if joined.len() > MAX_JOINED_BYTES {
+            return Err(Error::new(ErrorKind::InvalidOperation, "the joined text is too long"));
+        }
+    }
+    Ok(joined)
+}
+
+/// What comes out, up to [`MAX_OUTPUT_BYTES`] bytes.
+#[derive(Default)]
+struct BoundedWriter {
+    bytes: Vec<u8>,
+}
+
+impl io::Write for BoundedWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.bytes.len() + bytes.len() > MAX_OUTPUT_BYTES {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn describe_error(error: &Error) -> String {
+    let words = match error.kind() {
+        ErrorKind::OutOfFuel => "it takes too much work".to_owned(),
+        ErrorKind::WriteFailure => format!("it comes to more than {MAX_OUTPUT_BYTES} bytes"),
+        kind => error.detail().map_or_else(|| kind.to_string(), |detail| format!("{kind}: {detail}")),
+    };
+    match error.line() {
+        Some(line) => format!("line {line}: {words}"),
+        None => words,
+    }
+}
+
+/// One line, of which nobody can make two.
+fn to_single_line(text: &str) -> String {
+    let spaced: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let words: Vec<&str> = spaced.split_whitespace().collect();
+    words.join(" ").chars().take(MAX_LINE_CHARS).collect()
+}
+
+/// Plain words as HTML that looks the same.
+pub(super) fn text_to_html(text: &str) -> String {
+    let text = escape_html(text);
+    format!(
+        "<!DOCTYPE html>\n<html><body><pre style=\"font:14px/1.4 sans-serif;white-space:pre-wrap\">{text}</pre></body></html>\n"
+    )
+}

@@ -1,0 +1,123 @@
+//! What alerting needs of a result, and what is judged by earlier ones.
+
+use crate::alerting::{ExpiringCertificate, LocationResult, PageChange};
+use crate::domain::{CheckResult, Outcome, Status, Warning};
+use crate::evaluate::page_comparison;
+use crate::evaluate::page_comparison::{PageBaseline, PageComparisonRule};
+
+use super::monitor_entry::{MonitorEntry, PageFingerprint};
+use super::monitor_rules::MonitorRules;
+
+impl MonitorEntry {
+    /// What `result` says; notes its page. `objects` is what became of those of its page.
+    pub(super) fn location_result(
+        &mut self,
+        result: &mut CheckResult,
+        rules: &MonitorRules,
+        objects: Option<PageChange>,
+    ) -> LocationResult {
+        let content =
+            if rules.policy.notify_on_content_change { self.detect_page_change(result) } else { None };
+        LocationResult {
+            planned_at: result.planned_at,
+            location: result.location_id,
+            check_id: result.check_id,
+            outcome: result.outcome,
+            status: result.status,
+            slots: result.slots(),
+            last_planned_at: result.missed.map_or(result.planned_at, |missed| missed.last_planned_at),
+            step: result.failing_step().map(|step| step.number),
+            failed_views: result
+                .details
+                .views
+                .iter()
+                .filter(|view| view.should_notify())
+                .map(|view| view.id)
+                .collect(),
+            page: objects.or(content),
+            certificate: expiring_certificate(result, rules),
+        }
+    }
+
+    /// A change of the page since the last good run at this location (behaviour.md 4, content change): told by
+    /// its size. The result says of its text, too.
+    fn detect_page_change(&mut self, result: &mut CheckResult) -> Option<PageChange> {
+        let now = good_page(result)?;
+        let place = self.pages.iter_mut().find(|(location, _)| *location == result.location_id);
+        let Some((_, before)) = place else {
+            self.pages.push((result.location_id, Some(now)));
+            return None;
+        };
+        let (bytes, text) = (now.bytes, now.text.clone());
+        let before = before.replace(now)?;
+        let is_resized = before.bytes != bytes;
+        let is_reworded = before.text.is_some() && text.is_some() && before.text != text;
+        if let Some(facts) = &mut result.facts.http {
+            facts.changed = is_resized || is_reworded;
+            facts.text_sha256_before = before.text.filter(|_| is_reworded);
+        }
+        is_resized.then_some(PageChange { before: before.bytes, now: bytes, object_changes: None })
+    }
+
+    /// Compares the objects of its page with those of the run before at this location, and makes it an error or
+    /// a warning when they differ (fields.md 3). A warning is told as a change of the page.
+    pub(super) fn compare_objects(
+        &mut self,
+        result: &mut CheckResult,
+        rule: PageComparisonRule,
+    ) -> Option<PageChange> {
+        let is_good = matches!(result.outcome, Outcome::Ok | Outcome::Warning);
+        let full = result.details.page.as_deref_mut()?;
+        let place = self.objects.iter_mut().find(|(location, _)| *location == result.location_id);
+        let (_, known) = place?;
+        let changes = match known {
+            Some(before) if is_good => page_comparison::compare(before, full, &rule),
+            _ => Vec::new(),
+        };
+        let bytes_before = known.as_ref().map_or(0, PageBaseline::bytes);
+        if let Some(now) = PageBaseline::from_page(full, known.as_ref()) {
+            *known = Some(now);
+        }
+        let failure = page_comparison::changes_failure(&changes)?;
+        full.changes = page_comparison::truncate_changes(changes);
+        let news = PageChange {
+            before: bytes_before,
+            now: full.bytes,
+            object_changes: Some(failure.detail.clone()),
+        };
+        let status = failure.status();
+        result.reasons.insert(0, failure.to_string());
+        if rule.is_error {
+            (result.outcome, result.status) = (Outcome::Error, status);
+            result.warning_status = None;
+        } else {
+            result.outcome = Outcome::Warning;
+            if result.status == Status::OK {
+                result.status = status;
+            }
+        }
+        result.status.text().clone_into(&mut result.status_text);
+        if let Some(attempt) = result.attempts.last_mut() {
+            if rule.is_error {
+                attempt.failure = Some(failure);
+            } else {
+                attempt.warnings.push(Warning::from_page_failure(&failure));
+            }
+        }
+        (!rule.is_error).then_some(news)
+    }
+}
+
+/// The page of a good run. A redirect that was not followed is no page.
+pub(super) fn good_page(result: &CheckResult) -> Option<PageFingerprint> {
+    let page = result.facts.http.as_ref()?;
+    let good = matches!(result.outcome, Outcome::Ok | Outcome::Warning);
+    (good && !(300..400).contains(&page.http_status))
+        .then(|| PageFingerprint { bytes: page.body_bytes, text: page.text_sha256.clone() })
+}
+
+fn expiring_certificate(result: &CheckResult, rules: &MonitorRules) -> Option<ExpiringCertificate> {
+    let certificate =
+        rules.certificate_expiry.reported_certificate(result.facts.tls.as_deref()?, result.started_at)?;
+    Some(ExpiringCertificate { subject: certificate.subject.clone(), not_after: certificate.not_after })
+}

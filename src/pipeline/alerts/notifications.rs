@@ -1,0 +1,125 @@
+//! Messages of a turn.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::batch::{BatchContext, PendingNotification};
+use super::engine::AlertEngine;
+use super::notification_content::{
+    ContentSources, build_content, deduplication_key, find_result, referenced_results,
+};
+use super::stored_forms::results_by_check;
+use crate::domain::{
+    CheckId, CheckResult, MonitorId, NewNotification, NotificationContent, NotificationKind, Timestamp,
+};
+use crate::store::MonitorState;
+
+impl AlertEngine {
+    /// Writes what `turn` has to tell. Results that are not of this turn are read from the store; where that fails,
+    /// the message goes out with less.
+    pub(super) async fn write_notifications(&self, turn: &mut BatchContext, results: &[CheckResult]) {
+        let mut tellings = std::mem::take(&mut turn.notifications);
+        tellings.append(&mut turn.traceroute_notifications);
+        if tellings.is_empty() && turn.traces.is_empty() {
+            return;
+        }
+        let at_hand = results_by_check(results);
+        let fetched = self.fetch_missing_results(&tellings, &at_hand).await;
+        let find = |id: CheckId| find_result(&at_hand, &fetched, id);
+        let mut written: Option<(MonitorId, NotificationKind, Timestamp, NotificationContent)> = None;
+        for telling in tellings {
+            let PendingNotification { monitor, recipient, group, draft: news } = telling;
+            let kind = news.kind;
+            // Recipients of the same news follow one another.
+            let same =
+                |(of, told, at, notice): &(MonitorId, NotificationKind, Timestamp, NotificationContent)| {
+                    *of == monitor
+                        && *told == kind
+                        && *at == news.planned_at
+                        && notice.episode == news.episode
+                };
+            if !written.as_ref().is_some_and(same) {
+                written = self
+                    .build_content(monitor, &news, &find, turn.now)
+                    .map(|notice| (monitor, kind, news.planned_at, notice));
+            }
+            let Some((.., notice)) = &written else { continue };
+            let waits = news.awaits_trace
+                && news.deciding_result.is_some_and(|cause| turn.traced_checks.contains(&cause.check_id));
+            let not_before = if waits { turn.now + self.settings.trace_wait } else { turn.now };
+            let message = NewNotification {
+                key: deduplication_key(notice, recipient),
+                recipient,
+                group,
+                content: notice.clone(),
+                created_at: turn.now,
+                not_before,
+            };
+            if kind == NotificationKind::Traceroute {
+                // Goes out with what it found.
+                let trace =
+                    turn.traces.iter_mut().find(|trace| Some(trace.result.check_id) == notice.check_id);
+                if let Some(trace) = trace {
+                    trace.messages.push(message);
+                }
+            } else {
+                turn.alarm.notifications.push(message);
+            }
+        }
+        for trace in &mut turn.traces {
+            trace.address = find(trace.result.check_id).and_then(|result| Some(result.address?.ip()));
+        }
+    }
+
+    fn build_content<'r>(
+        &self,
+        monitor: MonitorId,
+        news: &crate::alerting::NotificationDraft,
+        find: &dyn Fn(CheckId) -> Option<&'r CheckResult>,
+        now: Timestamp,
+    ) -> Option<NotificationContent> {
+        let watched = self.monitors.get(&monitor)?;
+        let (facts, _) = self.accounts.get(watched.monitor.customer)?;
+        let name = |location| self.locations.name(location).to_owned();
+        let sources = ContentSources { monitor: &watched.monitor, facts, results: find, name: &name, now };
+        Some(build_content(news, &sources))
+    }
+
+    /// Results that are wanted and not `at_hand`.
+    async fn fetch_missing_results(
+        &self,
+        tellings: &[PendingNotification],
+        at_hand: &HashMap<CheckId, &CheckResult>,
+    ) -> HashMap<CheckId, CheckResult> {
+        let mut seen = HashSet::new();
+        let mut places: Vec<MonitorState> = Vec::new();
+        for telling in tellings {
+            for heard in referenced_results(&telling.draft) {
+                if !at_hand.contains_key(&heard.check_id) && seen.insert(heard.check_id) {
+                    places.push(MonitorState {
+                        monitor_id: telling.monitor,
+                        location_id: heard.location,
+                        check_id: heard.check_id,
+                        planned_at: heard.planned_at,
+                        outcome: heard.outcome,
+                        status: heard.status,
+                        total_us: 0,
+                        since: heard.planned_at,
+                        streak: 1,
+                        full_page_at: None,
+                    });
+                }
+            }
+        }
+        if places.is_empty() {
+            return HashMap::new();
+        }
+        match Arc::clone(&self.parts.results).latest_results(places).await {
+            Ok(found) => found.into_iter().flatten().map(|result| (result.check_id, result)).collect(),
+            Err(error) => {
+                tracing::warn!(error = %error, "messages go out without what the store has of their results");
+                HashMap::new()
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! What begins once a turn is kept.
+
+use super::batch::PostCommitActions;
+use super::engine::AlertEngine;
+use crate::store::ConfigChange;
+
+impl AlertEngine {
+    /// Asks, traces, reports, and wakes the delivery.
+    pub(in crate::pipeline) fn run_post_commit(&self, after: PostCommitActions) {
+        let PostCommitActions {
+            verifications: asks,
+            traceroutes: traces,
+            release_checks: hasten,
+            events,
+            wakes_delivery: rings,
+        } = after;
+        for ask in asks {
+            self.verifications.start(ask, &self.parts, self.commands.clone());
+        }
+        for trace in traces {
+            self.traceroutes.start(trace, &self.parts, self.commands.clone());
+        }
+        if rings {
+            self.parts.bell.wake();
+        }
+        if hasten.is_empty() && events.is_empty() {
+            return;
+        }
+        let parts = self.parts.clone();
+        tokio::spawn(async move {
+            for check in hasten {
+                if let Err(error) = parts.outbox.release_for_check(check, parts.clock.now()).await {
+                    tracing::warn!(check_id = %check, error = %error, "its messages wait a few seconds more");
+                }
+            }
+            let events: Vec<_> = events.into_iter().map(ConfigChange::CreateRecord).collect();
+            if !events.is_empty()
+                && let Err(error) = parts.config_store.write_changes(events, Vec::new()).await
+            {
+                tracing::warn!(error = %error, "that a location is away, or back, is in no event");
+            }
+            parts.bell.wake();
+        });
+    }
+}

@@ -1,0 +1,120 @@
+//! Traceroutes on errors: from where the check failed, within a rate, as evidence after the result (behaviour.md 6).
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+use tokio::sync::mpsc::WeakSender;
+
+use super::command::IngestCommand;
+use super::settings::AlertEngineDependencies;
+use crate::domain::{Capture, LocationId, NewNotification, Timestamp};
+use crate::schema::Monitor;
+use crate::store::ResultKey;
+
+/// Traceroutes that run at once.
+const MAX_CONCURRENT: usize = 4;
+/// Traceroutes of a location that may begin in a burst.
+const BURST_PER_LOCATION: f64 = 20.0;
+/// Traceroutes of a location that may begin in a second, on the whole.
+const PER_SECOND: f64 = 0.5;
+/// Bytes of the file that go into a message.
+const MAX_TEXT_BYTES: usize = 8 * 1024;
+
+/// A traceroute that is to begin.
+pub(super) struct TracerouteJob {
+    pub(super) monitor: Monitor,
+    pub(super) result: ResultKey,
+    /// The peer of the failed check.
+    pub(super) address: Option<IpAddr>,
+    /// Messages that go out with it.
+    pub(super) messages: Vec<NewNotification>,
+}
+
+/// Traceroutes under way, and how many may begin.
+pub(super) struct TracerouteRunner {
+    permits: Arc<Semaphore>,
+    budgets: HashMap<LocationId, (f64, Timestamp)>,
+}
+
+impl Default for TracerouteRunner {
+    fn default() -> Self {
+        Self { permits: Arc::new(Semaphore::new(MAX_CONCURRENT)), budgets: HashMap::new() }
+    }
+}
+
+impl TracerouteRunner {
+    /// Whether one more may begin at `location`; counts it then.
+    pub(super) fn try_acquire(&mut self, location: LocationId, now: Timestamp) -> bool {
+        let (left, at) = self.budgets.entry(location).or_insert((BURST_PER_LOCATION, now));
+        // A clock that was set back gives nothing.
+        let since = if now > *at { now.since(*at).as_secs_f64() } else { 0.0 };
+        (*left, *at) = ((*left + since * PER_SECOND).min(BURST_PER_LOCATION), now);
+        let admitted = *left >= 1.0;
+        if admitted {
+            *left -= 1.0;
+        }
+        admitted
+    }
+
+    /// Begins; how it ended comes back as a word.
+    pub(super) fn start(
+        &self,
+        trace: TracerouteJob,
+        parts: &AlertEngineDependencies,
+        words: WeakSender<IngestCommand>,
+    ) {
+        let (places, planner) = (Arc::clone(&self.permits), Arc::clone(&parts.planner));
+        let TracerouteJob { monitor, result, address, messages } = trace;
+        let tracing = tokio::spawn(async move {
+            let _place = places.acquire().await.ok()?;
+            match planner.trace(monitor, result.location_id, address).await {
+                Ok(file) => Some(file),
+                Err(error) => {
+                    tracing::debug!(check_id = %result.check_id, error = %error, "no traceroute");
+                    None
+                }
+            }
+        });
+        tokio::spawn(async move {
+            // A panic in it was told when it happened; the messages go out without it.
+            let file = tracing.await.ok().flatten();
+            let messages = file.as_ref().map(|file| attach_text(messages, file)).unwrap_or_default();
+            if let Some(words) = words.upgrade() {
+                // Fails only at the end of the process.
+                let _ = words.send(IngestCommand::TracerouteDone { result, file, messages }).await;
+            }
+        });
+    }
+}
+
+/// The messages, with what the file says.
+fn attach_text(mut messages: Vec<NewNotification>, file: &Capture) -> Vec<NewNotification> {
+    let content = file.content.as_deref().unwrap_or_default();
+    let text = String::from_utf8_lossy(content.get(..MAX_TEXT_BYTES).unwrap_or(content)).into_owned();
+    for message in &mut messages {
+        message.content.extra.insert("traceroute".to_owned(), text.clone().into());
+    }
+    messages
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn traceroutes_begin_in_a_burst_and_then_at_a_rate_for_each_location() {
+        let (mut traces, start) = (TracerouteRunner::default(), Timestamp::from_seconds(1000));
+        let admitted = |traces: &mut TracerouteRunner, location, now| {
+            (0..100).filter(|_| traces.try_acquire(LocationId(location), now)).count()
+        };
+        assert_eq!(admitted(&mut traces, 1, start), 20);
+        assert_eq!(admitted(&mut traces, 2, start), 20);
+        assert_eq!(admitted(&mut traces, 1, start + Duration::from_secs(10)), 5);
+        assert_eq!(admitted(&mut traces, 1, start), 0, "a clock that was set back gives nothing");
+        assert_eq!(admitted(&mut traces, 1, start + Duration::from_hours(5)), 20);
+    }
+}

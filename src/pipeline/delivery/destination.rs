@@ -1,0 +1,84 @@
+//! Who a message goes to, as the account has it now.
+
+use std::sync::Arc;
+
+use crate::catalog::{AccountCache, recipient_password};
+use crate::domain::{CustomerId, Notification, Recipient, Record, RecordKind};
+use crate::notify::{MessageTemplate, Secret};
+use crate::store::{ConfigStore, StoreError, StoreFuture};
+use crate::vault::Keyring;
+
+use super::template::template_from_fields;
+use crate::catalog::record_settings::log_and_skip;
+
+/// A recipient with all that sending to it takes.
+#[derive(Clone, Debug)]
+pub struct Destination {
+    /// Who.
+    pub recipient: Recipient,
+    /// What lets a message in there.
+    pub secret: Secret,
+    /// The words of the account for this message; `None` for the built-in ones.
+    pub template: Option<MessageTemplate>,
+}
+
+/// Knows recipients.
+pub trait DestinationLookup: Send + Sync + 'static {
+    /// Who `message` goes to; `None` when the recipient was removed.
+    fn find<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<Destination>>;
+}
+
+/// The recipients of all accounts.
+pub struct AccountDestinations {
+    /// Who there is.
+    pub directory: Arc<AccountCache>,
+    /// Their secrets, and templates.
+    pub ledger: Arc<dyn ConfigStore>,
+    /// Opens secrets.
+    pub vault: Arc<Keyring>,
+}
+
+impl DestinationLookup for AccountDestinations {
+    fn find<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<Destination>> {
+        Box::pin(async move {
+            let (new, customer) = (&message.message, message.message.content.customer);
+            let facts = self.directory.facts(customer).await?;
+            let known = facts.contacts.recipients.iter().find(|recipient| recipient.id == new.recipient);
+            let Some(recipient) = known.cloned() else { return Ok(None) };
+            let Some(record) = self.ledger.record(RecordKind::Recipient, recipient.id.0).await? else {
+                return Ok(None);
+            };
+            let secret = self.secret(&record);
+            let group = facts.contacts.groups.iter().find(|group| Some(group.id) == new.group);
+            let mut best: Option<MessageTemplate> = None;
+            for id in group.map(|group| group.templates.as_slice()).unwrap_or_default() {
+                let Some(template) = self.template(customer, *id).await? else { continue };
+                let fits = template.kind.is_none_or(|kind| kind == new.content.kind)
+                    && template.method.is_none_or(|method| method == recipient.method);
+                let rank = |template: &MessageTemplate| (template.method.is_some(), template.kind.is_some());
+                if fits && best.as_ref().is_none_or(|best| rank(&template) > rank(best)) {
+                    best = Some(template);
+                }
+            }
+            Ok(Some(Destination { recipient, secret, template: best }))
+        })
+    }
+}
+
+impl AccountDestinations {
+    fn secret(&self, record: &Record) -> Secret {
+        match recipient_password(&self.vault, record) {
+            Ok(plain) => Secret(plain.to_string()),
+            Err(error) => {
+                tracing::error!(recipient_id = record.id, error = %error, "the password of a recipient cannot be opened");
+                Secret::default()
+            }
+        }
+    }
+
+    async fn template(&self, customer: CustomerId, id: i64) -> Result<Option<MessageTemplate>, StoreError> {
+        let record = self.ledger.record(RecordKind::Template, id).await?;
+        let record = record.filter(|record| record.customer == customer);
+        Ok(record.and_then(|record| log_and_skip(&record, template_from_fields(&record.fields))))
+    }
+}

@@ -1,0 +1,303 @@
+//! Looks at the rules of all performance alerts each minute.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::alerting::{
+    ActivePerformanceAlert, PerformanceChange, PerformanceRule, PerformanceThreshold,
+    performance_recipients_for,
+};
+use crate::catalog::{AccountCache, AccountFacts, MonitorCache};
+use crate::clock::Clock;
+use crate::domain::{
+    LocationId, MeanDuration, NewNotification, NotificationKind, Outcome, RecipientId, RecordKind, Timestamp,
+};
+use crate::pipeline::wakeup::Wakeup;
+use crate::schema::Monitor;
+use crate::store::{
+    ConfigStore, Pagination, PerformanceAlertStore, RecordFilter, ResultStore, RollupSpan, StoreError,
+    StoredPerformanceAlert,
+};
+
+use super::notification_content::{PerformanceEvent, build_content};
+use super::rule::rule_from_record;
+
+/// Between two looks.
+const EVALUATION_INTERVAL: Duration = Duration::from_mins(1);
+const HOUR: i64 = 3_600_000_000;
+
+/// What watching works with.
+#[derive(Clone)]
+pub struct PerformanceDependencies {
+    /// Where the rules are.
+    pub ledger: Arc<dyn ConfigStore>,
+    /// Where the checks are.
+    pub results: Arc<dyn ResultStore>,
+    /// Where it is kept what is raised.
+    pub states: Arc<dyn PerformanceAlertStore>,
+    /// The monitors.
+    pub roster: Arc<MonitorCache>,
+    /// Who is told.
+    pub directory: Arc<AccountCache>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// Rung when there are messages.
+    pub bell: Wakeup,
+}
+
+/// Watches performance alerts.
+pub struct PerformanceEvaluator {
+    parts: PerformanceDependencies,
+    active: BTreeMap<(i64, LocationId), ActivePerformanceAlert>,
+    /// Means of the days before the current hour, by rule; they change once an hour.
+    baseline_means: HashMap<i64, (i64, Vec<MeanDuration>)>,
+}
+
+/// What one look makes to be kept.
+#[derive(Default)]
+struct EvaluationChanges {
+    raised: Vec<((i64, LocationId), ActivePerformanceAlert)>,
+    cleared: Vec<(i64, LocationId)>,
+    notifications: Vec<NewNotification>,
+}
+
+impl PerformanceEvaluator {
+    /// Knows what is raised from before.
+    ///
+    /// # Errors
+    /// As the store's.
+    pub async fn new(parts: PerformanceDependencies) -> Result<Self, StoreError> {
+        let mut raised = BTreeMap::new();
+        for kept in parts.states.active().await? {
+            // Left out, it would be raised and told a second time.
+            let alert: ActivePerformanceAlert =
+                serde_json::from_str(&kept.body).map_err(|error| StoreError::Undecodable {
+                    table: "raised",
+                    row: format!("alert {}, location_id {}", kept.alert, kept.location),
+                    column: "body",
+                    reason: error.to_string(),
+                })?;
+            raised.insert((kept.alert, kept.location), alert);
+        }
+        let performance = Self { parts, active: raised, baseline_means: HashMap::new() };
+        performance.active.keys().for_each(|(alert, _)| performance.publish_active(*alert));
+        Ok(performance)
+    }
+
+    /// Looks each minute until `end`.
+    #[must_use]
+    pub fn start(mut self, end: CancellationToken) -> JoinHandle<()> {
+        tokio::spawn(async move {
+            let clock = Arc::clone(&self.parts.clock);
+            loop {
+                tokio::select! {
+                    () = end.cancelled() => return,
+                    () = clock.sleep(EVALUATION_INTERVAL) => {}
+                }
+                if let Err(error) = self.evaluate().await {
+                    tracing::warn!(
+                        error_kind = error.kind(),
+                        "performance alerts were not looked at: {error}"
+                    );
+                }
+            }
+        })
+    }
+
+    /// Whether this alert is raised anywhere.
+    #[must_use]
+    pub fn is_active(&self, alert: i64) -> bool {
+        self.active.keys().any(|(id, _)| *id == alert)
+    }
+
+    /// One look at all rules. What could not be kept is looked at again, with the same end.
+    ///
+    /// # Errors
+    /// As the store's.
+    pub async fn evaluate(&mut self) -> Result<(), StoreError> {
+        let now = self.parts.clock.now();
+        let every = Pagination { limit: u32::MAX, offset: 0 };
+        let filter = RecordFilter::new(RecordKind::PerformanceAlert);
+        let rules: Vec<PerformanceRule> = self
+            .parts
+            .ledger
+            .records(filter, every)
+            .await?
+            .items
+            .iter()
+            .filter_map(rule_from_record)
+            .collect();
+        let mut made = EvaluationChanges::default();
+        let mut watched = HashSet::new();
+        for rule in &rules {
+            let Some(monitor) = self.parts.roster.get(rule.monitor) else {
+                // Not read yet, as just after a start. When it is removed, so are its rules.
+                watched.insert(rule.id);
+                continue;
+            };
+            if !monitor.is_planned(now) {
+                // One that does not run is neither slow nor quick; what was raised of it is over.
+                continue;
+            }
+            watched.insert(rule.id);
+            let facts = self.parts.directory.facts(monitor.customer).await?;
+            self.evaluate_rule(rule, &monitor, &facts, now, &mut made).await?;
+        }
+        made.cleared.extend(self.active.keys().filter(|(alert, _)| !watched.contains(alert)).copied());
+        self.baseline_means.retain(|alert, _| watched.contains(alert));
+        self.store_changes(made).await
+    }
+
+    async fn evaluate_rule(
+        &mut self,
+        rule: &PerformanceRule,
+        monitor: &Monitor,
+        facts: &AccountFacts,
+        now: Timestamp,
+        made: &mut EvaluationChanges,
+    ) -> Result<(), StoreError> {
+        let bases = self.baseline_means(rule, now).await?;
+        for mean in self.parts.results.means(rule.monitor, now - rule.window, now).await? {
+            let place = (rule.id, mean.location);
+            let base = bases.iter().find(|base| base.location == mean.location).copied();
+            let raised = self.active.get(&place);
+            let Some(change) = rule.evaluate(raised.is_some(), Some(mean), base) else { continue };
+            match change {
+                PerformanceChange::Raise { limit_us, .. } => {
+                    let named = performance_recipients_for(&facts.contacts, monitor.id);
+                    let told = PerformanceEvent {
+                        rule,
+                        monitor,
+                        facts,
+                        location: mean.location,
+                        change,
+                        since: now,
+                        now,
+                    };
+                    made.push_notifications(&told, &named);
+                    let told = named.iter().map(|(recipient, _)| *recipient).collect();
+                    made.raised
+                        .push((place, ActivePerformanceAlert { since: now, limit_us, notified: told }));
+                }
+                PerformanceChange::Clear { .. } => {
+                    let since = raised.map_or(now, |raised| raised.since);
+                    let named: Vec<_> = performance_recipients_for(&facts.contacts, monitor.id)
+                        .into_iter()
+                        .filter(|(id, _)| raised.is_some_and(|raised| raised.notified.contains(id)))
+                        .filter(|(id, _)| {
+                            facts.contacts.recipient(*id).is_some_and(|recipient| recipient.notify_on_clear)
+                        })
+                        .collect();
+                    made.push_notifications(
+                        &PerformanceEvent {
+                            rule,
+                            monitor,
+                            facts,
+                            location: mean.location,
+                            change,
+                            since,
+                            now,
+                        },
+                        &named,
+                    );
+                    made.cleared.push(place);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The means of the days before, of whole hours that are rolled up: the newest one or two are not in it.
+    async fn baseline_means(
+        &mut self,
+        rule: &PerformanceRule,
+        now: Timestamp,
+    ) -> Result<Vec<MeanDuration>, StoreError> {
+        let PerformanceThreshold::Dynamic { days, .. } = rule.threshold else { return Ok(Vec::new()) };
+        let hour = now.as_micros().div_euclid(HOUR);
+        if let Some((of, bases)) = self.baseline_means.get(&rule.id)
+            && *of == hour
+        {
+            return Ok(bases.clone());
+        }
+        let thru = now - rule.window;
+        let from = thru - Duration::from_hours(24 * u64::from(days));
+        let rollups = self.parts.results.rollups(rule.monitor, RollupSpan::Hour, from, thru).await?;
+        let mut means: BTreeMap<LocationId, MeanDuration> = BTreeMap::new();
+        for rollup in rollups {
+            let location = rollup.location_id;
+            let passed =
+                [Outcome::Ok, Outcome::Warning].map(|outcome| rollup.runs[usize::from(outcome.code())]);
+            let checks: u64 = passed.iter().sum();
+            let mean = means.entry(location).or_insert(MeanDuration { location, checks: 0, sum_us: 0 });
+            mean.checks += checks;
+            mean.sum_us = mean.sum_us.saturating_add(checks * rollup.mean_us.unwrap_or(0));
+        }
+        let means: Vec<MeanDuration> = means.into_values().collect();
+        // An hour without a rollup of it may only be late: asked again next time.
+        if !means.is_empty() {
+            self.baseline_means.insert(rule.id, (hour, means.clone()));
+        }
+        Ok(means)
+    }
+
+    async fn store_changes(&mut self, made: EvaluationChanges) -> Result<(), StoreError> {
+        if made.raised.is_empty() && made.cleared.is_empty() {
+            return Ok(());
+        }
+        let kept = |((alert, location), raised): &((i64, LocationId), ActivePerformanceAlert)| {
+            StoredPerformanceAlert {
+                alert: *alert,
+                location: *location,
+                // Numbers and times: writes without fail.
+                body: serde_json::to_string(raised).unwrap_or_default(),
+            }
+        };
+        let rows = made.raised.iter().map(kept).collect();
+        let messages = !made.notifications.is_empty();
+        self.parts.states.commit_changes(rows, made.cleared.clone(), made.notifications).await?;
+        let mut changed: Vec<i64> = made.cleared.iter().map(|(alert, _)| *alert).collect();
+        changed.extend(made.raised.iter().map(|((alert, _), _)| *alert));
+        for place in &made.cleared {
+            self.active.remove(place);
+        }
+        self.active.extend(made.raised);
+        for alert in changed {
+            self.publish_active(alert);
+        }
+        if messages {
+            self.parts.bell.wake();
+        }
+        Ok(())
+    }
+
+    /// Lets the pages and the API know that this alert is raised somewhere, or is not any more.
+    fn publish_active(&self, alert: i64) {
+        self.parts.directory.active_performance_alerts().set_active(alert, self.is_active(alert));
+    }
+}
+
+impl EvaluationChanges {
+    fn push_notifications(&mut self, told: &PerformanceEvent<'_>, named: &[(RecipientId, Option<i64>)]) {
+        let kind = match told.change {
+            PerformanceChange::Raise { .. } => NotificationKind::PerformanceError,
+            PerformanceChange::Clear { .. } => NotificationKind::PerformanceClear,
+        };
+        for (recipient, group) in named {
+            let (alert, location) = (told.rule.id, told.location);
+            let since = told.since.as_micros();
+            self.notifications.push(NewNotification {
+                key: format!("{}-{alert}-{location}-{since}-{recipient}", kind.name()),
+                recipient: *recipient,
+                group: *group,
+                content: build_content(told, kind),
+                created_at: told.now,
+                not_before: told.now,
+            });
+        }
+    }
+}

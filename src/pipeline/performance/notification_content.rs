@@ -1,0 +1,74 @@
+//! What is told of a performance alert.
+
+use serde_json::{Value, json};
+
+use crate::alerting::{PerformanceChange, PerformanceRule, PerformanceThreshold};
+use crate::catalog::AccountFacts;
+use crate::catalog::json_object::into_object;
+use crate::catalog::monitor_summary::{custom_properties, display_target};
+use crate::domain::{LocationId, NotificationContent, NotificationKind, Status, Timestamp};
+use crate::schema::Monitor;
+
+/// What a notice is written from.
+pub(super) struct PerformanceEvent<'a> {
+    pub(super) rule: &'a PerformanceRule,
+    pub(super) monitor: &'a Monitor,
+    pub(super) facts: &'a AccountFacts,
+    pub(super) location: LocationId,
+    pub(super) change: PerformanceChange,
+    pub(super) since: Timestamp,
+    pub(super) now: Timestamp,
+}
+
+pub(super) fn build_content(told: &PerformanceEvent<'_>, kind: NotificationKind) -> NotificationContent {
+    let PerformanceEvent { rule, monitor, facts, location, change, since, now } = told;
+    let (mean_us, limit_us, words) = match *change {
+        PerformanceChange::Raise { mean_us, limit_us } => (mean_us, limit_us, "over"),
+        PerformanceChange::Clear { mean_us, limit_us } => (mean_us, limit_us, "no longer over"),
+    };
+    let minutes = rule.window.as_secs() / 60;
+    let limit = match rule.threshold {
+        PerformanceThreshold::Static { .. } => format_seconds(limit_us),
+        PerformanceThreshold::Dynamic { percent, days } => {
+            format!("{}, {percent} % more than the mean of {days} days", format_seconds(limit_us))
+        }
+    };
+    let text = format!("mean time of {minutes} min is {}, {words} {limit}", format_seconds(mean_us));
+    let more = json!({
+        "level": rule.level.as_str(), "alert_id": rule.id, "mean_us": mean_us, "limit_us": limit_us,
+        "window_minutes": minutes,
+    });
+    NotificationContent {
+        kind,
+        customer: monitor.customer,
+        company: facts.name.clone(),
+        brand: facts.brand.clone(),
+        monitor_id: Some(monitor.id),
+        monitor_name: monitor.name().to_owned(),
+        monitor_type: Some(monitor.monitor_type()),
+        episode: None,
+        check_id: None,
+        at: *now,
+        since: Some(*since),
+        status: Status::OK,
+        status_text: text.clone(),
+        reasons: vec![text],
+        errcount: u32::from(kind == NotificationKind::PerformanceError),
+        http_status: None,
+        location_id: Some(*location),
+        location: facts.locations.get(&location.0).map(|at| at.name.clone()).unwrap_or_default(),
+        locations: Vec::new(),
+        verification: None,
+        target: display_target(monitor),
+        step: None,
+        alert_note: monitor.document.alert_note().to_owned(),
+        properties: custom_properties(monitor, facts),
+        phases: Vec::new(),
+        certificate: Value::Null,
+        extra: into_object(more),
+    }
+}
+
+fn format_seconds(micros: u64) -> String {
+    format!("{:.3} s", micros as f64 / 1_000_000.0)
+}

@@ -1,0 +1,405 @@
+//! One attempt: step after step, until one fails.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use http::StatusCode;
+use tokio::time::Instant;
+
+use super::evaluate::{Evaluation, EvaluationInput};
+use super::options::Options;
+use super::step_plan::StepPlan;
+use crate::domain::{
+    Capture, Excerpt, Failure, FailureKind, HttpExchange, HttpFacts, Observation, Phase, Status, StepResult,
+    WarningKind, duration_micros,
+};
+use crate::evaluate::template::Variables;
+use crate::probe::contract::ProbeContext;
+use crate::protocol::http::client::{
+    ChainTrace, CookieJar, ExchangeRecord, RequestChain, RequestContext, RequestSpec, captures, content_type,
+    display_url, truncate_for_result, version_name,
+};
+use crate::protocol::http::{BodyContent, BodyRetention, ResponseBody, ResponseHead};
+use crate::redaction::redactor::{Redactor, redact_named_values};
+
+/// Bytes of a body that a result tells of each exchange.
+const EXCERPT_BYTES: usize = 2 * 1024;
+/// Characters of the failure of a step that has several.
+const DETAIL: usize = 1000;
+
+pub(super) struct ApiStepsAttempt<'a> {
+    options: &'a Options,
+    cx: ProbeContext<'a>,
+    started: Instant,
+    cookie_jar: CookieJar,
+    variables: Arc<Variables>,
+    /// Texts of requests that let somebody in: they are told nowhere.
+    secrets: Vec<String>,
+    /// These and the secret variables, as they are found in texts; `None` when there are new ones.
+    redactor: Option<Redactor>,
+    observation: Observation,
+}
+
+/// What a step has come to so far.
+struct StepState {
+    result: StepResult,
+    began: Instant,
+    /// Status, headers and such of the last answer.
+    facts: Option<HttpFacts>,
+    warning: Option<String>,
+    captures: Vec<Capture>,
+    chain_trace: ChainTrace,
+}
+
+impl<'a> ApiStepsAttempt<'a> {
+    pub(super) fn new(options: &'a Options, cx: ProbeContext<'a>, started: Instant) -> Self {
+        let observation = Observation::default();
+        let mut variables = Variables::new(cx.clock.now(), crate::probe::random::random());
+        for (name, value) in &*options.variables {
+            variables.set(name, value.clone());
+        }
+        let (jar, secrets, variables) = (CookieJar::default(), Vec::new(), Arc::new(variables));
+        Self { options, cx, started, cookie_jar: jar, variables, secrets, redactor: None, observation }
+    }
+
+    /// What was seen, complete up to where the attempt stopped.
+    pub(super) fn into_observation(self) -> Observation {
+        self.observation
+    }
+
+    /// Runs the steps. What went wrong stands in the observation.
+    pub(super) async fn run_steps(&mut self) {
+        let steps = Arc::clone(&self.options.steps);
+        for index in 0..steps.len() {
+            if !self.run_step(&steps, index).await {
+                return;
+            }
+        }
+    }
+
+    /// Whether the step passed.
+    async fn run_step(&mut self, steps: &Arc<[StepPlan]>, index: usize) -> bool {
+        let plan = &steps[index];
+        let mut step = StepState {
+            result: StepResult {
+                number: plan.number,
+                name: plan.name.to_string(),
+                status: Status::OK,
+                started_us: duration_micros(self.started.elapsed()),
+                total_us: 0,
+                phases: crate::domain::Phases::default(),
+                failures: Vec::new(),
+                exchanges: Vec::new(),
+                variables: Vec::new(),
+                browser_step: None,
+            },
+            began: Instant::now(),
+            facts: None,
+            warning: None,
+            captures: Vec::new(),
+            chain_trace: ChainTrace::default(),
+        };
+        match plan.build_request(&self.options.user_agent, &self.variables) {
+            Ok((request, secrets)) => {
+                for secret in secrets {
+                    if !self.secrets.contains(&secret) {
+                        self.secrets.push(secret);
+                        self.redactor = None;
+                    }
+                }
+                self.send_request(&mut step, steps, index, &request).await;
+            }
+            Err(failure) => step.result.failures.push(failure),
+        }
+        self.finish_step(step)
+    }
+
+    /// Sends the request, follows where it leads, and judges the last answer.
+    async fn send_request(
+        &mut self,
+        step: &mut StepState,
+        steps: &Arc<[StepPlan]>,
+        index: usize,
+        request: &RequestSpec,
+    ) {
+        let ProbeContext { net, deadline, .. } = self.cx;
+        let client = RequestContext {
+            net,
+            connect_options: &self.options.connect,
+            deadline,
+            started: self.started,
+            record_exchanges: true,
+        };
+        let mut jar = std::mem::take(&mut self.cookie_jar);
+        let mut journey = RequestChain::new(client, request, &mut jar);
+        let ruling = loop {
+            let (head, body) = match journey.send().await {
+                Ok(answer) => answer,
+                Err(failure) => {
+                    step.record(
+                        &mut journey,
+                        &ExchangeRecord { failure: Some(&failure), ..ExchangeRecord::default() },
+                    );
+                    break Evaluation { failures: vec![failure], ..Evaluation::default() };
+                }
+            };
+            step.record_facts(&journey, &head);
+            let kept = ExchangeRecord {
+                head: Some(&head),
+                max_body_bytes: EXCERPT_BYTES,
+                ..ExchangeRecord::default()
+            };
+            let before = journey.will_continue(&head).then(|| journey.record(&kept));
+            match journey.advance(&head) {
+                Ok(true) => step.result.exchanges.extend(before),
+                Ok(false) => {
+                    break self.evaluate_response(step, steps, index, &mut journey, &head, body).await;
+                }
+                Err(failure) => {
+                    step.record(
+                        &mut journey,
+                        &ExchangeRecord {
+                            head: Some(&head),
+                            failure: Some(&failure),
+                            ..ExchangeRecord::default()
+                        },
+                    );
+                    step.captures.push(captures::head_capture(&head));
+                    break Evaluation { failures: vec![failure], ..Evaluation::default() };
+                }
+            }
+        };
+        step.chain_trace = journey.finish();
+        self.cookie_jar = jar;
+        step.result.failures.extend(ruling.failures);
+        for (name, value) in ruling.variables {
+            Arc::make_mut(&mut self.variables).set(&name, value);
+            self.redactor = None;
+            step.result.variables.push(name);
+        }
+    }
+
+    async fn evaluate_response(
+        &self,
+        step: &mut StepState,
+        steps: &Arc<[StepPlan]>,
+        index: usize,
+        journey: &mut RequestChain<'_>,
+        head: &ResponseHead,
+        body: ResponseBody,
+    ) -> Evaluation {
+        let plan = &steps[index];
+        let keep = if plan.reads_body() {
+            BodyRetention::All
+        } else {
+            BodyRetention::Prefix(captures::MAX_CAPTURED_BODY)
+        };
+        let (limit, deadline) = (self.options.max_body_bytes, self.cx.deadline);
+        let content = body.read(keep, limit, deadline, &mut journey.trace.phases).await;
+        let elapsed = step.began.elapsed();
+        let BodyContent { bytes, wire_bytes, body_bytes, failure } = content;
+        if let Some(facts) = &mut step.facts {
+            (facts.body_wire_bytes, facts.body_bytes) = (wire_bytes, body_bytes);
+        }
+        let bytes = Arc::new(bytes);
+        let mut ruling = Evaluation::default();
+        if let Some(failure) = &failure {
+            ruling.failures.push(failure.clone());
+        } else {
+            let refused = step.status_failure(plan, journey, head);
+            let case = EvaluationInput {
+                steps: Arc::clone(steps),
+                index,
+                status: head.status,
+                elapsed,
+                headers: if plan.reads_headers() { header_pairs(head) } else { Vec::new() },
+                content_type: content_type(&head.headers).unwrap_or_default().to_owned(),
+                body: Arc::clone(&bytes),
+                variables: Arc::clone(&self.variables),
+                failed: refused.is_some(),
+            };
+            let began = Instant::now();
+            ruling = case.evaluate(deadline).await;
+            ruling.failures.splice(0..0, refused);
+            journey.trace.phases.set(Phase::Validate, began.elapsed());
+        }
+        let most = if self.cx.record_exchanges { captures::MAX_CAPTURED_BODY } else { EXCERPT_BYTES };
+        let failure = failure.as_ref();
+        step.record(
+            journey,
+            &ExchangeRecord {
+                head: Some(head),
+                body: &bytes,
+                wire_bytes,
+                body_bytes,
+                failure,
+                max_body_bytes: most,
+            },
+        );
+        if !ruling.failures.is_empty() {
+            step.captures.push(captures::head_capture(head));
+            step.captures.extend(captures::body_capture(&bytes, content_type(&head.headers)));
+        }
+        ruling
+    }
+
+    /// Puts the step into the observation. Whether it passed.
+    fn finish_step(&mut self, mut step: StepState) -> bool {
+        step.result.total_us = duration_micros(step.began.elapsed());
+        step.result.phases = step.chain_trace.phases;
+        self.redact(&mut step);
+        let StepState { result, facts, warning, captures, chain_trace: travelled, .. } = step;
+        let seen = &mut self.observation;
+        seen.phases.merge(&travelled.phases);
+        seen.address = travelled.trace.address.or(seen.address);
+        if !travelled.trace.resolved.is_empty() {
+            seen.facts.resolved = travelled.trace.resolved;
+        }
+        if travelled.trace.tls.is_some() {
+            seen.facts.tls = travelled.trace.tls;
+        }
+        if let Some(mut facts) = facts {
+            facts.redirects = travelled.redirects;
+            seen.facts.http = Some(Box::new(facts));
+        }
+        if let Some(line) = warning {
+            seen.record_warning(WarningKind::RedirectNotFollowed, with_step_prefix(&result, &line));
+        }
+        seen.captures.extend(captures);
+        let failure = result.failures.first().map(|first| attempt_failure(first, &result));
+        let mut result = result;
+        result.status = failure.as_ref().map_or(Status::OK, Failure::status);
+        seen.details.steps.push(result);
+        let passed = failure.is_none();
+        if let Some(failure) = failure {
+            seen.record_failure(failure);
+        }
+        passed
+    }
+
+    /// The texts that let somebody in.
+    fn secrets(&self) -> impl Iterator<Item = &str> {
+        self.secrets.iter().map(String::as_str).chain(self.variables.secret_values())
+    }
+
+    /// Takes the texts that let somebody in out of all that is kept of the step.
+    fn redact(&mut self, step: &mut StepState) {
+        let masks = self.redactor.take().unwrap_or_else(|| Redactor::from_secrets(self.secrets()));
+        let hide = |text: &mut String| {
+            if let Cow::Owned(hidden) = masks.redact(text) {
+                *text = hidden;
+            }
+        };
+        // Of URLs and bodies also what their own names say.
+        let hide_all = |text: &mut String| {
+            if let Cow::Owned(hidden) = redact_named_values(text) {
+                *text = hidden;
+            }
+            hide(text);
+        };
+        step.result.failures.iter_mut().for_each(|failure| hide(&mut failure.detail));
+        step.warning.iter_mut().for_each(hide);
+        step.facts.iter_mut().for_each(|facts| hide_all(&mut facts.url));
+        step.chain_trace.redirects.iter_mut().for_each(|hop| hide_all(&mut hop.url));
+        for HttpExchange {
+            url,
+            request_headers,
+            request_body,
+            response_headers,
+            response_body,
+            failure,
+            ..
+        } in &mut step.result.exchanges
+        {
+            hide_all(url);
+            request_headers.map_values(|text| masks.redact(text));
+            response_headers.map_values(|text| masks.redact(text));
+            let bodies = request_body.iter_mut().chain(response_body);
+            bodies.for_each(|Excerpt { text, .. }| hide_all(text));
+            if let Some(failure) = failure {
+                hide(&mut failure.detail);
+            }
+        }
+        for capture in &mut step.captures {
+            let Some(text) = capture.content.as_deref().and_then(|content| std::str::from_utf8(content).ok())
+            else {
+                continue;
+            };
+            let mut hidden = text.to_owned();
+            hide_all(&mut hidden);
+            if hidden != text {
+                *capture = Capture::new(&capture.name, &*capture.mimetype, hidden.as_bytes());
+            }
+        }
+        self.redactor = Some(masks);
+    }
+}
+
+impl StepState {
+    fn record(&mut self, journey: &mut RequestChain<'_>, kept: &ExchangeRecord<'_>) {
+        self.result.exchanges.push(journey.record(kept));
+    }
+
+    fn record_facts(&mut self, journey: &RequestChain<'_>, head: &ResponseHead) {
+        self.facts = Some(HttpFacts {
+            http_status: head.status.as_u16(),
+            http_version: version_name(head.version).to_owned(),
+            http_reason: head.reason.as_deref().map(truncate_for_result),
+            content_type: content_type(&head.headers).map(truncate_for_result),
+            url: journey.url().as_str().to_owned(),
+            ..HttpFacts::default()
+        });
+    }
+
+    /// Why the status alone fails the step; an assertion on it decides in place of this rule (fields.md 4).
+    fn status_failure(
+        &mut self,
+        plan: &StepPlan,
+        journey: &RequestChain<'_>,
+        head: &ResponseHead,
+    ) -> Option<Failure> {
+        if plan.assertions.iter().any(crate::evaluate::assertion::AssertionTemplate::checks_status) {
+            return None;
+        }
+        let line = match &head.reason {
+            Some(reason) => format!("`{} {}`", head.status.as_u16(), truncate_for_result(reason)),
+            None => format!("`{}`", head.status.as_u16()),
+        };
+        let (kind, words) = match head.status {
+            StatusCode::UNAUTHORIZED if journey.sent_credentials() => {
+                (FailureKind::LoginRefused, " after user name and password were sent")
+            }
+            status if status.as_u16() >= 400 => (FailureKind::HttpStatus, ""),
+            status if status.is_informational() => (FailureKind::ResponseInvalid, ", which nobody asked for"),
+            status => {
+                let redirected = status.is_redirection();
+                self.warning = redirected
+                    .then(|| format!("{line} from `{}` was not followed", display_url(journey.url())));
+                return None;
+            }
+        };
+        let detail = format!("{line} from `{}`{words}", display_url(journey.url()));
+        Some(Failure::new(Phase::Validate, kind, detail))
+    }
+}
+
+/// The failure of the whole: the step's first, with the step and what else is wrong with it.
+fn attempt_failure(first: &Failure, result: &StepResult) -> Failure {
+    let details: Vec<&str> = result.failures.iter().map(|failure| failure.detail.as_str()).collect();
+    let mut detail = with_step_prefix(result, &details.join("; "));
+    if let Some((end, _)) = detail.char_indices().nth(DETAIL) {
+        detail.truncate(end);
+        detail.push('…');
+    }
+    Failure { detail, ..first.clone() }
+}
+
+fn with_step_prefix(result: &StepResult, words: &str) -> String {
+    format!("step {} `{}`: {words}", result.number, result.name)
+}
+
+/// The header fields as assertions look at them.
+fn header_pairs(head: &ResponseHead) -> Vec<(String, String)> {
+    let value = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    head.headers.iter().map(|(name, text)| (name.as_str().to_owned(), value(text))).collect()
+}

@@ -1,0 +1,269 @@
+//! One step as its monitor wants it, and the request that it becomes once its variables are known.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::{
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HOST, HeaderName,
+    HeaderValue, PRAGMA, USER_AGENT,
+};
+use http::{HeaderMap, Method, Version};
+use url::Url;
+
+use crate::domain::{Failure, FailureKind, Phase};
+use crate::evaluate::assertion::AssertionTemplate;
+use crate::evaluate::template::{EscapeContext, Template, Variables};
+use crate::evaluate::variable::VariableExtractor;
+use crate::protocol::http as wire;
+use crate::protocol::http::client::{HttpCredentials, RequestSpec};
+use crate::redaction::sensitive_names::is_sensitive_header;
+use crate::schema::typed::api_steps::{ApiStepSettings, PostSettings, StepMethod};
+use crate::schema::typed::website::HeaderSettings;
+
+/// Bytes of a URL that can be put into a request.
+const LONGEST_URL: usize = 65_000;
+
+/// A step.
+pub(super) struct StepPlan {
+    pub(super) number: u32,
+    pub(super) name: Box<str>,
+    url: UrlTemplate,
+    method: Method,
+    headers: Box<[(HeaderName, Template)]>,
+    content_type: Option<HeaderValue>,
+    body: Option<Template>,
+    user: Template,
+    password: Template,
+    bearer: Option<Template>,
+    preemptive: bool,
+    pub(super) follow_redirects: bool,
+    pub(super) assertions: Box<[AssertionTemplate]>,
+    pub(super) variables: Box<[VariableExtractor]>,
+}
+
+/// Where the request goes.
+enum UrlTemplate {
+    Known(Url),
+    Template(Template),
+}
+
+impl UrlTemplate {
+    fn parse(text: &str) -> Result<Self, String> {
+        let template = Template::new(text, EscapeContext::Url);
+        if template.has_placeholders() {
+            Ok(Self::Template(template))
+        } else {
+            parse_url(text).map(Self::Known)
+        }
+    }
+
+    fn url(&self, variables: &Variables) -> Result<Url, Failure> {
+        match self {
+            Self::Known(url) => Ok(url.clone()),
+            Self::Template(template) => parse_url(&template.render(variables)?)
+                .map_err(|why| invalid(format!("the URL with its variables cannot be used: {why}"))),
+        }
+    }
+}
+
+fn invalid(words: impl Into<String>) -> Failure {
+    Failure::new(Phase::Prepare, FailureKind::VariableInvalid, words)
+}
+
+impl StepPlan {
+    /// The step of a monitor (interface.md 2.3).
+    pub(super) fn new(number: u32, step: &ApiStepSettings<'_>) -> Result<Self, String> {
+        let name = step.step_name;
+        let unusable = |field: &str, why: &dyn std::fmt::Display| {
+            format!("`{field}` of step {number} `{name}` cannot be used: {why}")
+        };
+        let head = &step.head;
+        let method = match step.http_method {
+            StepMethod::Get => "GET",
+            StepMethod::Post => "POST",
+            StepMethod::Head => "HEAD",
+            StepMethod::Custom => step.custom_method.unwrap_or_default(),
+        };
+        let post = step.post.as_ref().map(PostBody::new);
+        let login = |text: Option<&str>| Template::new(text.unwrap_or_default(), EscapeContext::Login);
+        let bearer = head.bearer_token.filter(|token| !token.is_empty());
+        let assertions = step.assertions.iter().map(AssertionTemplate::new).collect::<Result<_, _>>();
+        let variables = step.variables.iter().map(VariableExtractor::new).collect::<Result<_, _>>();
+        let content_type = post.as_ref().map(|post| HeaderValue::from_str(&post.content_type)).transpose();
+        Ok(Self {
+            number,
+            name: name.into(),
+            url: UrlTemplate::parse(step.url).map_err(|why| unusable("url", &why))?,
+            method: Method::from_bytes(method.as_bytes()).map_err(|error| unusable("http_method", &error))?,
+            headers: headers(&head.headers).map_err(|why| unusable("head.headers", &why))?,
+            content_type: content_type.map_err(|error| unusable("post.content_type", &error))?,
+            body: post
+                .map(|post| Template::new(&post.body, EscapeContext::from_content_type(&post.content_type))),
+            user: login(head.http_basic_auth_username),
+            password: login(head.http_basic_auth_password),
+            bearer: bearer.map(|token| Template::new(&format!("Bearer {token}"), EscapeContext::Header)),
+            preemptive: head.preemptive_authentication,
+            follow_redirects: step.follow_redirects,
+            assertions: assertions.map_err(|error| unusable("assertions", &error))?,
+            variables: variables.map_err(|error| unusable("variables", &error))?,
+        })
+    }
+
+    /// The host that it asks, where that is written down.
+    pub(super) fn host(&self) -> Option<Box<str>> {
+        match &self.url {
+            UrlTemplate::Known(url) => url.host_str().map(Box::from),
+            UrlTemplate::Template(_) => None,
+        }
+    }
+
+    /// Whether anything looks at the body of the answer.
+    pub(super) fn reads_body(&self) -> bool {
+        self.assertions.iter().any(AssertionTemplate::reads_body)
+            || self.variables.iter().any(VariableExtractor::reads_body)
+    }
+
+    /// Whether anything looks at its header fields.
+    pub(super) fn reads_headers(&self) -> bool {
+        self.assertions.iter().any(AssertionTemplate::reads_headers)
+            || self.variables.iter().any(VariableExtractor::reads_headers)
+    }
+
+    /// Whether regular expressions are among what looks at an answer of this media type.
+    pub(super) fn has_regex(&self, content_type: &str) -> bool {
+        self.assertions.iter().any(AssertionTemplate::is_regex)
+            || self.variables.iter().any(|variable| variable.is_regex(content_type))
+    }
+
+    /// The request, and the texts in it that let somebody in.
+    ///
+    /// # Errors
+    /// A variable that is not set, or whose value cannot stand where it is used.
+    pub(super) fn build_request(
+        &self,
+        agent: &HeaderValue,
+        variables: &Variables,
+    ) -> Result<(RequestSpec, Vec<String>), Failure> {
+        let mut url = self.url.url(variables)?;
+        let (user, password) = (self.user.render(variables)?, self.password.render(variables)?);
+        let login = HttpCredentials::from_user_or_url(&user, &password, &url).map(Arc::new);
+        // Neither has a setter that can fail on an http URL with a host.
+        let _ = url.set_username("");
+        let _ = url.set_password(None);
+        url.set_fragment(None);
+        let (headers, mut secrets) = self.header_map(agent, variables)?;
+        if !password.is_empty() {
+            secrets.push(password);
+        }
+        let body = self.body.as_ref().map(|body| body.render(variables)).transpose()?;
+        // A POST without a body says that it has none.
+        let body = body.map(Bytes::from).or((self.method == Method::POST).then(Bytes::new));
+        let request = RequestSpec {
+            url,
+            method: self.method.clone(),
+            version: Version::HTTP_11,
+            headers,
+            body,
+            credentials: login,
+            preemptive_auth: self.preemptive,
+            follow_redirects: self.follow_redirects,
+        };
+        Ok((request, secrets))
+    }
+
+    /// The header fields; the first of the step's own of a name replaces the standard one.
+    fn header_map(
+        &self,
+        agent: &HeaderValue,
+        variables: &Variables,
+    ) -> Result<(HeaderMap, Vec<String>), Failure> {
+        let mut headers = HeaderMap::with_capacity(12);
+        let mut secrets = Vec::new();
+        headers.insert(HOST, HeaderValue::from_static(""));
+        headers.insert(USER_AGENT, agent.clone());
+        headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(wire::ACCEPT_ENCODING));
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        headers.insert(PRAGMA, HeaderValue::from_static("no-cache"));
+        if let Some(kind) = &self.content_type {
+            headers.insert(CONTENT_TYPE, kind.clone());
+        }
+        if let Some(bearer) = &self.bearer {
+            let token = bearer.render(variables)?;
+            secrets.push(token.clone());
+            headers.insert(AUTHORIZATION, header_value(token)?);
+        }
+        for (at, (name, template)) in self.headers.iter().enumerate() {
+            let text = template.render(variables)?;
+            if is_sensitive_header(name.as_str()) {
+                secrets.push(text.clone());
+            }
+            let value = header_value(text)?;
+            if self.headers[..at].iter().any(|(earlier, _)| earlier == name) {
+                headers.append(name, value);
+            } else {
+                headers.insert(name, value);
+            }
+        }
+        // `Bearer abc` lets in by what stands behind the scheme.
+        let behind = |text: &String| text.split_once(' ').map(|(_, token)| token.trim().to_owned());
+        let tokens: Vec<String> = secrets.iter().filter_map(behind).collect();
+        secrets.extend(tokens);
+        Ok((headers, secrets))
+    }
+}
+
+/// The body of a step, ready but for its variables.
+struct PostBody {
+    content_type: String,
+    body: String,
+}
+
+impl PostBody {
+    /// That of `post`. A multipart body is written as it goes out, parts and boundaries, but for two things
+    /// that a text in a document can hardly have: the boundary in its type, which its first line says, and the
+    /// line ends that RFC 2046 4.1.1 wants.
+    fn new(post: &PostSettings<'_>) -> Self {
+        let mut content_type = match post.content_type {
+            "" => "application/x-www-form-urlencoded".to_owned(),
+            kind => kind.to_owned(),
+        };
+        let mut body = post.body.to_owned();
+        if content_type.get(..10).is_some_and(|kind| kind.eq_ignore_ascii_case("multipart/")) {
+            body = body.replace("\r\n", "\n").replace('\n', "\r\n");
+            let first = body.lines().next().and_then(|line| line.strip_prefix("--")).unwrap_or_default();
+            if !content_type.to_ascii_lowercase().contains("boundary=") && !first.is_empty() {
+                content_type = format!("{content_type}; boundary=\"{first}\"");
+            }
+        }
+        Self { content_type, body }
+    }
+}
+
+fn headers(listed: &[HeaderSettings<'_>]) -> Result<Box<[(HeaderName, Template)]>, String> {
+    let header = |entry: &HeaderSettings<'_>| {
+        let name = HeaderName::from_bytes(entry.name.as_bytes())
+            .map_err(|_| format!("`{}` cannot be set", entry.name))?;
+        Ok((name, Template::new(entry.value, EscapeContext::Header)))
+    };
+    listed.iter().map(header).collect()
+}
+
+/// The URL of a request.
+fn parse_url(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text.trim()).map_err(|error| error.to_string())?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
+        return Err("it must begin with `http://` or `https://` and a host".to_owned());
+    }
+    if url.as_str().len() > LONGEST_URL {
+        return Err(format!("it has more than {LONGEST_URL} bytes"));
+    }
+    Ok(url)
+}
+
+/// The value of a header. It may be a secret: it is not shown.
+fn header_value(text: String) -> Result<HeaderValue, Failure> {
+    HeaderValue::from_maybe_shared(Bytes::from(text))
+        .map_err(|_| invalid("a header has a character that is not allowed in its value"))
+}

@@ -1,0 +1,187 @@
+//! Acts that no other file is for: addresses that are opened, keys, scrolling, dialogs, code of the script.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::act_error::{ActError, to_act_error};
+use super::dom;
+use super::element_failure::ELEMENT_TIMEOUT;
+use super::inspect::{check_navigation, check_page};
+use super::interactions::{Interaction, interact};
+use super::page_access::PageAccess;
+use super::time_budget::{DRIVER_GRACE, LimitKind, TimeBudget};
+use super::window_context::WindowContext;
+use crate::browser::WebDriverError;
+use crate::domain::{Failure, FailureKind, Phase};
+use crate::evaluate::template::{EscapeContext, Variables};
+use crate::script::language::{Action, ActionKind, DialogResponse, ElementTarget, KeyChord, OptionSelector};
+use crate::syntax::template::{TemplatePart, parse};
+
+/// Tells the driver how long pages and scripts of `act` may take; of none, those of the rest of the step.
+pub(super) async fn set_driver_timeouts(
+    window: &mut WindowContext<'_>,
+    budget: &mut TimeBudget,
+    act: Option<&Action>,
+) -> Result<(), ActError> {
+    // Drivers take milliseconds; a little more than is left, so that they are not early.
+    let rounded = |time: Duration| {
+        Duration::from_millis(50 * (u64::try_from(time.as_millis()).unwrap_or(u64::MAX) / 50 + 1))
+    };
+    let (page, bound) = budget.page_limit(act.and_then(own_page_timeout));
+    budget.set_page_limit_kind(bound);
+    let page = if matches!(bound, LimitKind::Page | LimitKind::Open(_)) { page } else { rounded(page) };
+    let (until, _) = budget.end_of(act.and_then(|act| act.timeout));
+    // The page itself ends what it waits for; code of the script is ended by the driver.
+    let is_code = act.is_some_and(|act| matches!(act.kind, ActionKind::RunJs { .. }));
+    let own = if is_code { Duration::ZERO } else { 2 * DRIVER_GRACE };
+    let script = rounded(until.saturating_duration_since(Instant::now()) + own);
+    match window.session.set_timeouts(page, script, dom::short_deadline()).await {
+        // Told after it is answered.
+        Ok(()) | Err(WebDriverError::DialogOpen(_)) => Ok(()),
+        Err(trouble) => Err(to_act_error(window, budget, trouble, LimitKind::Step)),
+    }
+}
+
+/// Goes to `url`, a whole address.
+pub(super) async fn open(
+    window: &mut WindowContext<'_>,
+    budget: &TimeBudget,
+    url: &str,
+    act: &Action,
+) -> Result<(), ActError> {
+    let (within, _) = budget.page_limit(own_page_timeout(act));
+    let latest = Instant::now() + within + DRIVER_GRACE;
+    match window.session.navigate(url, latest).await {
+        Ok(()) => check_page(window, budget, latest).await,
+        Err(WebDriverError::TimedOut) => Err(Failure::new(
+            Phase::Play,
+            FailureKind::BrowserTimedOut,
+            "the driver did not say that the page load took too long",
+        )
+        .into()),
+        Err(trouble) => {
+            // Firefox waits for the page that a download never is.
+            if trouble == WebDriverError::PageTimedOut {
+                check_navigation(window, true).await?;
+            }
+            Err(to_act_error(window, budget, trouble, LimitKind::Page))
+        }
+    }
+}
+
+/// How an option is picked, and by what.
+pub(super) fn option_argument(
+    page: PageAccess<'_>,
+    pick: &OptionSelector,
+) -> Result<(&'static str, Value), Failure> {
+    Ok(match pick {
+        OptionSelector::Value(text) => ("value", Value::String(page.fill(text, EscapeContext::Value)?)),
+        OptionSelector::Label(text) => ("label", Value::String(page.fill(text, EscapeContext::Value)?)),
+        OptionSelector::Index(index) => ("index", json!(index)),
+    })
+}
+
+pub(super) async fn press(
+    page: PageAccess<'_>,
+    key: &str,
+    target: Option<&ElementTarget>,
+    act: &Action,
+) -> Result<(), ActError> {
+    let Some(KeyChord { modifiers: held, key }) = KeyChord::parse(key) else {
+        return Err(
+            Failure::new(Phase::Play, FailureKind::ScriptInvalid, format!("`{key}` is no key")).into()
+        );
+    };
+    if let Some(target) = target {
+        interact(page, target, &Interaction::Focus, act).await?;
+    }
+    let (until, bound) = page.budget.end_of(act.timeout);
+    let keys: Vec<char> = held.into_iter().chain([key]).collect();
+    let down = keys.iter().map(|key| json!({"type": "keyDown", "value": key}));
+    let up = keys.iter().rev().map(|key| json!({"type": "keyUp", "value": key}));
+    let actions: Vec<Value> = down.chain(up).collect();
+    let sources = json!([{"type": "key", "id": "keyboard", "actions": actions}]);
+    page.session()
+        .perform_actions(sources, until + DRIVER_GRACE)
+        .await
+        .map_err(|trouble| page.act_error(trouble, bound))
+}
+
+pub(super) async fn scroll(
+    page: PageAccess<'_>,
+    to: Option<&ElementTarget>,
+    by: (i64, i64),
+    act: &Action,
+) -> Result<(), ActError> {
+    if let Some(target) = to {
+        interact(page, target, &Interaction::ScrollTo, act).await?;
+    }
+    if by == (0, 0) {
+        return Ok(());
+    }
+    let (until, bound) = page.budget.end_of(act.timeout);
+    let scrolled = page.session().execute(
+        "window.scrollBy(arguments[0], arguments[1]);",
+        vec![json!(by.0), json!(by.1)],
+        until + DRIVER_GRACE,
+    );
+    scrolled.await.map(drop).map_err(|trouble| page.act_error(trouble, bound))
+}
+
+/// Answers the dialog that is open, or that opens soon.
+pub(super) async fn answer_dialog(
+    page: PageAccess<'_>,
+    answer: &DialogResponse,
+    act: &Action,
+) -> Result<(), ActError> {
+    let time = page.budget.wait_limit(act.timeout, Some(ELEMENT_TIMEOUT));
+    let text = match answer {
+        DialogResponse::AcceptWithText(text) => Some(page.fill(text, EscapeContext::Value)?),
+        DialogResponse::Accept | DialogResponse::Dismiss => None,
+    };
+    let ok = *answer != DialogResponse::Dismiss;
+    loop {
+        match page.session().close_dialog(ok, text.as_deref(), time.latest).await {
+            Ok(()) => return Ok(()),
+            Err(WebDriverError::NoDialog) if Instant::now() < time.until => dom::retry_delay().await,
+            Err(trouble) => return Err(page.act_error(trouble, time.ending)),
+        }
+    }
+}
+
+/// Runs `code` in the page; gives what it returned, as text.
+pub(super) async fn run_js(page: PageAccess<'_>, code: &str, act: &Action) -> Result<String, ActError> {
+    let (until, bound) = page.budget.end_of(act.timeout);
+    let script = substitute_variables(page.variables, code)?;
+    let answer = page.session().execute(&script, Vec::new(), until + DRIVER_GRACE).await;
+    Ok(match answer.map_err(|trouble| page.act_error(trouble, bound))? {
+        Value::String(text) => text,
+        Value::Null => String::new(),
+        other => other.to_string(),
+    })
+}
+
+/// `code` with a text of JavaScript for each placeholder: no value becomes code.
+fn substitute_variables(variables: &Variables, code: &str) -> Result<String, Failure> {
+    let mut script = String::with_capacity(code.len());
+    for piece in parse(code) {
+        match piece {
+            TemplatePart::Text(text) => script.push_str(text),
+            TemplatePart::Placeholder(name) => {
+                let unknown = || {
+                    let detail = format!("`{{{{{name}}}}}` was set by no act before");
+                    Failure::new(Phase::Play, FailureKind::VariableUnknown, detail)
+                };
+                script.push_str(&json!(variables.get(name).ok_or_else(unknown)?).to_string());
+            }
+        }
+    }
+    Ok(script)
+}
+
+/// What the page load of `act` may take by itself.
+fn own_page_timeout(act: &Action) -> Option<Duration> {
+    act.timeout.filter(|_| matches!(act.kind, ActionKind::Open { .. }))
+}

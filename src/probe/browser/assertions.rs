@@ -1,0 +1,153 @@
+//! What a text of the page must be, so that an act passes.
+
+use std::sync::Arc;
+
+use regex::Regex;
+
+use super::page_access::PageAccess;
+use crate::domain::{Failure, FailureKind, Phase, truncate};
+use crate::evaluate::SearchBudget;
+use crate::evaluate::template::EscapeContext;
+use crate::net::Deadline;
+use crate::probe::blocking_pool::{INLINE_SEARCH_BYTES, run_blocking};
+use crate::script::language::{Matcher, Pattern};
+
+/// Characters of a text that a failure shows.
+pub(super) const MAX_SHOWN_CHARS: usize = 200;
+
+/// A [`Matcher`] with its texts filled in.
+#[derive(Clone, Debug)]
+pub(super) enum TextCondition {
+    Anything,
+    Equals(String),
+    Contains(String),
+    Matches(Regex),
+    Not(Box<Self>),
+    AtLeast(u64),
+    AtMost(u64),
+}
+
+impl TextCondition {
+    /// Anything but `text`.
+    pub(super) fn differs_from(text: &str) -> Self {
+        Self::Not(Box::new(Self::Equals(text.to_owned())))
+    }
+
+    /// Whether `text` is so. A long one is searched apart from the threads that wait for other browsers, and no longer
+    /// than until `deadline`.
+    ///
+    /// # Errors
+    /// [`FailureKind::Internal`] for a search that would take longer.
+    pub(super) async fn holds(&self, text: &Arc<str>, deadline: Deadline) -> Result<bool, Failure> {
+        if text.len() <= INLINE_SEARCH_BYTES {
+            return self.evaluate(text, deadline);
+        }
+        let (must, text) = (self.clone(), Arc::clone(text));
+        run_blocking("the search in the page", deadline, move || must.evaluate(&text, deadline)).await?
+    }
+
+    fn evaluate(&self, text: &str, deadline: Deadline) -> Result<bool, Failure> {
+        let patience = SearchBudget::with_remaining(|| deadline.remaining());
+        let fits = self.matches(text, &patience);
+        if patience.is_exhausted() {
+            let bytes = text.len();
+            let why = format!("searching {bytes} bytes of the page would take longer than the script may");
+            return Err(Failure::new(Phase::Play, FailureKind::Internal, why));
+        }
+        Ok(fits)
+    }
+
+    fn matches(&self, text: &str, patience: &SearchBudget<'_>) -> bool {
+        match self {
+            Self::Anything => true,
+            Self::Equals(wanted) => collapse_whitespace(wanted) == collapse_whitespace(text),
+            Self::Contains(wanted) => collapse_whitespace(text).contains(&collapse_whitespace(wanted)),
+            Self::Matches(regex) => patience.is_match(regex, text),
+            Self::Not(of) => !of.matches(text, patience),
+            Self::AtLeast(least) => text.parse::<u64>().is_ok_and(|count| count >= *least),
+            Self::AtMost(most) => text.parse::<u64>().is_ok_and(|count| count <= *most),
+        }
+    }
+
+    pub(super) fn describe(&self) -> String {
+        match self {
+            Self::Anything => "be there".to_owned(),
+            Self::Equals(wanted) => format!("be `{}`", truncate(wanted, MAX_SHOWN_CHARS)),
+            Self::Contains(wanted) => format!("contain `{}`", truncate(wanted, MAX_SHOWN_CHARS)),
+            Self::Matches(regex) => format!("match `{}`", truncate(regex.as_str(), MAX_SHOWN_CHARS)),
+            Self::Not(of) => format!("not {}", of.describe()),
+            Self::AtLeast(least) => format!("be at least {least}"),
+            Self::AtMost(most) => format!("be at most {most}"),
+        }
+    }
+}
+
+/// What must hold, with its texts filled in.
+pub(super) fn resolve_condition(page: PageAccess<'_>, must: &Matcher) -> Result<TextCondition, Failure> {
+    Ok(match must {
+        Matcher::Equals(text) => TextCondition::Equals(page.fill(text, EscapeContext::Value)?),
+        Matcher::Contains(text) => TextCondition::Contains(page.fill(text, EscapeContext::Value)?),
+        Matcher::Matches(Pattern(regex)) => TextCondition::Matches(regex.clone()),
+        Matcher::Not(of) => TextCondition::Not(Box::new(resolve_condition(page, of)?)),
+        Matcher::AtLeast(count) => TextCondition::AtLeast(*count),
+        Matcher::AtMost(count) => TextCondition::AtMost(*count),
+    })
+}
+
+/// What `regex` takes from `text`, which it was seen to match: its first group, or all that it matches.
+///
+/// # Errors
+/// As of [`TextCondition::holds`].
+pub(super) async fn capture_group(
+    regex: &Regex,
+    text: &Arc<str>,
+    deadline: Deadline,
+) -> Result<Option<String>, Failure> {
+    let group = |regex: &Regex, text: &str| {
+        let found = regex.captures(text)?;
+        Some(found.get(1).or(found.get(0))?.as_str().to_owned())
+    };
+    if text.len() <= INLINE_SEARCH_BYTES {
+        return Ok(group(regex, text));
+    }
+    let (regex, text) = (regex.clone(), Arc::clone(text));
+    run_blocking("the search in the page", deadline, move || group(&regex, &text)).await
+}
+
+/// Runs of white space as one space, as a reader sees them.
+fn collapse_whitespace(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_search_that_would_take_too_long_is_said_to_be_one() {
+        let slow = TextCondition::Matches(Regex::new("x.{40}[a-w]").unwrap());
+        let text: Arc<str> = "x".repeat(8 << 20).into();
+        let failure = slow.holds(&text, Deadline::within(Duration::from_millis(20))).await.unwrap_err();
+        assert_eq!(failure.kind, FailureKind::Internal, "{failure}");
+        let quick = TextCondition::Not(Box::new(TextCondition::Contains("y".to_owned())));
+        assert!(quick.holds(&text, Deadline::within(Duration::from_mins(1))).await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn the_first_group_is_taken_of_short_and_of_long_texts() {
+        let deadline = Deadline::within(Duration::from_mins(1));
+        for filling in ["", &" ".repeat(2 * INLINE_SEARCH_BYTES)] {
+            let text: Arc<str> = format!("{filling}sum: 12.50").into();
+            for (pattern, found) in [(r"(\d+)\.", Some("12")), (r"\d+\.\d+", Some("12.50")), ("Sum", None)] {
+                let regex = Regex::new(pattern).unwrap();
+                assert_eq!(
+                    capture_group(&regex, &text, deadline).await.unwrap().as_deref(),
+                    found,
+                    "{pattern}"
+                );
+            }
+        }
+    }
+}

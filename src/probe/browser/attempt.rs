@@ -1,0 +1,170 @@
+//! One attempt: a browser is started, plays the script, and is gone again.
+
+use crate::sync::Mutex;
+use std::convert::Infallible;
+use std::time::Duration;
+
+use fantoccini::Client;
+use tokio::time::Instant;
+
+use super::network_log_reader::NetworkLogReader;
+use super::options::{Options, initial_variables};
+use super::script_runner::ScriptRunner;
+use super::step_recorder::StepRecorder;
+use super::window_context::WindowContext;
+use super::{content_views, page_results};
+use crate::browser::{
+    BidiListener, BrowserPool, BrowserProcess, BrowserSession, NetworkLog, OpenBrowser, SessionOptions,
+    bidi_url,
+};
+use crate::domain::{BrowserFacts, Failure, FailureKind, Observation, Phase, StepResult};
+use crate::forward_proxy::ForwardProxy;
+use crate::probe::contract::ProbeContext;
+
+/// What closing a browser and its session may take.
+pub(super) const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
+/// What it may take to keep what there is of a page that an act failed on, at the very end of a script.
+pub(super) const EVIDENCE_TIMEOUT: Duration = Duration::from_secs(30);
+/// What a keeper may take to see that the browser is gone, after its driver said so: Firefox ends itself when a tab of it
+/// crashed, which takes seconds on a busy host.
+const EXIT_DETECTION_TIMEOUT: Duration = Duration::from_secs(5);
+/// What it may take until a browser tells of its requests.
+const BIDI_TIMEOUT: Duration = Duration::from_secs(5);
+
+pub(super) async fn run_attempt(options: &Options, house: &BrowserPool, cx: ProbeContext<'_>) -> Observation {
+    let started = Instant::now();
+    let mut observation = Observation::default();
+    let wish = options.session_options_for_attempt();
+    let bound = match house.proxy_config(&wish, options.device.blocked.clone()) {
+        Ok(rules) => ForwardProxy::bind(rules).await,
+        Err(failure) => Err(failure),
+    };
+    let outcome = match bound {
+        Ok(forward) => tokio::select! {
+            biased;
+            outcome = run_in_browser(options, &wish, house, cx, &forward, started, &mut observation) => outcome,
+            never = forward.serve(cx.net) => match never {},
+            () = cx.cancel.cancelled() => {
+                Err(Failure::new(Phase::Play, FailureKind::Cancelled, "stopped before its end"))
+            }
+        },
+        Err(failure) => Err(failure),
+    };
+    if let Err(failure) = outcome {
+        observation.record_failure(failure);
+    }
+    observation.total = started.elapsed();
+    observation
+}
+
+async fn run_in_browser(
+    options: &Options,
+    wish: &SessionOptions,
+    house: &BrowserPool,
+    cx: ProbeContext<'_>,
+    forward: &ForwardProxy,
+    started: Instant,
+    observation: &mut Observation,
+) -> Result<(), Failure> {
+    let opened = house.open(wish, cx.net, forward, cx.deadline).await;
+    observation.phases.set(Phase::Launch, started.elapsed());
+    let OpenBrowser { client, facts, process: mut keeper, driver } = opened?;
+    let listener = listener(&client).await?;
+    let session = BrowserSession::new(client, options.limits.page, driver);
+    let playing = Instant::now();
+    let journal = Mutex::default();
+    let network = NetworkLogReader::new(&journal, options.session.kind);
+    let window = WindowContext::new(session, network, house, &options.session, forward);
+    let recorder = StepRecorder::new(cx.clock, started, cx.record_exchanges);
+    let variables = initial_variables(
+        &options.script,
+        &options.overrides,
+        cx.clock.now(),
+        crate::probe::random::random(),
+    );
+    let mut runner = ScriptRunner::new(options, variables, window, recorder);
+    let outcome = tokio::select! {
+        biased;
+        outcome = runner.run() => outcome,
+        lost = keeper.wait_for_failure() => Err(lost),
+        never = collect_events(listener, &journal) => match never {},
+    };
+    observation.phases.set(Phase::Play, playing.elapsed());
+    let outcome = match outcome {
+        Err(failure) if failure.kind == FailureKind::BrowserFailed => {
+            Err(browser_lost_failure(&mut keeper, &mut runner.recorder, failure).await)
+        }
+        outcome => outcome,
+    };
+    if outcome.is_ok() && options.detect_change {
+        runner.recover().await;
+        let content = page_results::page_facts(&runner.window.session, runner.recorder.steps()).await;
+        observation.facts.http = content.map(Box::new);
+    }
+    // The step that was under way when the browser was lost.
+    runner.recorder.finish_step(outcome.as_ref().err());
+    let ScriptRunner { window: WindowContext { session, viewport, .. }, recorder, .. } = runner;
+    let (steps, files) = recorder.into_parts();
+    let outcome = evaluate(options, cx, steps, outcome, observation);
+    observation.captures = files.into_kept(outcome.is_err());
+    let until = Instant::now() + CLOSE_TIMEOUT / 2;
+    // What a driver says at its end changes nothing: it is ended anyhow.
+    let _ = session.close(until).await;
+    let mut facts = BrowserFacts { memory_bytes: keeper.peak_memory_bytes(), ..facts };
+    facts.viewport = viewport.unwrap_or(facts.viewport);
+    facts.device.clone_from(&options.device.name);
+    observation.details.browser = Some(Box::new(facts));
+    keeper.close().await;
+    outcome
+}
+
+/// Why a browser is gone: its driver may tell sooner than its keeper, who knows more of it.
+async fn browser_lost_failure(
+    keeper: &mut BrowserProcess,
+    recorder: &mut StepRecorder<'_>,
+    failure: Failure,
+) -> Failure {
+    let Ok(seen) = tokio::time::timeout(EXIT_DETECTION_TIMEOUT, keeper.wait_for_failure()).await else {
+        return failure;
+    };
+    recorder.replace_failure(&failure, &seen);
+    seen
+}
+
+/// What the content views and the objects of the pages add to how the script went.
+fn evaluate(
+    options: &Options,
+    cx: ProbeContext<'_>,
+    steps: Vec<StepResult>,
+    outcome: Result<(), Failure>,
+    observation: &mut Observation,
+) -> Result<(), Failure> {
+    let (views, failure, warnings) =
+        content_views::evaluate_views(&options.views, &steps, outcome.as_ref().err());
+    observation.details.views = views;
+    observation.warnings.extend(warnings);
+    let outcome = outcome.and(failure.map_or(Ok(()), Err));
+    let due = options.full_page.filter(|rule| rule.is_due(cx.full_page_at, cx.clock.now()));
+    if let Some(rule) = due.filter(|_| outcome.is_ok()) {
+        page_results::evaluate_full_page(&rule, &steps, options.limits.page, observation);
+    }
+    observation.details.steps = steps;
+    outcome
+}
+
+/// What Firefox tells is listened to from the start; Chromium's driver keeps a log.
+async fn listener(client: &Client) -> Result<Option<BidiListener>, Failure> {
+    match bidi_url(client) {
+        Some(address) => BidiListener::connect(address, BIDI_TIMEOUT).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+async fn collect_events(listener: Option<BidiListener>, journal: &Mutex<NetworkLog>) -> Infallible {
+    if let Some(mut listener) = listener {
+        while let Some(event) = listener.next().await {
+            journal.lock().on_bidi_event(&event);
+        }
+    }
+    std::future::pending().await
+}

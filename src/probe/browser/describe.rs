@@ -1,0 +1,34 @@
+//! Words for acts and locators, in failures and results.
+
+use crate::script::language::{Action, ElementTarget, Locator};
+
+/// The act and where it stands: `` `click` in line 7 ``.
+pub(super) fn describe_act(act: &Action) -> String {
+    match act.position.line {
+        0 => format!("`{}`", act.kind.name()),
+        line => format!("`{}` in line {line}", act.kind.name()),
+    }
+}
+
+/// How an element is looked for, as the script writes it, placeholders and all.
+pub(super) fn describe_target(target: &ElementTarget) -> String {
+    let words: Vec<String> = target.locators.iter().map(locator).collect();
+    words.join(", ")
+}
+
+/// The attribute that stands for a locator, and its text.
+pub(super) const fn locator_parts(locator: &Locator) -> (&'static str, &String) {
+    match locator {
+        Locator::Id(text) => ("id", text),
+        Locator::Css(text) => ("css", text),
+        Locator::XPath(text) => ("xpath", text),
+        Locator::Link(text) => ("link", text),
+        Locator::Name(text) => ("name", text),
+        Locator::Text(text) => ("text", text),
+    }
+}
+
+fn locator(locator: &Locator) -> String {
+    let (by, text) = locator_parts(locator);
+    format!("{by} `{text}`")
+}

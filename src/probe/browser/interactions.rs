@@ -1,0 +1,139 @@
+//! What is done with one element, again while the element changes or does not take it yet.
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::act_error::ActError;
+use super::dom::{self, ElementLookup};
+use super::element_failure::{ELEMENT_TIMEOUT, element_failure};
+use super::page_access::PageAccess;
+use crate::browser::{BrowserSession, ElementRef, WebDriverError};
+use crate::script::language::{Action, ElementState, ElementTarget};
+
+/// Picks options of a `select`, and tells the page.
+const PICK: &str = include_str!("select_option.js");
+const CHECKED: &str = "return Boolean(arguments[0].checked);";
+const TO_CENTER: &str = "arguments[0].scrollIntoView({block: 'center', inline: 'center'});";
+
+/// A deed.
+#[derive(Debug)]
+pub(super) enum Interaction {
+    Click,
+    /// The pointer moves over it, and clicks so many times.
+    Pointer(u32),
+    Type(String),
+    Clear,
+    /// Picks an option by `value`, `label` or `index`.
+    Pick(&'static str, Value),
+    Check(bool),
+    Focus,
+    ScrollTo,
+    EnterFrame,
+}
+
+impl Interaction {
+    /// What the element must be first.
+    const fn required_state(&self) -> ElementState {
+        match self {
+            Self::Pointer(0) => ElementState::Visible,
+            Self::ScrollTo | Self::EnterFrame => ElementState::Present,
+            _ => ElementState::Enabled,
+        }
+    }
+}
+
+/// Does `deed` with the element, once it can be done; gives the element.
+pub(super) async fn interact(
+    page: PageAccess<'_>,
+    target: &ElementTarget,
+    deed: &Interaction,
+    act: &Action,
+) -> Result<ElementRef, ActError> {
+    let locators = page.locator_args(target)?;
+    // What it sets off may take as long as the page and the step may.
+    let mut time = page.budget.wait_limit(act.timeout, Some(ELEMENT_TIMEOUT));
+    loop {
+        let asked = Instant::now();
+        let found = dom::find_element(page.session(), &locators, deed.required_state(), time).await;
+        time.extend_if_late(asked);
+        let element = match found.map_err(|why| page.dom_failure(why, time))? {
+            ElementLookup::Match(Some(element)) => element,
+            found => return Err(element_failure(&found, target).into()),
+        };
+        match perform(page.session(), deed, &element, time.latest).await {
+            Ok(()) => return Ok(element),
+            Err(WebDriverError::StaleElement | WebDriverError::NotInteractable(_))
+                if Instant::now() < time.until =>
+            {
+                dom::retry_delay().await;
+            }
+            Err(trouble) => return Err(page.act_error(trouble, time.ending)),
+        }
+    }
+}
+
+async fn perform(
+    session: &BrowserSession,
+    deed: &Interaction,
+    element: &ElementRef,
+    until: Instant,
+) -> Result<(), WebDriverError> {
+    match deed {
+        Interaction::Click => session.click(element, until).await,
+        Interaction::Pointer(clicks) => point(session, *clicks, element, until).await,
+        Interaction::Type(text) => session.type_into(element, text, until).await,
+        Interaction::Clear => session.clear(element, until).await,
+        Interaction::Pick(by, value) => {
+            let arguments = vec![element.to_argument(), json!(by), value.clone()];
+            match session.execute(PICK, arguments, until).await?.as_str() {
+                None => Ok(()),
+                // Its options may come later.
+                Some(why) => Err(WebDriverError::NotInteractable(why.to_owned())),
+            }
+        }
+        Interaction::Check(on) => check(session, *on, element, until).await,
+        Interaction::Focus => {
+            session.execute("arguments[0].focus();", vec![element.to_argument()], until).await.map(drop)
+        }
+        Interaction::ScrollTo => {
+            session.execute(TO_CENTER, vec![element.to_argument()], until).await.map(drop)
+        }
+        Interaction::EnterFrame => session.switch_to_frame(element.to_argument(), until).await,
+    }
+}
+
+async fn point(
+    session: &BrowserSession,
+    clicks: u32,
+    element: &ElementRef,
+    until: Instant,
+) -> Result<(), WebDriverError> {
+    session.execute(TO_CENTER, vec![element.to_argument()], until).await?;
+    let over = json!({"type": "pointerMove", "duration": 0, "origin": element.to_argument(), "x": 0, "y": 0});
+    let mut actions = vec![over];
+    for _ in 0..clicks {
+        actions.push(json!({"type": "pointerDown", "button": 0}));
+        actions.push(json!({"type": "pointerUp", "button": 0}));
+    }
+    let mouse =
+        json!({"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": actions});
+    session.perform_actions(json!([mouse]), until).await
+}
+
+async fn check(
+    session: &BrowserSession,
+    on: bool,
+    element: &ElementRef,
+    until: Instant,
+) -> Result<(), WebDriverError> {
+    for clicked in [false, true] {
+        if session.execute(CHECKED, vec![element.to_argument()], until).await? == on {
+            return Ok(());
+        }
+        if !clicked {
+            session.click(element, until).await?;
+        }
+    }
+    let state = if on { "checked" } else { "unchecked" };
+    Err(WebDriverError::NotInteractable(format!("a click does not make it {state}")))
+}

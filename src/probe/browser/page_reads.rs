@@ -1,0 +1,222 @@
+//! Acts that read the page: assertions, values for variables, keywords.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::act_error::ActError;
+use super::assertions::{MAX_SHOWN_CHARS, TextCondition, capture_group, resolve_condition};
+use super::describe;
+use super::dom::{self, ElementLookup, LocatorArgs, TextReading, TextSource};
+use super::element_failure::element_failure;
+use super::page_access::PageAccess;
+use super::time_budget::WaitLimit;
+use crate::domain::{Failure, FailureKind, Phase, truncate};
+use crate::evaluate::keyword::{KeywordMatching, KeywordRule};
+use crate::evaluate::template::EscapeContext;
+use crate::probe::keyword_search::search_keyword;
+use crate::script::language::{Action, ElementState, ElementTarget, Matcher, PageProperty, Pattern};
+
+/// How long an assertion is given to become true, where the act does not say: pages change in steps.
+const ASSERTION_GRACE: Duration = Duration::from_secs(2);
+/// The type of a page's source as the browser tells it.
+const UTF_8: &str = "text/html; charset=utf-8";
+
+pub(super) async fn assert_text(
+    page: PageAccess<'_>,
+    what: &PageProperty,
+    must: &Matcher,
+    act: &Action,
+) -> Result<(), ActError> {
+    let time = page.budget.wait_limit(act.timeout, Some(ASSERTION_GRACE));
+    let must = resolve_condition(page, must)?;
+    let Err(found) = wait_for_value(page, what, time, &must).await? else { return Ok(()) };
+    let seen = match found {
+        Some(text) => format!("it is `{}`", truncate(&text, MAX_SHOWN_CHARS)),
+        None => "there is none".to_owned(),
+    };
+    let detail = format!("{} must {}, and {seen}", describe_check(what), must.describe());
+    Err(Failure::new(Phase::Play, FailureKind::AssertionFailed, detail).into())
+}
+
+pub(super) async fn assert_element(
+    page: PageAccess<'_>,
+    target: &ElementTarget,
+    state: ElementState,
+    act: &Action,
+) -> Result<(), ActError> {
+    let time = page.budget.wait_limit(act.timeout, Some(ASSERTION_GRACE));
+    let locators = page.locator_args(target)?;
+    let found = dom::find_element(page.session(), &locators, state, time).await;
+    match found.map_err(|why| page.dom_failure(why, time))? {
+        ElementLookup::Match(_) => Ok(()),
+        ElementLookup::Ambiguous(count) if !matches!(state, ElementState::Hidden | ElementState::Absent) => {
+            Err(element_failure(&ElementLookup::Ambiguous(count), target).into())
+        }
+        _ => {
+            let detail = format!("{} must be {}", describe::describe_target(target), state.name());
+            Err(Failure::new(Phase::Play, FailureKind::AssertionFailed, detail).into())
+        }
+    }
+}
+
+pub(super) async fn extract(
+    page: PageAccess<'_>,
+    into: &str,
+    from: &PageProperty,
+    pattern: Option<&Pattern>,
+    act: &Action,
+) -> Result<String, ActError> {
+    let time = page.budget.wait_limit(act.timeout, Some(ASSERTION_GRACE));
+    let must =
+        pattern.map_or(TextCondition::Anything, |Pattern(regex)| TextCondition::Matches(regex.clone()));
+    let value = match (wait_for_value(page, from, time, &must).await?, must) {
+        (Ok(text), TextCondition::Matches(regex)) => {
+            capture_group(&regex, &text, page.budget.deadline()).await?
+        }
+        (Ok(text), _) => Some(text.to_string()),
+        (Err(_), _) => None,
+    };
+    let Some(value) = value else {
+        let detail = format!("`{into}` cannot be taken from {}", describe_check(from));
+        return Err(Failure::new(Phase::Play, FailureKind::VariableMissing, detail).into());
+    };
+    Ok(value)
+}
+
+pub(super) async fn assert_keyword(
+    page: PageAccess<'_>,
+    text: &str,
+    regex: bool,
+    invert: bool,
+    wait: bool,
+    act: &Action,
+) -> Result<(), ActError> {
+    let place = if regex { EscapeContext::Regex } else { EscapeContext::Value };
+    let rule = KeywordRule {
+        pattern: page.fill(text, place)?,
+        matching: if regex { KeywordMatching::RegularExpression } else { KeywordMatching::PlainText },
+        invert,
+        match_case: true,
+        whole_word: false,
+        line_wrap: true,
+        normalize_spaces: true,
+    };
+    if let Err(error) = rule.clone().compile() {
+        let detail = format!("the keyword is no pattern: {error}");
+        return Err(Failure::new(Phase::Play, FailureKind::ScriptInvalid, detail).into());
+    }
+    let time = page.budget.wait_limit(act.timeout, None);
+    wait_for_keyword(page, &rule, if wait { time } else { time.without_wait() }).await
+}
+
+/// Judges the source of the page, until it passes or the limit is there.
+pub(super) async fn wait_for_keyword(
+    page: PageAccess<'_>,
+    rule: &KeywordRule,
+    time: WaitLimit,
+) -> Result<(), ActError> {
+    let deadline = page.budget.deadline();
+    let (mut last, mut failure) = (None, None);
+    loop {
+        let told = dom::read_text(page.session(), &TextSource::Source, last, time).await;
+        let TextReading::Text(text, number) = told.map_err(|why| page.dom_failure(why, time))? else { break };
+        let (source, kind) = (Arc::new(text.into_bytes()), Some(UTF_8.to_owned()));
+        match search_keyword(Box::new(rule.clone()), source, kind, deadline).await {
+            Ok(()) => return Ok(()),
+            Err(found) => (last, failure) = (Some(number), Some(found)),
+        }
+        if Instant::now() >= time.until {
+            break;
+        }
+    }
+    let none = || Failure::new(Phase::Validate, FailureKind::KeywordMissing, "the page has no source");
+    Err(failure.unwrap_or_else(none).into())
+}
+
+/// What is looked at, once it is as it `must` be; else the last of it, as far as there was any.
+pub(super) async fn wait_for_value(
+    page: PageAccess<'_>,
+    what: &PageProperty,
+    time: WaitLimit,
+    must: &TextCondition,
+) -> Result<Result<Arc<str>, Option<Arc<str>>>, ActError> {
+    let located = |target: &ElementTarget| -> Result<LocatorArgs, Failure> { page.locator_args(target) };
+    let (locators, target) = match what {
+        PageProperty::Text(Some(target))
+        | PageProperty::Attribute(target, _)
+        | PageProperty::Value(target)
+        | PageProperty::Count(target) => (located(target)?, Some(target)),
+        PageProperty::Text(None) | PageProperty::Url | PageProperty::Title => (Vec::new(), None),
+    };
+    let of = match what {
+        PageProperty::Text(None) => TextSource::Page,
+        PageProperty::Text(Some(_)) => TextSource::Element(&locators),
+        PageProperty::Attribute(_, name) => TextSource::Attribute(&locators, name),
+        PageProperty::Value(_) => TextSource::FieldValue(&locators),
+        PageProperty::Url => TextSource::Url,
+        PageProperty::Title => TextSource::Title,
+        PageProperty::Count(_) => TextSource::Count(&locators),
+    };
+    match wait_for_text(page, &of, time, must).await? {
+        Ok(text) => Ok(Ok(text)),
+        Err(UnmetCondition { text: None, found: Some(found) }) => match target {
+            Some(target) => Err(element_failure(&found, target).into()),
+            None => Ok(Err(None)),
+        },
+        Err(missed) => Ok(Err(missed.text)),
+    }
+}
+
+/// Reads a text until it is as it `must` be, each time that it is another one.
+pub(super) async fn wait_for_text(
+    page: PageAccess<'_>,
+    of: &TextSource<'_>,
+    mut time: WaitLimit,
+    must: &TextCondition,
+) -> Result<Result<Arc<str>, UnmetCondition>, ActError> {
+    let (mut last, mut seen) = (None, None);
+    loop {
+        let told = dom::read_text(page.session(), of, last, time).await;
+        let is_first = last.is_none();
+        match told.map_err(|why| page.dom_failure(why, time))? {
+            TextReading::Text(text, number) => {
+                let text = Arc::from(text);
+                if must.holds(&text, page.budget.deadline()).await? {
+                    return Ok(Ok(text));
+                }
+                (last, seen) = (Some(number), Some(text));
+            }
+            TextReading::ElementNotFound(found) => {
+                return Ok(Err(UnmetCondition { text: seen, found: Some(found) }));
+            }
+            TextReading::Unchanged | TextReading::Missing => {
+                return Ok(Err(UnmetCondition { text: seen, found: None }));
+            }
+        }
+        // A page that computed until now had no time to become so.
+        if Instant::now() >= time.until && !(is_first && time.restart()) {
+            return Ok(Err(UnmetCondition { text: seen, found: None }));
+        }
+    }
+}
+
+/// What was there when the time was over.
+#[derive(Debug)]
+pub(super) struct UnmetCondition {
+    text: Option<Arc<str>>,
+    found: Option<ElementLookup>,
+}
+
+fn describe_check(what: &PageProperty) -> String {
+    match what {
+        PageProperty::Text(None) => "the text of the page".to_owned(),
+        PageProperty::Text(Some(target)) => format!("the text of {}", describe::describe_target(target)),
+        PageProperty::Attribute(target, name) => format!("`{name}` of {}", describe::describe_target(target)),
+        PageProperty::Value(target) => format!("the value of {}", describe::describe_target(target)),
+        PageProperty::Url => "the address".to_owned(),
+        PageProperty::Title => "the title".to_owned(),
+        PageProperty::Count(target) => format!("the number of {}", describe::describe_target(target)),
+    }
+}

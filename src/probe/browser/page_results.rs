@@ -1,0 +1,71 @@
+//! The whole page as the browser loaded it: full page checks, and the fingerprint by which a change of the
+//! content is told (behaviour.md 4, fields.md 3).
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use super::dom::{self, TextReading, TextSource};
+use super::network_results::is_favicon;
+use super::time_budget::WaitLimit;
+use crate::browser::BrowserSession;
+use crate::domain::{
+    Failure, FailureKind, FullPage, HttpFacts, Observation, PageObject, PageObjectKind, Phase, StepResult,
+    Warning,
+};
+use crate::probe::full_page::FullPageRule;
+use crate::webpage::text_fingerprint;
+
+/// What a change of the content is told by, of the page that the script ended on; `steps` are those that were played.
+pub(super) async fn page_facts(session: &BrowserSession, steps: &[StepResult]) -> Option<HttpFacts> {
+    let told =
+        dom::read_text(session, &TextSource::Source, None, WaitLimit::no_wait(dom::short_deadline())).await;
+    let Ok(TextReading::Text(text, _)) = told else { return None };
+    let played = steps.last()?.browser_step.as_deref()?;
+    let bytes = text.len() as u64;
+    let text_sha256 = tokio::task::spawn_blocking(move || text_fingerprint(&text)).await.ok();
+    Some(HttpFacts {
+        http_status: played.http_status,
+        body_wire_bytes: bytes,
+        body_bytes: bytes,
+        text_sha256,
+        url: played.url.clone(),
+        ..HttpFacts::default()
+    })
+}
+
+/// The objects of all pages of the script, as those of one page: the documents of the steps aside, each address once.
+pub(super) fn evaluate_full_page(
+    rule: &FullPageRule,
+    steps: &[StepResult],
+    timeout: Duration,
+    observation: &mut Observation,
+) {
+    let mut known = HashSet::new();
+    let mut page = FullPage::default();
+    for step in steps {
+        let Some(played) = &step.browser_step else { continue };
+        page.unlisted += played.unlisted;
+        page.total_us = page.total_us.max(step.started_us + step.total_us);
+        for object in &played.objects {
+            page.bytes += object.body_bytes;
+            let is_own = object.kind != PageObjectKind::Document && !is_favicon(&object.url);
+            if known.insert(object.url.clone()) && is_own {
+                let mut object =
+                    PageObject { started_us: step.started_us + object.started_us, ..object.clone() };
+                let late = !object.blocked && Duration::from_micros(object.total_us) > rule.object_timeout;
+                if object.failure.is_none() && late {
+                    let detail = format!("it took longer than {} s", rule.object_timeout.as_secs());
+                    object.failure = Some(Failure::new(Phase::Transfer, FailureKind::TimedOut, detail));
+                }
+                page.objects.push(object);
+            }
+        }
+    }
+    let wrong = rule.evaluate(&page, false, timeout);
+    observation.details.page = Some(Box::new(page));
+    match wrong {
+        Some(failure) if rule.is_error => observation.record_failure(failure),
+        Some(failure) => observation.warnings.push(Warning::from_page_failure(&failure)),
+        None => {}
+    }
+}

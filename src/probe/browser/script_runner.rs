@@ -1,0 +1,353 @@
+//! Walks the steps of a script, act by act, each within its limits, and decides what follows from each.
+
+use tokio::time::Instant;
+
+use super::act_error::ActError;
+use super::capture::{capture, screenshot};
+use super::capture_rule::CaptureMoment;
+use super::inspect::explain_failure;
+use super::interactions::{Interaction, interact};
+use super::options::Options;
+use super::page_access::PageAccess;
+use super::step_end::{PageRules, end_of_step, record_evidence};
+use super::step_recorder::StepRecorder;
+use super::time_budget::TimeBudget;
+use super::window_context::WindowContext;
+use super::{actions, describe, page_reads, wait, windows};
+use crate::domain::{Failure, FailureKind, Phase};
+use crate::evaluate::template::{EscapeContext, Variables};
+use crate::redaction::redactor::Redactor;
+use crate::script::language::{Action, ActionKind, ElementTarget, Script, ScriptStep};
+
+/// Runs one script.
+pub(super) struct ScriptRunner<'a> {
+    options: &'a Options,
+    script: &'a Script,
+    variables: Variables,
+    budget: TimeBudget,
+    /// Optional acts that were left out.
+    skipped_acts: u32,
+    pub(super) window: WindowContext<'a>,
+    pub(super) recorder: StepRecorder<'a>,
+}
+
+impl<'a> ScriptRunner<'a> {
+    /// For the script of `options`, whose `variables` have their first values.
+    pub(super) fn new(
+        options: &'a Options,
+        variables: Variables,
+        window: WindowContext<'a>,
+        recorder: StepRecorder<'a>,
+    ) -> Self {
+        let script = &options.script;
+        let budget = TimeBudget::new(options.limits, script);
+        Self { options, script, variables, budget, skipped_acts: 0, window, recorder }
+    }
+
+    /// Plays the script.
+    pub(super) async fn run(&mut self) -> Result<(), Failure> {
+        self.window.enter_first_window().await?;
+        // What the browser took to be there is none of the script's time.
+        self.budget = TimeBudget::new(self.options.limits, self.script);
+        self.steps().await
+    }
+
+    /// Waits until the driver is done with what it was left with, as far as there is time.
+    pub(super) async fn recover(&self) {
+        self.window.recover(&self.budget).await;
+    }
+
+    /// Plays the steps in their order. Ends with the first that failed, but for those that may be late.
+    async fn steps(&mut self) -> Result<(), Failure> {
+        let script = self.script;
+        let mut late = None;
+        for (at, step) in script.steps.iter().enumerate() {
+            if let Err(failure) = self.step(at, step).await {
+                let goes_on = self.options.continue_on_timeout
+                    && matches!(failure.kind, FailureKind::BrowserEventTimedOut | FailureKind::PageTooSlow);
+                if !goes_on {
+                    return Err(late.unwrap_or(failure));
+                }
+                late.get_or_insert(failure);
+            }
+        }
+        late.map_or(Ok(()), Err)
+    }
+
+    async fn step(&mut self, at: usize, step: &ScriptStep) -> Result<(), Failure> {
+        let began = Instant::now();
+        self.budget.begin_step(step);
+        self.recorder.begin_step(at, step, began);
+        let played = match self.run_acts(at, step).await {
+            Ok(()) => self.end_step(at).await,
+            failed => failed,
+        };
+        // Texts of the page and of the script may hold values of protected variables.
+        let masks = self.redactor();
+        let played = played
+            .map_err(|failure| Failure { detail: masks.redact(&failure.detail).into_owned(), ..failure });
+        self.recorder.finish_step(played.as_ref().err());
+        played
+    }
+
+    /// The end of a step whose acts passed.
+    async fn end_step(&mut self, at: usize) -> Result<(), Failure> {
+        self.recover().await;
+        let mut good = self.reset_driver_timeouts(at).await;
+        if good.is_ok() {
+            let next = self.script.steps.get(at + 1).and_then(|step| step.actions.first());
+            let (masks, rules) = (self.redactor(), self.page_rules());
+            let Self { recorder, window, budget, .. } = self;
+            good =
+                end_of_step(recorder, window, budget, &masks, rules, next.is_some_and(answers_dialog)).await;
+        }
+        if good.is_ok() && at + 1 == self.script.steps.len() {
+            self.recover().await;
+            good = self.check_keyword().await;
+        }
+        let when = if good.is_ok() { CaptureMoment::Action } else { CaptureMoment::Failure };
+        self.capture(when, &capture_name(at, None)).await;
+        good
+    }
+
+    /// What is looked at after an act with a time of its own has the rest of the step again.
+    async fn reset_driver_timeouts(&mut self, at: usize) -> Result<(), Failure> {
+        let last = self.script.steps[at].actions.last();
+        if last.is_some_and(|act| act.timeout.is_some() || matches!(act.kind, ActionKind::RunJs { .. }))
+            && let Err(ActError::Failed(failure)) =
+                actions::set_driver_timeouts(&mut self.window, &mut self.budget, None).await
+        {
+            return Err(failure);
+        }
+        Ok(())
+    }
+
+    /// The keyword of the monitor, judged on the last page: once, or until it is there.
+    async fn check_keyword(&self) -> Result<(), Failure> {
+        let Some((rule, waits)) = &self.options.keyword else { return Ok(()) };
+        let time = self.budget.wait_limit(None, None);
+        match page_reads::wait_for_keyword(self.page(), rule, if *waits { time } else { time.without_wait() })
+            .await
+        {
+            Ok(()) => Ok(()),
+            Err(ActError::Failed(failure)) => Err(failure),
+            Err(ActError::DialogOpen(text)) => Err(self.window.dismiss_dialog("the keyword", &text).await),
+        }
+    }
+
+    async fn run_acts(&mut self, at: usize, step: &ScriptStep) -> Result<(), Failure> {
+        for (number, act) in step.actions.iter().enumerate() {
+            let began = Instant::now();
+            let next =
+                step.actions.get(number + 1).or_else(|| self.script.steps.get(at + 1)?.actions.first());
+            let mut done = self.run_act(act, next).await;
+            let mut skipped = false;
+            if let Err(failure) = &done
+                && act.optional
+                && is_skippable(failure)
+                && self.budget.exceeded().is_none()
+            {
+                done = self.skip(failure);
+                skipped = done.is_ok();
+            }
+            self.recorder.record_act(number, act.kind.name(), began, skipped, done.as_ref().err());
+            match done {
+                Err(failure) => {
+                    let (masks, rules) = (self.redactor(), self.page_rules());
+                    let Self { recorder, window, budget, .. } = self;
+                    record_evidence(recorder, window, budget, &masks, rules, &failure).await;
+                    self.capture(CaptureMoment::Failure, &capture_name(at, Some(number))).await;
+                    return Err(failure);
+                }
+                // A dialog hides the page until it is answered.
+                Ok(()) if skipped || next.is_some_and(answers_dialog) => {}
+                Ok(()) => self.capture(CaptureMoment::Event, &capture_name(at, Some(number))).await,
+            }
+        }
+        Ok(())
+    }
+
+    /// One act, with what has to follow from it.
+    async fn run_act(&mut self, act: &Action, next: Option<&Action>) -> Result<(), Failure> {
+        let what = describe::describe_act(act);
+        if let Some(bound) = self.budget.exceeded() {
+            return Err(self.budget.timeout_failure(bound, &what));
+        }
+        match self.perform_and_wait(act).await {
+            Ok(()) => match self.budget.exceeded() {
+                Some(bound) => Err(self.budget.timeout_failure(bound, &what)),
+                None => Ok(()),
+            },
+            // The next act answers it.
+            Err(ActError::DialogOpen(_)) if next.is_some_and(answers_dialog) && !answers_dialog(act) => {
+                Ok(())
+            }
+            Err(ActError::DialogOpen(text)) => Err(self.window.dismiss_dialog(&what, &text).await),
+            Err(ActError::Failed(failure)) => {
+                // What an act fails with never names the act, whatever it quotes.
+                let failure = Failure { detail: format!("{what}: {}", failure.detail), ..failure };
+                Err(explain_failure(&mut self.window, failure).await)
+            }
+        }
+    }
+
+    async fn perform_and_wait(&mut self, act: &Action) -> Result<(), ActError> {
+        self.recover().await;
+        actions::set_driver_timeouts(&mut self.window, &mut self.budget, Some(act)).await?;
+        let awaited = match &act.expected {
+            Some(expected) => Some(wait::prepare_wait(self.page(), expected, act).await?),
+            None => None,
+        };
+        // Of an act that opens a dialog, what has to follow may be told once that is answered.
+        self.perform(act).await?;
+        match awaited {
+            Some(awaited) => wait::wait_for_effect(self.page(), &awaited, act).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn perform(&mut self, act: &Action) -> Result<(), ActError> {
+        match &act.kind {
+            ActionKind::Open { url } => self.open(url, act).await,
+            ActionKind::Click { target: on, double: false } => {
+                self.interact(on, Interaction::Click, act).await
+            }
+            ActionKind::Click { target: on, double: true } => {
+                self.interact(on, Interaction::Pointer(2), act).await
+            }
+            ActionKind::Hover { target: over } => self.interact(over, Interaction::Pointer(0), act).await,
+            ActionKind::Type { target: into, text } => {
+                let text = self.page().fill(text, EscapeContext::Value)?;
+                self.interact(into, Interaction::Type(text), act).await
+            }
+            ActionKind::Clear { target: field } => self.interact(field, Interaction::Clear, act).await,
+            ActionKind::Select { target: field, option: pick } => {
+                let (by, value) = actions::option_argument(self.page(), pick)?;
+                self.interact(field, Interaction::Pick(by, value), act).await
+            }
+            ActionKind::SetChecked { target: field, checked: on } => {
+                self.interact(field, Interaction::Check(*on), act).await
+            }
+            ActionKind::Press { key, target: on } => actions::press(self.page(), key, on.as_ref(), act).await,
+            ActionKind::Scroll { target: to, x, y } => {
+                actions::scroll(self.page(), to.as_ref(), (*x, *y), act).await
+            }
+            ActionKind::SwitchFrame(frame) => {
+                windows::switch_frame(&mut self.window, &self.budget, &self.variables, frame, act).await
+            }
+            ActionKind::SwitchWindow(window) => {
+                windows::switch_window(&mut self.window, &self.budget, &self.variables, window, act).await
+            }
+            ActionKind::CloseWindow => windows::close_window(&mut self.window, &self.budget).await,
+            ActionKind::Dialog(answer) => actions::answer_dialog(self.page(), answer, act).await,
+            ActionKind::WaitFor(wanted) => wait::wait_for(self.page(), wanted, act).await,
+            ActionKind::Extract { into_variable: into, property: from, pattern } => {
+                let value = page_reads::extract(self.page(), into, from, pattern.as_ref(), act).await?;
+                self.set(into, value);
+                Ok(())
+            }
+            ActionKind::RunJs { code, into_variable: into } => {
+                let value = actions::run_js(self.page(), code, act).await?;
+                if let Some(name) = into {
+                    self.set(name, value);
+                }
+                Ok(())
+            }
+            ActionKind::Screenshot { name } => {
+                let rule = &self.options.capture;
+                screenshot(&mut self.recorder, &self.window.session, rule, name).await;
+                Ok(())
+            }
+            ActionKind::Assert { property: what, matcher: must } => {
+                page_reads::assert_text(self.page(), what, must, act).await
+            }
+            ActionKind::AssertElement { target: element, state } => {
+                page_reads::assert_element(self.page(), element, *state, act).await
+            }
+            ActionKind::Keyword { text, regex, invert, wait } => {
+                page_reads::assert_keyword(self.page(), text, *regex, *invert, *wait, act).await
+            }
+        }
+    }
+
+    async fn open(&mut self, url: &str, act: &Action) -> Result<(), ActError> {
+        let url = self.options.resolve_url(&self.page().fill(url, EscapeContext::Url)?, &self.variables)?;
+        self.window.start_navigation(&url);
+        if let Some(site) = self.options.site(&url, &self.variables) {
+            self.window.set_traced_site(&site);
+        }
+        actions::open(&mut self.window, &self.budget, &url, act).await
+    }
+
+    async fn interact(
+        &self,
+        target: &ElementTarget,
+        deed: Interaction,
+        act: &Action,
+    ) -> Result<(), ActError> {
+        interact(self.page(), target, &deed, act).await.map(drop)
+    }
+
+    /// Sets a variable, and notes in the result that it was set.
+    fn set(&mut self, name: &str, value: String) {
+        self.variables.set(name, value);
+        self.recorder.set_variable(name);
+    }
+
+    /// Leaves out an optional act that failed, unless too many were.
+    fn skip(&mut self, failure: &Failure) -> Result<(), Failure> {
+        self.skipped_acts += 1;
+        if self.skipped_acts <= self.script.max_skipped {
+            return Ok(());
+        }
+        let detail = format!("more than {} were; the last one: {}", self.script.max_skipped, failure.detail);
+        Err(Failure::new(Phase::Play, FailureKind::EventsSkipped, detail))
+    }
+
+    async fn capture(&mut self, moment: CaptureMoment, name: &str) {
+        let masks = self.redactor();
+        let Self { recorder, window, budget, options, .. } = self;
+        capture(recorder, &window.session, budget, &options.capture, &masks, (moment, name)).await;
+    }
+
+    fn page(&self) -> PageAccess<'_> {
+        PageAccess { window: &self.window, budget: &self.budget, variables: &self.variables }
+    }
+
+    fn page_rules(&self) -> PageRules {
+        let Options { experience, third_party_documents, .. } = *self.options;
+        PageRules { experience, third_party_documents }
+    }
+
+    /// What hides the values of protected variables.
+    fn redactor(&self) -> Redactor {
+        Redactor::from_secrets(self.variables.secret_values())
+    }
+}
+
+/// Whether `act` answers a dialog.
+const fn answers_dialog(act: &Action) -> bool {
+    matches!(act.kind, ActionKind::Dialog(_))
+}
+
+/// Whether an optional act that failed so may be left out: what it needs is not there.
+fn is_skippable(failure: &Failure) -> bool {
+    matches!(
+        failure.kind,
+        FailureKind::ElementMissing
+            | FailureKind::ElementWeak
+            | FailureKind::BrowserEventMissing
+            | FailureKind::LocationChangeMissing
+            | FailureKind::PageUpdateMissing
+            | FailureKind::NetworkNotQuiet
+            | FailureKind::BrowserEventTimedOut
+    )
+}
+
+/// What the files of a moment are called: `step-02-act-03`, at the end of a step `step-02`.
+fn capture_name(step: usize, act: Option<usize>) -> String {
+    match act {
+        Some(act) => format!("step-{:02}-act-{:02}", step + 1, act + 1),
+        None => format!("step-{:02}", step + 1),
+    }
+}

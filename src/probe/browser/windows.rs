@@ -1,0 +1,154 @@
+//! Which window and which frame in it is looked at.
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::act_error::{ActError, to_act_error};
+use super::assertions::resolve_condition;
+use super::dom;
+use super::element_failure::ELEMENT_TIMEOUT;
+use super::interactions::{Interaction, interact};
+use super::page_access::PageAccess;
+use super::page_reads::wait_for_text;
+use super::time_budget::{TimeBudget, WaitLimit};
+use super::window_context::WindowContext;
+use crate::browser::WebDriverError;
+use crate::evaluate::template::Variables;
+use crate::script::language::{Action, FrameSelector, Matcher, WindowSelector};
+
+pub(super) async fn switch_frame(
+    window: &mut WindowContext<'_>,
+    budget: &TimeBudget,
+    variables: &Variables,
+    frame: &FrameSelector,
+    act: &Action,
+) -> Result<(), ActError> {
+    let mut time = budget.wait_limit(act.timeout, Some(ELEMENT_TIMEOUT));
+    let id = match frame {
+        FrameSelector::Parent => {
+            let left = window.session.switch_to_parent_frame(time.latest).await;
+            left.map_err(|trouble| to_act_error(window, budget, trouble, time.ending))?;
+            window.frames.pop();
+            return Ok(());
+        }
+        FrameSelector::Top => {
+            let entered = window.session.switch_to_frame(Value::Null, time.latest).await;
+            entered.map_err(|trouble| to_act_error(window, budget, trouble, time.ending))?;
+            window.frames.clear();
+            return Ok(());
+        }
+        FrameSelector::Index(index) => json!(index),
+        FrameSelector::Element(target) => {
+            let page = PageAccess { window, budget, variables };
+            let id = interact(page, target, &Interaction::EnterFrame, act).await?.to_argument();
+            window.frames.push(id);
+            return Ok(());
+        }
+    };
+    loop {
+        let asked = Instant::now();
+        let entered = window.session.switch_to_frame(id.clone(), time.latest).await;
+        time.extend_if_late(asked);
+        match entered {
+            Ok(()) => break,
+            Err(WebDriverError::NotFound(_)) if Instant::now() < time.until => dom::retry_delay().await,
+            Err(trouble) => return Err(to_act_error(window, budget, trouble, time.ending)),
+        }
+    }
+    window.frames.push(id);
+    Ok(())
+}
+
+pub(super) async fn close_window(
+    window: &mut WindowContext<'_>,
+    budget: &TimeBudget,
+) -> Result<(), ActError> {
+    window.read_new_window(budget).await;
+    window.recover(budget).await;
+    let time = budget.wait_limit(None, None);
+    let closed = async {
+        window.session.close_window(time.latest).await?;
+        let left = window.session.windows(time.latest).await?;
+        let main = window.windows.iter().find(|window| left.contains(window)).or(left.first());
+        match main {
+            Some(main) => window.session.switch_to_window(main, time.latest).await,
+            None => Err(WebDriverError::SessionLost("the last window was closed".to_owned())),
+        }
+    };
+    closed.await.map_err(|trouble| to_act_error(window, budget, trouble, time.ending))?;
+    window.frames.clear();
+    Ok(())
+}
+
+pub(super) async fn switch_window(
+    window: &mut WindowContext<'_>,
+    budget: &TimeBudget,
+    variables: &Variables,
+    choice: &WindowSelector,
+    act: &Action,
+) -> Result<(), ActError> {
+    window.read_new_window(budget).await;
+    window.recover(budget).await;
+    let mut time = budget.wait_limit(act.timeout, Some(ELEMENT_TIMEOUT));
+    loop {
+        let asked = Instant::now();
+        let entered = enter_chosen(window, budget, variables, choice, time).await?;
+        time.extend_if_late(asked);
+        if entered {
+            window.frames.clear();
+            return Ok(());
+        }
+        if Instant::now() >= time.until {
+            let why = format!("no window fits, of {}", window.windows.len());
+            return Err(to_act_error(window, budget, WebDriverError::NotFound(why), time.bound));
+        }
+        dom::retry_delay().await;
+    }
+}
+
+/// The title or address of each window is looked at in turn, for the first that fits.
+async fn find_window(
+    page: PageAccess<'_>,
+    of: &dom::TextSource<'_>,
+    must: &Matcher,
+    time: WaitLimit,
+) -> Result<Option<String>, ActError> {
+    let must = resolve_condition(page, must)?;
+    for window in &page.window.windows {
+        if page.session().switch_to_window(window, time.latest).await.is_err() {
+            continue;
+        }
+        if wait_for_text(page, of, time.without_wait(), &must).await?.is_ok() {
+            return Ok(Some(window.clone()));
+        }
+    }
+    Ok(None)
+}
+
+/// Enters the window of `choice`; `false` when there is none yet.
+async fn enter_chosen(
+    window: &mut WindowContext<'_>,
+    budget: &TimeBudget,
+    variables: &Variables,
+    choice: &WindowSelector,
+    time: WaitLimit,
+) -> Result<bool, ActError> {
+    let here = window.session.windows(time.latest).await;
+    let here = here.map_err(|trouble| to_act_error(window, budget, trouble, time.ending))?;
+    window.windows.retain(|known| here.contains(known));
+    let main = window.windows.first().cloned();
+    let fresh: Vec<String> = here.iter().filter(|found| !window.windows.contains(found)).cloned().collect();
+    window.windows.extend(fresh);
+    let page = PageAccess { window, budget, variables };
+    let of = match choice {
+        WindowSelector::Main => main,
+        WindowSelector::Newest => window.windows.last().filter(|_| window.windows.len() > 1).cloned(),
+        WindowSelector::Index(at) => window.windows.get(*at as usize).cloned(),
+        WindowSelector::Title(must) => find_window(page, &dom::TextSource::Title, must, time).await?,
+        WindowSelector::Url(must) => find_window(page, &dom::TextSource::Url, must, time).await?,
+    };
+    let Some(chosen) = of else { return Ok(false) };
+    let entered = window.enter_window(chosen, time.latest).await;
+    entered.map_err(|trouble| to_act_error(window, budget, trouble, time.ending))?;
+    Ok(true)
+}

@@ -1,0 +1,255 @@
+//! One attempt: a journey, and what its last answer means.
+
+use std::sync::Arc;
+
+use http::StatusCode;
+use tokio::time::Instant;
+
+use super::full_page::FetchedPage;
+use super::options::Options;
+use crate::domain::{Failure, FailureKind, HttpFacts, Observation, Phase, WarningKind};
+use crate::evaluate::certificate::ExpiryFinding;
+use crate::probe::contract::ProbeContext;
+use crate::probe::keyword_search;
+use crate::protocol::http::client::{
+    CookieJar, ExchangeRecord, RequestChain, RequestContext, RequestSpec, captures, content_type,
+    display_url, truncate_for_result, version_name,
+};
+use crate::protocol::http::{BodyContent, BodyRetention, ResponseBody, ResponseHead};
+
+pub(super) struct HttpAttempt<'a> {
+    options: &'a Options,
+    cx: ProbeContext<'a>,
+    observation: Observation,
+    chain: RequestChain<'a>,
+    /// SHA-256 of the certificates that were warned of: hops of one host show the same ones.
+    warned_certificates: Vec<String>,
+    /// The page, once it was found good and there is more to do with it.
+    page: Option<FetchedPage>,
+}
+
+impl<'a> HttpAttempt<'a> {
+    pub(super) fn new(
+        options: &'a Options,
+        cx: ProbeContext<'a>,
+        started: Instant,
+        request: &'a RequestSpec,
+        jar: &'a mut CookieJar,
+    ) -> Self {
+        let observation = Observation::default();
+        let client = RequestContext {
+            net: cx.net,
+            connect_options: &options.connect,
+            deadline: cx.deadline,
+            started,
+            record_exchanges: cx.record_exchanges,
+        };
+        Self {
+            options,
+            cx,
+            observation,
+            chain: RequestChain::new(client, request, jar),
+            warned_certificates: Vec::new(),
+            page: None,
+        }
+    }
+
+    /// Takes the page, when it was found good and there is more to do with it.
+    pub(super) fn take_fetched_page(&mut self) -> Option<FetchedPage> {
+        let page = self.page.take()?;
+        Some(FetchedPage { auth_state: self.chain.take_auth_state(), ..page })
+    }
+
+    /// Asks until an answer is the last one, and judges that.
+    pub(super) async fn run(&mut self) -> Result<(), Failure> {
+        loop {
+            let answer = self.chain.send().await;
+            if self.chain.used_tls() {
+                self.check_certificate_expiry();
+            }
+            if let Some(line) = self.chain.take_version_fallback() {
+                self.observation.record_warning(WarningKind::FellBack, line);
+            }
+            let (head, body) = match answer {
+                Ok(answer) => answer,
+                Err(failure) => {
+                    self.record_exchange(&ExchangeRecord {
+                        failure: Some(&failure),
+                        ..ExchangeRecord::default()
+                    });
+                    return Err(failure);
+                }
+            };
+            self.record_response(&head);
+            let before = self.cx.record_exchanges.then(|| {
+                self.chain.record(&ExchangeRecord { head: Some(&head), ..ExchangeRecord::default() })
+            });
+            let goes_on = match self.forbidden_redirect(&head) {
+                Some(failure) => Err(failure),
+                None => self.chain.advance(&head),
+            };
+            if matches!(goes_on, Ok(true)) {
+                drop(body);
+                self.observation.details.exchanges.extend(before);
+                continue;
+            }
+            let outcome = match goes_on {
+                Ok(_) => self.evaluate(&head, body).await,
+                Err(failure) => {
+                    self.record_exchange(&ExchangeRecord {
+                        head: Some(&head),
+                        failure: Some(&failure),
+                        ..ExchangeRecord::default()
+                    });
+                    Err(failure)
+                }
+            };
+            if outcome.is_err() || self.observation.failure.is_some() {
+                self.observation.captures.insert(0, captures::head_capture(&head));
+            }
+            return outcome;
+        }
+    }
+
+    /// Why this answer ends the visit, whatever it leads to.
+    fn forbidden_redirect(&self, head: &ResponseHead) -> Option<Failure> {
+        (self.options.error_302 && head.status == StatusCode::FOUND).then(|| {
+            let detail = format!("`{}` answered 302", display_url(self.chain.url()));
+            Failure::new(Phase::Validate, FailureKind::HttpRedirectForbidden, detail)
+        })
+    }
+
+    /// What was seen, complete up to where the visit stopped.
+    pub(super) fn into_observation(self) -> Observation {
+        let Self { mut observation, chain: journey, .. } = self;
+        let travelled = journey.finish();
+        observation.phases = travelled.phases;
+        observation.address = travelled.trace.address;
+        observation.facts.resolved = travelled.trace.resolved;
+        observation.facts.tls = travelled.trace.tls;
+        if let Some(facts) = &mut observation.facts.http {
+            facts.redirects = travelled.redirects;
+        }
+        observation
+    }
+
+    /// Keeps the exchange under way in the result: of a failure, and where somebody asked for it.
+    fn record_exchange(&mut self, kept: &ExchangeRecord<'_>) {
+        if self.cx.record_exchanges || kept.failure.is_some() || self.observation.failure.is_some() {
+            let exchange = self.chain.record(kept);
+            self.observation.details.exchanges.push(exchange);
+        }
+    }
+
+    fn check_certificate_expiry(&mut self) {
+        let Some(tls) = &self.chain.trace.tls else { return };
+        match self.options.expiry.evaluate(tls, self.cx.clock.now()) {
+            None => {}
+            Some(ExpiryFinding::Expired(failure)) => self.observation.record_failure(failure),
+            Some(ExpiryFinding::Expiring { sha256, .. }) if self.warned_certificates.contains(&sha256) => {}
+            Some(ExpiryFinding::Expiring { sha256, message: line }) => {
+                self.warned_certificates.push(sha256);
+                self.observation.record_warning(WarningKind::CertificateExpiring, line);
+            }
+        }
+    }
+
+    fn record_response(&mut self, head: &ResponseHead) {
+        let facts = self.observation.facts.http.get_or_insert_default();
+        **facts = HttpFacts {
+            http_status: head.status.as_u16(),
+            http_version: version_name(head.version).to_owned(),
+            http_reason: head.reason.as_deref().map(truncate_for_result),
+            content_type: content_type(&head.headers).map(truncate_for_result),
+            url: self.chain.url().as_str().to_owned(),
+            ..HttpFacts::default()
+        };
+    }
+
+    async fn evaluate(&mut self, head: &ResponseHead, body: ResponseBody) -> Result<(), Failure> {
+        if let Err(failure) = self.evaluate_status(head) {
+            self.observation.record_failure(failure);
+        }
+        let keyword = self.options.keyword.as_ref().filter(|_| self.observation.failure.is_none());
+        let is_read = !head.status.is_redirection()
+            && self.observation.failure.is_none()
+            && self.options.needs_page(&self.cx);
+        let keep = match (keyword, &self.observation.failure) {
+            (Some(_), _) => BodyRetention::All,
+            (None, None) if is_read => BodyRetention::All,
+            (None, Some(_)) => BodyRetention::Prefix(captures::MAX_CAPTURED_BODY),
+            (None, None) if self.cx.record_exchanges => BodyRetention::Prefix(captures::MAX_CAPTURED_BODY),
+            (None, None) => BodyRetention::Discard,
+        };
+        let (limit, deadline) = (self.options.max_body_bytes, self.cx.deadline);
+        let content = body.read(keep, limit, deadline, &mut self.chain.trace.phases).await;
+        if let Some(facts) = &mut self.observation.facts.http {
+            facts.body_wire_bytes = content.wire_bytes;
+            facts.body_bytes = content.body_bytes;
+        }
+        let kind = content_type(&head.headers);
+        let BodyContent { bytes, wire_bytes, body_bytes, failure } = content;
+        let bytes = Arc::new(bytes);
+        let verdict = match (failure, keyword) {
+            (Some(failure), _) => Err(failure),
+            (None, None) => Ok(()),
+            (None, Some(keyword)) => {
+                let started = Instant::now();
+                let (body, kind) = (Arc::clone(&bytes), kind.map(str::to_owned));
+                let verdict = keyword_search::search_keyword(keyword.clone(), body, kind, deadline).await;
+                self.chain.trace.phases.set(Phase::Validate, started.elapsed());
+                verdict
+            }
+        };
+        let failure = verdict.as_ref().err();
+        // Of a failure, the body is a capture of its own.
+        let most = if self.cx.record_exchanges { captures::MAX_CAPTURED_BODY } else { 0 };
+        self.record_exchange(&ExchangeRecord {
+            head: Some(head),
+            body: &bytes,
+            wire_bytes,
+            body_bytes,
+            failure,
+            max_body_bytes: most,
+        });
+        if verdict.is_err() || self.observation.failure.is_some() {
+            self.observation.captures.extend(captures::body_capture(&bytes, kind));
+        } else if is_read {
+            let (content_type, url) = (kind.map(str::to_owned), self.chain.url().clone());
+            self.page = Some(FetchedPage { bytes, content_type, url, auth_state: None });
+        }
+        verdict
+    }
+
+    fn evaluate_status(&mut self, head: &ResponseHead) -> Result<(), Failure> {
+        let refused = |kind, words: &str| {
+            let detail = format!("{} from `{}`{words}", status_line(head), display_url(self.chain.url()));
+            Err(Failure::new(Phase::Validate, kind, detail))
+        };
+        match head.status.as_u16() {
+            100..200 => refused(FailureKind::ResponseInvalid, ", which nobody asked for"),
+            300..400 => {
+                let detail = format!(
+                    "{} from `{}` was not followed",
+                    status_line(head),
+                    display_url(self.chain.url())
+                );
+                self.observation.record_warning(WarningKind::RedirectNotFollowed, detail);
+                Ok(())
+            }
+            401 if self.chain.sent_credentials() => {
+                refused(FailureKind::LoginRefused, " after user name and password were sent")
+            }
+            401 if !self.options.error_401 => Ok(()),
+            400.. => refused(FailureKind::HttpStatus, ""),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn status_line(head: &ResponseHead) -> String {
+    match &head.reason {
+        Some(reason) => format!("`{} {}`", head.status.as_u16(), truncate_for_result(reason)),
+        None => format!("`{}`", head.status.as_u16()),
+    }
+}

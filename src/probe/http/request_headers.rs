@@ -1,0 +1,118 @@
+//! The header fields of a monitor's requests, small between two runs.
+
+use std::sync::Arc;
+
+use http::header::{
+    ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HOST, HeaderName, HeaderValue, PRAGMA,
+    USER_AGENT,
+};
+use http::{HeaderMap, Method};
+
+use crate::probe::invalid_probe::invalid_setting;
+use crate::probe::settings::ProbeSettings;
+use crate::protocol::http as wire;
+use crate::schema::InvalidSettings;
+use crate::schema::typed::website::{HttpCaching, WebsiteSettings};
+
+/// What a monitor's requests say in their header. A map of it is made for each request.
+pub(super) struct RequestHeaders {
+    agent: Arc<str>,
+    caching: bool,
+    content_type: Option<HeaderValue>,
+    custom: Box<[(HeaderName, HeaderValue)]>,
+}
+
+/// Shows names only: values may be secrets.
+impl std::fmt::Debug for RequestHeaders {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.custom.iter().map(|(name, _)| name)).finish()
+    }
+}
+
+impl RequestHeaders {
+    pub(super) fn from_settings(
+        wanted: &WebsiteSettings<'_>,
+        settings: &ProbeSettings,
+        method: &Method,
+    ) -> Result<Self, InvalidSettings> {
+        HeaderValue::from_str(&settings.user_agent)
+            .map_err(|_| invalid_setting("user_agent", "it is no header value"))?;
+        let content_type = (method == Method::POST).then(|| content_type(wanted)).transpose()?;
+        Ok(Self {
+            agent: Arc::clone(&settings.user_agent),
+            caching: wanted.http_caching == HttpCaching::Enabled,
+            content_type,
+            custom: custom_headers(wanted)?,
+        })
+    }
+
+    /// The fields of every request; `Host` stands first and is set for each one. The first of the
+    /// monitor's own fields of a name replaces the standard one, further ones follow it.
+    pub(super) fn to_header_map(&self) -> HeaderMap {
+        let mut headers = HeaderMap::with_capacity(12);
+        headers.insert(HOST, HeaderValue::from_static(""));
+        if let Ok(agent) = HeaderValue::from_str(&self.agent) {
+            headers.insert(USER_AGENT, agent);
+        }
+        headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(wire::ACCEPT_ENCODING));
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        if !self.caching {
+            headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+            headers.insert(PRAGMA, HeaderValue::from_static("no-cache"));
+        }
+        if let Some(kind) = &self.content_type {
+            headers.insert(CONTENT_TYPE, kind.clone());
+        }
+        for (at, (name, value)) in self.custom.iter().enumerate() {
+            if self.custom[..at].iter().any(|(earlier, _)| earlier == name) {
+                headers.append(name, value.clone());
+            } else {
+                headers.insert(name, value.clone());
+            }
+        }
+        headers
+    }
+}
+
+fn content_type(wanted: &WebsiteSettings<'_>) -> Result<HeaderValue, InvalidSettings> {
+    let default = "application/x-www-form-urlencoded";
+    let kind = Some(wanted.post_content_type).filter(|kind| !kind.is_empty()).unwrap_or(default);
+    HeaderValue::from_str(kind).map_err(|_| invalid_setting("post_content_type", "it is no header value"))
+}
+
+fn custom_headers(wanted: &WebsiteSettings<'_>) -> Result<Box<[(HeaderName, HeaderValue)]>, InvalidSettings> {
+    wanted
+        .http_headers
+        .iter()
+        .map(|entry| {
+            let name = entry.name;
+            let name = HeaderName::from_bytes(name.as_bytes())
+                .ok()
+                .filter(|name| !is_reserved(name))
+                .ok_or_else(|| invalid_setting("http_headers", format!("`{name}` cannot be set")))?;
+            // The value may be a secret: it is not shown.
+            let value = HeaderValue::from_str(entry.value).map_err(|_| {
+                let reason = format!("the value of `{name}` has a character that is not allowed");
+                invalid_setting("http_headers", reason)
+            })?;
+            Ok((name, value))
+        })
+        .collect()
+}
+
+/// Fields that frame the message or belong to the connection (RFC 9110 7.6.1), and `Host`.
+fn is_reserved(name: &HeaderName) -> bool {
+    const NAMES: [&str; 9] = [
+        "host",
+        "content-length",
+        "connection",
+        "keep-alive",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    ];
+    NAMES.contains(&name.as_str())
+}

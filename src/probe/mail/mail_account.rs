@@ -1,0 +1,160 @@
+//! The account of a mail check, and its session.
+
+use tokio::time::Instant;
+
+use crate::domain::{Failure, FailureKind, MailFacts, Observation, Phase};
+use crate::net::{ConnectTrace, TlsOptions};
+use crate::probe::connect_settings::trust_options;
+use crate::probe::service_target::{ServiceEndpoint, parse_service, session_observation};
+use crate::protocol::auth::{Credentials, Mechanism};
+use crate::protocol::{LineSession, Transcript};
+use crate::schema::typed::connection::PortSettings;
+use crate::schema::typed::mail::{AuthMethod, MailSessionSettings};
+use crate::schema::{InvalidSettings, MonitorDocument};
+
+/// Characters of a greeting that are kept.
+const BANNER: usize = 200;
+
+/// Offers that are kept.
+const MAX_CAPABILITIES: usize = 50;
+
+/// A mail server and the login there, as fields say.
+#[derive(Debug)]
+pub(super) struct MailAccount {
+    pub(super) service: ServiceEndpoint,
+    pub(super) options: TlsOptions,
+    pub(super) require_tls: bool,
+    pub(super) credentials: Option<Credentials>,
+    pub(super) mechanism: Option<Mechanism>,
+    /// What a host begins with: without and with TLS from the start.
+    pub(super) schemes: &'static [&'static str],
+}
+
+impl MailAccount {
+    /// The account at `service` of a monitor: the session there is as `document` says; `user` and `password` log in,
+    /// unless there is no user.
+    pub(super) fn new(
+        document: &MonitorDocument,
+        service: ServiceEndpoint,
+        schemes: &'static [&'static str],
+        (user, password): (Option<&str>, Option<&str>),
+    ) -> Result<Self, InvalidSettings> {
+        let session: MailSessionSettings = document.to_typed()?;
+        let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
+        let credentials = Credentials { user: text(user), password: text(password) };
+        Ok(Self {
+            service,
+            options: trust_options(document)?,
+            require_tls: session.require_tls,
+            credentials: Some(credentials).filter(|login| !login.user.is_empty()),
+            mechanism: mechanism(session.auth_method),
+            schemes,
+        })
+    }
+
+    /// As [`MailAccount::new`], at the server `hostname`, which may begin with one of `schemes`, the last of which is that of
+    /// implicit TLS; `ports` are those without and with it.
+    pub(super) fn from_hostname(
+        hostname: &str,
+        document: &MonitorDocument,
+        schemes: &'static [&'static str],
+        ports: (u16, u16),
+        login: (Option<&str>, Option<&str>),
+    ) -> Result<Self, InvalidSettings> {
+        let (port, address) = (document.to_typed::<PortSettings>()?.port, document.to_typed()?);
+        Self::new(document, parse_service(hostname, port, Some(&address), schemes, ports), schemes, login)
+    }
+
+    pub(super) fn host(&self) -> &str {
+        &self.service.endpoint.host
+    }
+
+    /// Connects, and goes on under TLS where that comes first.
+    pub(super) async fn connect(&self, session: &mut LineSession<'_>) -> Result<(), Failure> {
+        if let Some(login) = &self.credentials {
+            session.transcript.add_secret(&login.password);
+        }
+        session.connect(&self.service.endpoint).await?;
+        if self.service.implicit_tls {
+            session.start_tls(self.host(), &self.options).await?;
+        }
+        Ok(())
+    }
+
+    /// A server that waits for TLS says nothing, and one that does not know it says something else: both
+    /// are known by where the session fails.
+    pub(super) fn with_tls_hint(&self, failure: Failure, trace: &ConnectTrace) -> Failure {
+        let [plain, secure] = self.schemes else { return failure };
+        let hint = match (failure.phase, failure.kind, self.service.implicit_tls) {
+            (Phase::Banner, FailureKind::TimedOut | FailureKind::NoResponse, false) => {
+                format!("; one that waits for TLS says nothing before it: its host is written `{secure}://…`")
+            }
+            (Phase::Tls, FailureKind::TlsHandshake, true) if trace.peer_not_tls => {
+                format!("; one that begins in plain text answers so: its host is written `{plain}://…`")
+            }
+            _ => return failure,
+        };
+        Failure { detail: failure.detail + &hint, ..failure }
+    }
+
+    /// The observation of `session`, with its `facts`.
+    pub(super) fn to_observation(
+        &self,
+        started: Instant,
+        session: LineSession<'_>,
+        outcome: Result<(), Failure>,
+        facts: MailFacts,
+    ) -> Observation {
+        let facts = redact_facts(&session.transcript, facts);
+        let outcome = outcome.map_err(|failure| self.with_tls_hint(failure, &session.trace));
+        let mut seen = session_observation(started, session, outcome);
+        // Without a greeting there was no mail server.
+        seen.facts.mail = facts.map(Box::new);
+        seen
+    }
+}
+
+/// `facts` as they may be kept: without secrets, and not longer than they are of use.
+pub(super) fn redact_facts(transcript: &Transcript, facts: MailFacts) -> Option<MailFacts> {
+    let clean = |text: &str| -> String {
+        crate::domain::replace_control_chars(&transcript.redact(text)).chars().take(BANNER).collect()
+    };
+    if facts.mail_banner.is_empty() && facts.mail_offers.is_empty() {
+        return None;
+    }
+    let mail_offers = facts.mail_offers.iter().take(MAX_CAPABILITIES).map(|offer| clean(offer)).collect();
+    Some(MailFacts { mail_banner: clean(&facts.mail_banner), mail_offers, ..facts })
+}
+
+/// The mechanism that a monitor asks for; `None` is the best that the server offers.
+const fn mechanism(wanted: AuthMethod) -> Option<Mechanism> {
+    match wanted {
+        AuthMethod::Auto => None,
+        AuthMethod::Plain => Some(Mechanism::Plain),
+        AuthMethod::Login => Some(Mechanism::Login),
+        AuthMethod::CramMd5 => Some(Mechanism::CramMd5),
+        AuthMethod::Xoauth2 => Some(Mechanism::Xoauth2),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_hold_no_secret_and_no_more_than_is_of_use() {
+        let mut transcript = Transcript::default();
+        transcript.add_secret("s3cret");
+        let facts = MailFacts {
+            mail_banner: format!("hi s3cret \u{1b}[2J{}", "x".repeat(300)),
+            mail_offers: vec!["s3cret".to_owned(); 60],
+            ..MailFacts::default()
+        };
+        let told = redact_facts(&transcript, facts).unwrap();
+        assert!(told.mail_banner.starts_with("hi ******** "), "{}", told.mail_banner);
+        assert!(!told.mail_banner.contains('\u{1b}'));
+        assert_eq!(told.mail_banner.chars().count(), BANNER);
+        assert_eq!(told.mail_offers, vec!["********"; MAX_CAPABILITIES]);
+        assert_eq!(super::redact_facts(&transcript, MailFacts::default()), None);
+    }
+}

@@ -1,0 +1,35 @@
+//! What a login came to, for further requests of the same check.
+
+use std::sync::Arc;
+
+use http::Method;
+use http::header::HeaderValue;
+use url::Url;
+
+use super::auth::{AuthScheme, HttpCredentials};
+use super::request_chain::RequestChain;
+
+/// A login that was asked for once, for further requests to the same origin.
+#[derive(Debug)]
+pub struct AuthState {
+    login: Arc<HttpCredentials>,
+    session: AuthScheme,
+}
+
+impl AuthState {
+    /// The value of `Authorization` for a request of `method` for `url`; `None` for other origins.
+    pub fn authorization(&mut self, method: &Method, url: &Url) -> Option<HeaderValue> {
+        if !self.login.applies_to(url) {
+            return None;
+        }
+        self.login.authorization(&mut self.session, method, url, &[])
+    }
+}
+
+impl RequestChain<'_> {
+    /// Takes what the login came to, when the server asked for one.
+    pub fn take_auth_state(&mut self) -> Option<AuthState> {
+        let login = Arc::clone(self.request.credentials.as_ref()?);
+        Some(AuthState { login, session: self.session.take()? })
+    }
+}

@@ -1,0 +1,114 @@
+//! The HTTP message of one exchange.
+
+use bytes::Bytes;
+use http::header::{
+    AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, HeaderName, HeaderValue,
+};
+use http::{HeaderMap, Method, Request, Uri, Version};
+use http_body_util::Full;
+use url::{Position, Url};
+
+use super::redirect::display_url;
+use crate::domain::{Failure, FailureKind, Phase};
+use crate::syntax::word_set::WordSet;
+
+/// Whether a field of this name carries something that lets its sender in. There is no list of such names:
+/// `Authorization`, `Cookie`, `X-Api-Key`, `X-Auth-Token` and their like are told by the words in them, among them
+/// all of [`is_telling`](crate::redaction::sensitive_names::is_telling).
+#[must_use]
+pub fn is_secret_header(name: &HeaderName) -> bool {
+    static WORDS: WordSet<9> = WordSet::new([
+        "auth",
+        "cookie",
+        "credential",
+        "key",
+        "passw",
+        "secret",
+        "session",
+        "signature",
+        "token",
+    ]);
+    WORDS.matches(name.as_str().as_bytes())
+}
+
+/// What the message of an exchange is made of.
+pub(super) struct RequestParts<'m> {
+    /// Where it goes; redirects change it.
+    pub(super) url: &'m Url,
+    pub(super) method: &'m Method,
+    pub(super) version: Version,
+    /// Where the monitor sends its request, and the header fields that are meant for that server.
+    pub(super) origin: &'m Url,
+    pub(super) headers: &'m HeaderMap,
+    pub(super) body: Option<&'m Bytes>,
+    pub(super) cookies: Option<HeaderValue>,
+    pub(super) authorization: Option<&'m HeaderValue>,
+}
+
+/// The message that `parts` make.
+///
+/// # Errors
+/// Ours, when the URL is longer than a request line may be.
+pub(super) fn build_request(parts: RequestParts<'_>) -> Result<Request<Full<Bytes>>, Failure> {
+    let RequestParts { url, version, .. } = parts;
+    let mut message = Request::new(Full::default());
+    *message.uri_mut() = request_target(url, version)?;
+    *message.version_mut() = version;
+    let headers = message.headers_mut();
+    headers.clone_from(parts.headers);
+    if matches!(version, Version::HTTP_2 | Version::HTTP_3) {
+        // RFC 9113 8.2.2 and RFC 9114 4.2 forbid the fields of a connection; the pseudo fields name the host.
+        headers.remove(HOST);
+        headers.remove(CONNECTION);
+    } else {
+        let host = &url[Position::BeforeHost..Position::AfterPort];
+        headers.insert(HOST, HeaderValue::from_str(host).map_err(|_| invalid_url_failure(url))?);
+    }
+    if !is_same_origin(url, parts.origin) {
+        // What the monitor says of itself is meant for its own server.
+        let secrets: Vec<HeaderName> =
+            headers.keys().filter(|name| is_secret_header(name)).cloned().collect();
+        for secret in secrets {
+            headers.remove(secret);
+        }
+    }
+    if let Some(cookies) = parts.cookies {
+        headers.append(COOKIE, cookies);
+    }
+    if let Some(authorization) = parts.authorization {
+        headers.insert(AUTHORIZATION, authorization.clone());
+    }
+    match parts.body {
+        Some(body) => {
+            headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
+            *message.body_mut() = Full::new(body.clone());
+        }
+        None => {
+            message.headers_mut().remove(CONTENT_TYPE);
+        }
+    }
+    message.method_mut().clone_from(parts.method);
+    Ok(message)
+}
+
+/// Whether two URLs of `http` or `https` belong to one server (RFC 6454 4).
+#[must_use]
+pub fn is_same_origin(one: &Url, other: &Url) -> bool {
+    one.scheme() == other.scheme()
+        && one.host_str() == other.host_str()
+        && one.port_or_known_default() == other.port_or_known_default()
+}
+
+/// The target of the request line (RFC 9112 3.2.1), or of the pseudo fields in HTTP/2.
+fn request_target(url: &Url, version: Version) -> Result<Uri, Failure> {
+    let part = match version {
+        Version::HTTP_2 | Version::HTTP_3 => &url[..Position::AfterQuery],
+        _ => &url[Position::BeforePath..Position::AfterQuery],
+    };
+    part.parse().map_err(|_| invalid_url_failure(url))
+}
+
+fn invalid_url_failure(url: &Url) -> Failure {
+    let detail = format!("`{}` cannot be put into a request", display_url(url));
+    Failure::new(Phase::Prepare, FailureKind::Internal, detail)
+}

@@ -1,0 +1,110 @@
+//! What is kept of the answer to a failed attempt: its head, and the beginning of its body.
+
+use std::fmt::Write;
+
+use super::record::version_name;
+use crate::domain::Capture;
+use crate::protocol::http::exchange::ResponseHead;
+use crate::redaction::sensitive_names::is_sensitive_header;
+use crate::syntax::MASK;
+
+/// Bytes of a body that are kept, decoded.
+pub const MAX_CAPTURED_BODY: usize = 64 * 1024;
+
+/// The status line and the header fields; values that let somebody in are masked.
+#[must_use]
+pub fn head_capture(head: &ResponseHead) -> Capture {
+    let mut text = format!("{} {}", version_name(head.version), head.status.as_u16());
+    if let Some(reason) = &head.reason {
+        let _ = write!(text, " {reason}");
+    }
+    text.push_str("\r\n");
+    let values = head.headers.iter().map(|(name, value)| (name, String::from_utf8_lossy(value.as_bytes())));
+    let values: Vec<_> = values.collect();
+    text.push_str(&header_lines(values.iter().map(|(name, value)| (name.as_str(), &**value))));
+    Capture::new("response-head.txt", "text/plain; charset=utf-8", text.as_bytes())
+}
+
+/// Header fields, a line each; values that let somebody in are masked.
+#[must_use]
+pub fn header_lines<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    let mut text = String::new();
+    for (name, value) in fields {
+        let _ = write!(text, "{name}: {}\r\n", if is_sensitive_header(name) { MASK } else { value });
+    }
+    text
+}
+
+/// The beginning of a body of this media type; `None` of an empty one.
+#[must_use]
+pub fn body_capture(bytes: &[u8], content_type: Option<&str>) -> Option<Capture> {
+    let bytes = bytes.get(..MAX_CAPTURED_BODY).unwrap_or(bytes);
+    if bytes.is_empty() {
+        return None;
+    }
+    let content_type = content_type.unwrap_or_default().to_ascii_lowercase();
+    let (essence, parameters) = content_type.split_once(';').unwrap_or((&content_type, ""));
+    let essence = essence.trim();
+    let (name, mimetype) = match essence {
+        "text/html" | "application/xhtml+xml" => ("response-body.html", "text/html"),
+        json if json == "application/json" || json.ends_with("+json") => {
+            ("response-body.json", "application/json")
+        }
+        _ => ("response-body.txt", "text/plain"),
+    };
+    let charset = parameters.split(';').find_map(|part| part.trim().strip_prefix("charset="));
+    let charset = charset.map(|charset| charset.trim_matches('"')).filter(|charset| is_token(charset));
+    let mimetype = charset.map_or(mimetype.to_owned(), |charset| format!("{mimetype}; charset={charset}"));
+    Some(Capture::new(name, mimetype, bytes))
+}
+
+fn is_token(text: &str) -> bool {
+    let in_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:+".contains(&byte);
+    (1..=40).contains(&text.len()) && text.bytes().all(in_token)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_let_somebody_in_are_masked() {
+        let mut headers = http::HeaderMap::new();
+        for (name, value) in [
+            ("set-cookie", "sid=hunter2"),
+            ("www-authenticate", "Digest nonce=\"hunter2\""),
+            ("x-auth-token", "hunter2"),
+            ("server", "shop/1"),
+        ] {
+            headers.append(name, value.parse().unwrap_or(http::HeaderValue::from_static("")));
+        }
+        let status = http::StatusCode::SERVICE_UNAVAILABLE;
+        let reason = Some("Busy".to_owned());
+        let capture =
+            head_capture(&ResponseHead { status, version: http::Version::HTTP_11, reason, headers });
+        let text = String::from_utf8_lossy(capture.content.as_deref().unwrap_or_default()).into_owned();
+        assert_eq!(
+            text,
+            "HTTP/1.1 503 Busy\r\nset-cookie: ********\r\nwww-authenticate: ********\r\n\
+             x-auth-token: ********\r\nserver: shop/1\r\n"
+        );
+    }
+
+    #[test]
+    fn bodies_are_named_by_their_type_and_cut() {
+        let kind =
+            |content_type| body_capture(b"x", content_type).map(|capture| (capture.name, capture.mimetype));
+        let is = |name: &str, mimetype: &str| Some((name.to_owned(), mimetype.to_owned()));
+        assert_eq!(kind(None), is("response-body.txt", "text/plain"));
+        let html = Some("Text/HTML; Charset=\"ISO-8859-1\"");
+        assert_eq!(kind(html), is("response-body.html", "text/html; charset=iso-8859-1"));
+        assert_eq!(kind(Some("application/problem+json")), is("response-body.json", "application/json"));
+        assert_eq!(kind(Some("image/png")), is("response-body.txt", "text/plain"));
+        assert_eq!(kind(Some("text/html; charset=a\r\nb")), is("response-body.html", "text/html"));
+        assert_eq!(body_capture(&[], None), None);
+        assert_eq!(
+            body_capture(&vec![b'x'; MAX_CAPTURED_BODY + 9], None).map(|c| c.bytes),
+            Some(MAX_CAPTURED_BODY as u64)
+        );
+    }
+}

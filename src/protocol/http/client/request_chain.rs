@@ -1,0 +1,307 @@
+//! One request on its way through logins and redirects.
+
+use std::time::Duration;
+
+use http::header::HeaderValue;
+use http::{Method, Request as Message, StatusCode, Version};
+use http_body_util::Full;
+use tokio::io::{AsyncRead, AsyncWrite};
+use url::Url;
+
+use super::auth::AuthScheme;
+use super::build_request::{RequestParts, build_request};
+use super::cookie_jar::CookieJar;
+use super::header_list::to_header_list;
+use super::redirect;
+use super::redirect::display_url;
+use super::request::{RequestContext, RequestSpec};
+use crate::domain::{Failure, FailureKind, HeaderList, Phase, Phases, RedirectHop};
+use crate::net::{ConnectTrace, ResetOnClose, TlsOptions, set_reset_on_close};
+use crate::protocol::http::body::ResponseBody;
+use crate::protocol::http::exchange::{HttpProtocol, ResponseHead, send_request};
+use crate::protocol::http::http3::send_http3_request;
+
+/// Challenges that are answered at most: the first one, and a few that call the answer outdated.
+const MAX_AUTH_ATTEMPTS: u32 = 3;
+
+/// A request, asked as often as its logins and redirects want it.
+#[derive(Debug)]
+pub struct RequestChain<'a> {
+    client: RequestContext<'a>,
+    /// As the monitor wants it; what redirects change stands beside it.
+    pub(super) request: &'a RequestSpec,
+    jar: &'a mut CookieJar,
+    /// The way and the phases of the exchange that is under way.
+    pub trace: ConnectTrace,
+    /// What is asked for now.
+    pub(super) url: Url,
+    pub(super) method: Method,
+    has_body: bool,
+    /// From the start of the attempt to that of the exchange under way.
+    pub(super) started_after: Duration,
+    /// The cookies that went out with it; its answer may have brought others.
+    cookies: Option<HeaderValue>,
+    /// The value of `Authorization` that went out with it.
+    pub(super) authorization: Option<HeaderValue>,
+    /// The header fields that went out with it, where they are wanted for its record.
+    pub(super) sent: Option<HeaderList>,
+    /// The version that was agreed on.
+    pub(super) version: Version,
+    is_secured: bool,
+    version_fallback: Option<String>,
+    /// Set once the server has asked for it.
+    pub(super) session: Option<AuthScheme>,
+    /// How often it was set.
+    logins: u32,
+    done: ChainTrace,
+}
+
+/// What was seen on the way; complete up to where it ended.
+#[derive(Clone, Debug, Default)]
+pub struct ChainTrace {
+    /// Sums over all exchanges.
+    pub phases: Phases,
+    /// The last exchange, whose phases are in the sums too.
+    pub trace: ConnectTrace,
+    /// The redirects that were followed.
+    pub redirects: Vec<RedirectHop>,
+}
+
+impl<'a> RequestChain<'a> {
+    /// Before the first exchange.
+    pub fn new(client: RequestContext<'a>, request: &'a RequestSpec, jar: &'a mut CookieJar) -> Self {
+        Self {
+            client,
+            request,
+            jar,
+            trace: ConnectTrace::default(),
+            url: request.url.clone(),
+            method: request.method.clone(),
+            has_body: request.body.is_some(),
+            started_after: Duration::ZERO,
+            cookies: None,
+            authorization: None,
+            sent: None,
+            version: request.version,
+            is_secured: false,
+            version_fallback: None,
+            session: request.preemptive_auth.then_some(AuthScheme::Basic),
+            logins: 0,
+            done: ChainTrace::default(),
+        }
+    }
+
+    /// What is asked for now, without credentials.
+    #[must_use]
+    pub const fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// Whether the exchange under way went over TLS that was not refused.
+    #[must_use]
+    pub const fn used_tls(&self) -> bool {
+        self.is_secured
+    }
+
+    /// Whether the exchange under way said who asks.
+    #[must_use]
+    pub const fn sent_credentials(&self) -> bool {
+        self.authorization.is_some()
+    }
+
+    /// Says once that the server does not speak the wanted version.
+    pub fn take_version_fallback(&mut self) -> Option<String> {
+        self.version_fallback.take()
+    }
+
+    /// Opens a connection to the current URL, sends the request and waits for the head of the answer; keeps its
+    /// cookies.
+    ///
+    /// # Errors
+    /// The failure, in the phase that it happened in; [`Self::trace`] has what was seen until then.
+    pub async fn send(&mut self) -> Result<(ResponseHead, ResponseBody), Failure> {
+        self.started_after = self.client.started.elapsed();
+        self.sent = None;
+        self.is_secured = false;
+        self.version = self.request.version;
+        let RequestContext { net, connect_options: way, deadline, .. } = self.client;
+        let endpoint = way.endpoint(&self.url);
+        let is_https = self.url.scheme() == "https";
+        if self.version == Version::HTTP_3 && is_https {
+            let options = TlsOptions { alpn: alpn(self.version), ..way.tls.clone() };
+            // This and TLS are on the heap: what goes without needs no room for them.
+            let quic = Box::pin(net.quic_connect(&endpoint, &options, deadline, &mut self.trace)).await?;
+            self.is_secured = true;
+            let message = self.prepare()?;
+            let answer = send_http3_request(quic, message, deadline, &mut self.trace.phases).await?;
+            self.jar.store(&self.url, &answer.0.headers);
+            return Ok(answer);
+        }
+        if self.version == Version::HTTP_3 {
+            let shown = display_url(&self.url);
+            self.version_fallback =
+                Some(format!("`{shown}` is no https URL, HTTP/1.1 was used instead of HTTP/3"));
+            self.version = Version::HTTP_11;
+        }
+        let tcp = net.connect(&endpoint, deadline, &mut self.trace).await?;
+        // All that matters is read before the close.
+        if !is_https {
+            let protocol = match self.version {
+                Version::HTTP_2 => HttpProtocol::Http2,
+                _ => HttpProtocol::Http1,
+            };
+            return self.exchange(ResetOnClose::new(tcp), protocol).await;
+        }
+        set_reset_on_close(&tcp);
+        let options = TlsOptions { alpn: alpn(self.version), ..way.tls.clone() };
+        let handshake = net.handshake(tcp, &endpoint.host, &options, deadline, &mut self.trace);
+        let stream = Box::pin(handshake).await?;
+        self.is_secured = true;
+        let protocol = match stream.alpn_protocol() {
+            Some(b"h2") => HttpProtocol::Http2,
+            _ => HttpProtocol::Http1,
+        };
+        if (self.version, protocol) == (Version::HTTP_2, HttpProtocol::Http1) {
+            self.version_fallback =
+                Some(format!("`{}` does not speak HTTP/2, HTTP/1.1 was used", display_url(&self.url)));
+            self.version = Version::HTTP_11;
+        }
+        Box::pin(self.exchange(stream, protocol)).await
+    }
+
+    async fn exchange<S>(
+        &mut self,
+        stream: S,
+        protocol: HttpProtocol,
+    ) -> Result<(ResponseHead, ResponseBody), Failure>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let message = self.prepare()?;
+        let deadline = self.client.deadline;
+        let answer = send_request(stream, protocol, message, deadline, &mut self.trace.phases).await?;
+        self.jar.store(&self.url, &answer.0.headers);
+        Ok(answer)
+    }
+
+    /// The request of the exchange under way, with what says who asks.
+    fn prepare(&mut self) -> Result<Message<Full<bytes::Bytes>>, Failure> {
+        self.authorization = self.authorize();
+        self.cookies = self.jar.cookie_header(&self.url);
+        let message = self.build_request()?;
+        self.sent = self.client.record_exchanges.then(|| to_header_list(message.headers()));
+        Ok(message)
+    }
+
+    fn authorize(&mut self) -> Option<HeaderValue> {
+        let login = self.request.credentials.as_ref().filter(|login| login.applies_to(&self.url))?;
+        let body = self.request.body.as_deref().filter(|_| self.has_body).unwrap_or_default();
+        login.authorization(self.session.as_mut()?, &self.method, &self.url, body)
+    }
+
+    /// Whether the exchange under way sends the body.
+    pub(super) const fn has_body(&self) -> bool {
+        self.has_body
+    }
+
+    /// The request of the exchange under way.
+    pub(super) fn build_request(&self) -> Result<Message<Full<bytes::Bytes>>, Failure> {
+        let body = self.request.body.as_ref().filter(|_| self.has_body);
+        build_request(RequestParts {
+            url: &self.url,
+            method: &self.method,
+            version: self.version,
+            origin: &self.request.url,
+            headers: &self.request.headers,
+            body,
+            cookies: self.cookies.clone(),
+            authorization: self.authorization.as_ref(),
+        })
+    }
+
+    /// Goes on after an answer: answers a challenge, or follows a redirect. Whether another [`Self::send`] is due;
+    /// if not, the answer is the last one.
+    ///
+    /// # Errors
+    /// A redirect that cannot be followed, and a challenge that cannot be answered.
+    pub fn advance(&mut self, head: &ResponseHead) -> Result<bool, Failure> {
+        if self.request.follow_redirects && redirect::is_redirect(head.status) {
+            self.follow_redirect(head)?;
+        } else if self.can_authenticate(head) {
+            self.session = Some(AuthScheme::from_challenges(&head.headers)?);
+            self.logins += 1;
+        } else {
+            return Ok(false);
+        }
+        self.close_exchange();
+        Ok(true)
+    }
+
+    fn follow_redirect(&mut self, head: &ResponseHead) -> Result<(), Failure> {
+        let to = redirect::redirect_target(&self.url, head.status, &head.headers)?;
+        if self.done.redirects.len() == redirect::MAX_REDIRECTS {
+            let detail = format!(
+                "more than {} redirects, the next one to `{}`",
+                redirect::MAX_REDIRECTS,
+                display_url(&to)
+            );
+            return Err(Failure::new(Phase::Validate, FailureKind::RedirectLoop, detail));
+        }
+        self.done.redirects.push(RedirectHop {
+            url: self.url.as_str().to_owned(),
+            http_status: head.status.as_u16(),
+            address: self.trace.address,
+            phases: self.trace.phases,
+        });
+        let method = redirect::redirect_method(head.status, &self.method);
+        self.has_body &= method == self.method;
+        self.method = method;
+        self.url = to;
+        Ok(())
+    }
+
+    /// Whether [`Self::advance`] would go on after this answer, or fail to.
+    #[must_use]
+    pub fn will_continue(&self, head: &ResponseHead) -> bool {
+        self.request.follow_redirects && redirect::is_redirect(head.status) || self.can_authenticate(head)
+    }
+
+    fn can_authenticate(&self, head: &ResponseHead) -> bool {
+        head.status == StatusCode::UNAUTHORIZED
+            && self.logins < MAX_AUTH_ATTEMPTS
+            && self.request.credentials.as_ref().is_some_and(|login| login.applies_to(&self.url))
+            && self.session.as_ref().is_none_or(|session| session.is_stale(&head.headers))
+    }
+
+    /// Moves what the last exchange saw to the rest. What a shorter way saw of names and TLS stays.
+    fn close_exchange(&mut self) {
+        let trace = std::mem::take(&mut self.trace);
+        self.done.phases.merge(&trace.phases);
+        let last = &mut self.done.trace;
+        last.phases = trace.phases;
+        last.address = trace.address.or(last.address);
+        if !trace.resolved.is_empty() {
+            last.resolved = trace.resolved;
+        }
+        if trace.tls.is_some() {
+            last.tls = trace.tls;
+        }
+    }
+
+    /// What was seen, complete up to here.
+    #[must_use]
+    pub fn finish(mut self) -> ChainTrace {
+        self.close_exchange();
+        self.done
+    }
+}
+
+/// What is offered in the handshake for a request of `version`.
+const fn alpn(version: Version) -> &'static [&'static [u8]] {
+    match version {
+        Version::HTTP_3 => &[b"h3"],
+        Version::HTTP_2 => &[b"h2", b"http/1.1"],
+        Version::HTTP_11 => &[b"http/1.1"],
+        _ => &[],
+    }
+}

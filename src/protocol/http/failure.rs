@@ -1,0 +1,76 @@
+//! What went wrong with an exchange, from what hyper says and how the stream ended.
+
+use std::error::Error;
+use std::io::ErrorKind as Io;
+
+use super::limits::{MAX_HEAD_BYTES, MAX_HEADER_FIELDS, MAX_PREAMBLE_BYTES};
+use super::timings::{ExchangeTimings, StreamEnd};
+use crate::domain::{Failure, FailureKind};
+
+/// The failure behind `error`. A breach of the protocol is told before the end of the stream, since a
+/// peer that speaks nonsense often closes too.
+pub(super) fn from_hyper_error(marks: &ExchangeTimings, error: &hyper::Error) -> Failure {
+    let phase = marks.phase();
+    if error.is_parse_too_large() {
+        let detail = format!("the head has more than {MAX_HEAD_BYTES} bytes or {MAX_HEADER_FIELDS} fields");
+        return Failure::new(phase, FailureKind::ResponseTooLarge, detail);
+    }
+    if error.is_parse() {
+        return Failure::new(phase, FailureKind::ResponseInvalid, error_chain_text(error));
+    }
+    match marks.stream_end() {
+        Some(end) => from_stream_end(marks, &end),
+        None => Failure::new(phase, FailureKind::ResponseInvalid, error_chain_text(error)),
+    }
+}
+
+fn from_stream_end(marks: &ExchangeTimings, end: &StreamEnd) -> Failure {
+    let (phase, bytes) = (marks.phase(), marks.bytes_read());
+    let (kind, detail) = match end {
+        StreamEnd::Failed { message: words, tls_alert: true, .. } => {
+            (FailureKind::TlsHandshake, words.clone())
+        }
+        StreamEnd::Closed | StreamEnd::Failed { kind: Io::UnexpectedEof, .. } if bytes == 0 => {
+            (FailureKind::NoResponse, "closed before the first byte".to_owned())
+        }
+        StreamEnd::PreambleTooLarge => (
+            FailureKind::ResponseTooLarge,
+            format!("{MAX_PREAMBLE_BYTES} bytes came without the head of an answer"),
+        ),
+        StreamEnd::Closed => (FailureKind::ResponseTruncated, format!("closed after {bytes} bytes")),
+        StreamEnd::Failed { kind: Io::UnexpectedEof, .. } => {
+            (FailureKind::ResponseTruncated, format!("closed after {bytes} bytes, without the end of TLS"))
+        }
+        StreamEnd::Failed { kind: Io::ConnectionReset | Io::ConnectionAborted | Io::BrokenPipe, .. } => {
+            match bytes {
+                0 => (FailureKind::ResponseReset, "reset before the first byte".to_owned()),
+                _ => (FailureKind::ResponseTruncated, format!("reset after {bytes} bytes")),
+            }
+        }
+        StreamEnd::Failed { kind: Io::HostUnreachable | Io::NetworkUnreachable, message: words, .. } => {
+            (FailureKind::Unreachable, words.clone())
+        }
+        StreamEnd::Failed { kind: Io::TimedOut, message: words, .. } => {
+            (FailureKind::TimedOut, words.clone())
+        }
+        StreamEnd::Failed { kind: Io::InvalidData, message: words, .. } => {
+            (FailureKind::ResponseInvalid, words.clone())
+        }
+        StreamEnd::Failed { message: words, .. } => (FailureKind::Internal, words.clone()),
+    };
+    Failure::new(phase, kind, detail)
+}
+
+/// The words of an error and of what caused it.
+fn error_chain_text(error: &dyn Error) -> String {
+    let mut words = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !words.contains(&more) {
+            words = format!("{words}: {more}");
+        }
+        cause = error.source();
+    }
+    words
+}

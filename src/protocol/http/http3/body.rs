@@ -1,0 +1,56 @@
+//! The body of an answer over HTTP/3.
+
+use std::task::{Context, Poll, ready};
+
+use bytes::{Buf, Bytes};
+
+use super::failure::{FailureContext, too_large_failure};
+use super::stream::{Http3Sender, Http3Stream};
+use crate::domain::{Failure, FailureKind, Phase};
+
+/// The body of an answer, not read yet.
+pub(in crate::protocol::http) struct Http3Body {
+    pub(super) stream: Http3Stream,
+    /// The connection is closed when the last of these goes.
+    pub(super) _sender: Http3Sender,
+    pub(super) failures: FailureContext,
+    /// Bytes that `Content-Length` promises.
+    pub(super) content_length: Option<u64>,
+    pub(super) received: u64,
+}
+
+impl Http3Body {
+    /// Lets so many bytes in.
+    pub(in crate::protocol::http) fn raise_limit(&self, bytes: u64) {
+        // Frames and datagrams have heads of their own.
+        self.failures.gauge.raise_limit(bytes.saturating_mul(2));
+    }
+
+    /// The next piece; `None` at the end.
+    pub(in crate::protocol::http) fn poll_data(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Bytes, Failure>>> {
+        if self.failures.gauge.is_over_limit() {
+            return Poll::Ready(Some(Err(too_large_failure(Phase::Transfer))));
+        }
+        let came = ready!(self.stream.poll_recv_data(cx)).map(|data| {
+            data.map(|mut data| {
+                let length = data.remaining();
+                data.copy_to_bytes(length)
+            })
+        });
+        Poll::Ready(match came {
+            Ok(Some(data)) => {
+                self.received += data.len() as u64;
+                Some(Ok(data))
+            }
+            Ok(None) if self.content_length.is_some_and(|declared| declared != self.received) => {
+                let detail = format!("ended after {} bytes, which is not what it declares", self.received);
+                Some(Err(Failure::new(Phase::Transfer, FailureKind::ResponseTruncated, detail)))
+            }
+            Ok(None) => None,
+            Err(error) => Some(Err(self.failures.stream_failure(Phase::Transfer, &error))),
+        })
+    }
+}

@@ -1,0 +1,177 @@
+//! Requests over HTTP/3.
+
+use std::future::poll_fn;
+
+use bytes::Bytes;
+use h3::error::StreamError;
+use http::header::CONTENT_LENGTH;
+use http::{Method, Request, Response};
+use http_body_util::{BodyExt, Full};
+use tokio::time::timeout_at;
+
+use super::body::Http3Body;
+use super::failure::{FailureContext, too_large_failure};
+use super::stream::{Http3Sender, Http3Stream};
+use crate::domain::{Failure, FailureKind, Phases};
+use crate::net::{Deadline, QuicConnection};
+use crate::protocol::http::body::ResponseBody;
+use crate::protocol::http::driver::ConnectionDriver;
+use crate::protocol::http::exchange::ResponseHead;
+use crate::protocol::http::limits::{MAX_HEAD_BYTES, MAX_HEADER_FIELDS};
+use crate::protocol::http::request_error::{RequestError, RetryReason};
+use crate::protocol::http::timings::ExchangeTimings;
+
+/// Sends `request` over `quic` and waits for the head of the answer, as [`crate::protocol::http::run_exchange::open`] does over a stream.
+///
+/// # Errors
+/// The failure, in the phase that it happened in.
+pub async fn send_http3_request(
+    quic: QuicConnection,
+    request: Request<Full<Bytes>>,
+    deadline: Deadline,
+    phases: &mut Phases,
+) -> Result<(ResponseHead, ResponseBody), Failure> {
+    let (marks, is_head) = (ExchangeTimings::new(false), request.method() == Method::HEAD);
+    let asking = async {
+        let (mut line, mut driver) = Http3Connection::handshake(quic, marks.clone()).await?;
+        let answer = driver.drive_until(line.run_exchange(request, &marks)).await;
+        let (response, stream) = answer.map_err(|no| no.failure)?;
+        Ok((response, stream, line, driver))
+    };
+    let outcome = timeout_at(deadline.at, asking).await;
+    if matches!(outcome, Ok(Ok(_))) {
+        marks.record_head();
+    }
+    marks.write_phases(phases);
+    let (response, stream, line, driver) = match outcome {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(failure)) => return Err(failure),
+        Err(_) => return Err(Failure::timed_out(marks.phase(), deadline.timeout)),
+    };
+    line.build_response(response, stream, is_head, driver, marks)
+}
+
+/// A connection. Clones share it; a [`ConnectionDriver`] moves it on.
+#[derive(Clone)]
+pub(in crate::protocol::http) struct Http3Connection {
+    sender: Http3Sender,
+    told: FailureContext,
+    marks: ExchangeTimings,
+}
+
+impl Http3Connection {
+    /// The connection over `quic`, and what moves it on; `marks` are its own.
+    pub(in crate::protocol::http) async fn handshake(
+        quic: QuicConnection,
+        marks: ExchangeTimings,
+    ) -> Result<(Self, ConnectionDriver), Failure> {
+        let told = FailureContext { connection: quic.connection, gauge: quic.meter };
+        let built = h3::client::builder()
+            .max_field_section_size(u64::from(MAX_HEAD_BYTES))
+            .send_grease(false)
+            .build(h3_quinn::Connection::new(told.connection.clone()))
+            .await;
+        let (mut connection, sender) =
+            built.map_err(|error| told.closed_failure(marks.phase(), &error.to_string()))?;
+        let connection = async move { poll_fn(|cx| connection.poll_close(cx)).await };
+        let driver = ConnectionDriver::new(connection, None, None);
+        Ok((Self { sender, told, marks }, driver))
+    }
+
+    /// Whether it takes no more exchanges.
+    pub(in crate::protocol::http) fn is_closed(&self) -> bool {
+        self.told.connection.close_reason().is_some()
+    }
+
+    /// One exchange of several, up to the head of its answer. Somebody else moves the connection on.
+    pub(in crate::protocol::http) async fn send_request(
+        &mut self,
+        request: Request<Full<Bytes>>,
+        deadline: Deadline,
+        phases: &mut Phases,
+    ) -> Result<(ResponseHead, ResponseBody), RequestError> {
+        let (marks, is_head) = (ExchangeTimings::new(false), request.method() == Method::HEAD);
+        marks.assume_sent();
+        let late =
+            || RequestError { failure: Failure::timed_out(marks.phase(), deadline.timeout), retry: None };
+        let exchanged = timeout_at(deadline.at, self.run_exchange(request, &marks)).await;
+        let outcome = exchanged.unwrap_or_else(|_| Err(late()));
+        if outcome.is_ok() {
+            marks.record_head();
+            self.marks.record_head();
+        }
+        marks.write_phases(phases);
+        let (response, stream) = outcome?;
+        let answer = self.clone().build_response(response, stream, is_head, ConnectionDriver::noop(), marks);
+        answer.map_err(|failure| RequestError { failure, retry: None })
+    }
+
+    async fn run_exchange(
+        &mut self,
+        request: Request<Full<Bytes>>,
+        marks: &ExchangeTimings,
+    ) -> Result<(Response<()>, Http3Stream), RequestError> {
+        let (parts, body) = request.into_parts();
+        let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+        let sender = &mut self.sender;
+        let asking = async {
+            let mut stream: Http3Stream = sender.send_request(Request::from_parts(parts, ())).await?;
+            if !body.is_empty() {
+                stream.send_data(body).await?;
+            }
+            stream.finish().await?;
+            marks.record_sent();
+            loop {
+                let response = stream.recv_response().await?;
+                // Informational answers are passed over; the gauge ends those without end.
+                if !response.status().is_informational() {
+                    return Ok::<_, StreamError>((response, stream));
+                }
+            }
+        };
+        let failure = tokio::select! {
+            answer = asking => match answer {
+                Ok(answer) => return Ok(answer),
+                Err(error) => self.told.stream_failure(marks.phase(), &error),
+            },
+            () = self.told.gauge.over_limit() => too_large_failure(marks.phase()),
+        };
+        // It has answered others, and not this one: it said farewell (RFC 9114 5.2).
+        let is_farewell = matches!(failure.kind, FailureKind::NoResponse) && self.marks.has_head();
+        Err(RequestError { failure, retry: is_farewell.then_some(RetryReason::StaleConnection) })
+    }
+
+    fn build_response(
+        self,
+        response: Response<()>,
+        stream: Http3Stream,
+        is_head: bool,
+        driver: ConnectionDriver,
+        marks: ExchangeTimings,
+    ) -> Result<(ResponseHead, ResponseBody), Failure> {
+        let (parts, ()) = response.into_parts();
+        if parts.headers.len() > MAX_HEADER_FIELDS {
+            let detail = format!("the head has more than {MAX_HEADER_FIELDS} fields");
+            return Err(Failure::new(marks.phase(), FailureKind::ResponseTooLarge, detail));
+        }
+        let declared = parts.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+        let declared = declared.filter(|_| !is_head && !matches!(parts.status.as_u16(), 204 | 304));
+        let body = Http3Body {
+            stream,
+            _sender: self.sender,
+            failures: self.told,
+            content_length: declared,
+            received: 0,
+        };
+        let body = ResponseBody::from_quic(body, driver, marks, &parts.headers);
+        Ok((
+            ResponseHead {
+                status: parts.status,
+                version: parts.version,
+                reason: None,
+                headers: parts.headers,
+            },
+            body,
+        ))
+    }
+}

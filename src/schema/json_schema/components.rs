@@ -1,0 +1,116 @@
+//! The schemas of tables, and which others they refer to.
+
+use serde_json::{Map, Value, json};
+
+use super::field_schema::field_schema;
+use super::schema_role::{PREFIX, SchemaRole, item_role, schema_name};
+use crate::domain::MonitorType;
+use crate::schema::field::{Access, Field, FieldTable, FieldType};
+use crate::schema::table;
+
+/// A reference to the fields of `table` in answers of which the caller chose some (`select`).
+#[must_use]
+pub fn partial_schema_ref(table: &FieldTable) -> Value {
+    json!({"$ref": format!("{PREFIX}{}", partial_name(table))})
+}
+
+fn partial_name(table: &FieldTable) -> String {
+    format!("{}.some", table.name)
+}
+
+/// Every schema of the monitor types and the other inputs, by name.
+#[must_use]
+pub fn components() -> Map<String, Value> {
+    let kinds = MonitorType::ALL.iter().map(|kind| table::for_type(*kind));
+    let mut components = Map::new();
+    for table in kinds.chain(table::requests::OTHER_TABLES.iter().copied()) {
+        for role in [SchemaRole::Create, SchemaRole::Patch, SchemaRole::Response] {
+            add_schema(table, role, &mut components);
+        }
+    }
+    components
+}
+
+/// Adds the schema of `table` in `role`, and those that it refers to.
+pub fn add_schema(table: &'static FieldTable, role: SchemaRole, components: &mut Map<String, Value>) {
+    let name = schema_name(table, role);
+    if components.contains_key(&name) {
+        return;
+    }
+    if role == SchemaRole::Response && MonitorType::from_name(table.name).is_some() {
+        // Lists may be asked for some fields only, so what is always there stands apart from the fields.
+        components.insert(partial_name(table), object_schema(table, role, false));
+        let whole = json!({
+            "title": table.name,
+            "allOf": [partial_schema_ref(table)],
+            "required": required_fields(table, role),
+        });
+        components.insert(name, whole);
+    } else {
+        components.insert(name, object_schema(table, role, true));
+    }
+    for field in table.fields() {
+        match field.field_type {
+            FieldType::Object(part) => add_schema(part, role, components),
+            FieldType::List { items: FieldType::Object(part), .. } => {
+                add_schema(part, item_role(role), components);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn object_schema(table: &'static FieldTable, role: SchemaRole, complete: bool) -> Value {
+    let mut properties = Map::new();
+    if let Some(kind) = MonitorType::from_name(table.name) {
+        properties.insert("type".to_owned(), json!({"const": kind.name(), "description": "The type"}));
+    }
+    for field in table.fields() {
+        properties.insert(field.name.to_owned(), field_schema(field, role));
+    }
+    let mut schema = json!({
+        "title": table.name,
+        "description": table.description,
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": false,
+    });
+    let required = required_fields(table, role);
+    if complete && !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    schema
+}
+
+/// What has to be there in a create, and what is always there in an answer.
+fn required_fields(table: &'static FieldTable, role: SchemaRole) -> Vec<&'static str> {
+    let is_monitor = MonitorType::from_name(table.name).is_some();
+    let there = |field: &&&'static Field| match role {
+        SchemaRole::Create => field.required && field.access == Access::ReadWrite,
+        SchemaRole::Patch => false,
+        // Secrets of records are kept as hashes or sealed with the rest, and never shown at all.
+        SchemaRole::Response if field.secret && !is_monitor => false,
+        SchemaRole::Response => {
+            field.required
+                || field.default_value().is_some()
+                || is_monitor && ALWAYS_PRESENT.contains(&field.name)
+        }
+    };
+    let kind = (is_monitor && role == SchemaRole::Response).then_some("type");
+    kind.into_iter().chain(table.fields().iter().filter(there).map(|field| field.name)).collect()
+}
+
+/// What is there in every monitor that is answered, beside fields that are required or have a default
+/// (interface.md 2.1; behaviour.md 1 "req").
+const ALWAYS_PRESENT: &[&str] = &[
+    "id",
+    "home_location",
+    "locations",
+    "access_type",
+    "blackout_ids",
+    "customer_id",
+    "has_active_performance_alerts",
+    "has_performance_alerts",
+    "has_sla",
+    "monitor_uses_own_locations",
+];

@@ -1,0 +1,134 @@
+//! Bodies that show how an input looks. They hold no secret and no address of anybody.
+
+use serde_json::{Map, Value, json};
+
+use crate::domain::MonitorType;
+use crate::schema::field::{Access, Field, FieldTable, FieldType};
+use crate::syntax::text_format::TextFormat;
+
+/// A body that makes one: the required fields, and what its rules ask for beside them.
+#[must_use]
+pub fn create_example(table: &'static FieldTable) -> Value {
+    let wanted = |field: &&&'static Field| field.required && field.access == Access::ReadWrite;
+    let mut body: Map<String, Value> = table
+        .fields()
+        .iter()
+        .filter(wanted)
+        .map(|field| (field.name.to_owned(), field_example(table, field)))
+        .collect();
+    for name in extra_example_fields(table.name) {
+        if let Some(field) = table.field(name) {
+            body.insert(field.name.to_owned(), field_example(table, field));
+        }
+    }
+    Value::Object(body)
+}
+
+/// A body that changes one.
+#[must_use]
+pub fn patch_example(table: &'static FieldTable) -> Value {
+    if MonitorType::from_name(table.name).is_some() {
+        return json!({"enabled": false, "note": "Rests while the shop moves"});
+    }
+    let open = table.fields().iter().filter(|field| field.access == Access::ReadWrite && !field.secret);
+    let plain =
+        open.filter(|field| !matches!(field.field_type, FieldType::List { .. } | FieldType::Object(_)));
+    plain
+        .take(1)
+        .map(|field| (field.name.to_owned(), field_example(table, field)))
+        .collect::<Map<_, _>>()
+        .into()
+}
+
+/// Fields that an example has beside the required ones.
+fn extra_example_fields(table: &str) -> &'static [&'static str] {
+    match table {
+        "website-api" | "website-ssl-api" => &["api_steps"],
+        "browserscript" | "security-scan" => &["url"],
+        "Blackout" => &["from_date", "thru_date", "note"],
+        "MonitorClone" => &["name"],
+        "ApiStep" => &["assertions"],
+        "Sla" => &["availability"],
+        "Template" | "TemplatePreview" => &["kind", "method_id", "subject"],
+        "Assertion" | "Header" => &["value"],
+        "BlackoutBulkEdit" => &["update_one_time_action", "one_time_blackouts"],
+        _ => &[],
+    }
+}
+
+fn field_example(table: &FieldTable, field: &Field) -> Value {
+    if field.secret {
+        return Value::from("not-a-real-one");
+    }
+    match (table.name, field.name) {
+        ("Assertion", "source") => Value::from("Status Code"),
+        ("Assertion", "value") => Value::from("200"),
+        ("BlackoutBulkEdit", "update_persistent") => Value::Bool(false),
+        (_, "billing_plancode") => Value::from("basic"),
+        (_, "name") => Value::from("Shop, start page"),
+        (_, "step_name") => Value::from("Start page"),
+        (_, "port") => Value::from(443),
+        (_, "username" | "login") => Value::from("anna"),
+        (_, "note") => Value::from("The shop moves"),
+        (_, "recipient") => Value::from("anna@shop.example"),
+        (_, "availability") => Value::from(99.9),
+        (_, "event") => Value::from("deployment"),
+        (_, "description") => Value::from("Version 2.4 of the shop went live"),
+        (_, "home_location") => Value::from(1),
+        (_, "from_date") => Value::from("2031-05-01 22:00:00"),
+        (_, "thru_date") => Value::from("2031-05-01 23:30:00"),
+        _ => match field.default_value() {
+            Some(default) if !matches!(default, Value::Array(_)) => default,
+            _ => kind_example(table, &field.field_type),
+        },
+    }
+}
+
+fn kind_example(table: &FieldTable, kind: &FieldType) -> Value {
+    match kind {
+        FieldType::Bool => Value::Bool(true),
+        // Ids of what users made start at 100001.
+        FieldType::Int { min: 1, max: i64::MAX } => Value::from(100_001),
+        FieldType::Int { min, .. } => Value::from((*min).max(0)),
+        FieldType::IntEnum(choices) => choices.first().copied().into(),
+        FieldType::Float { min, .. } => Value::from(min.max(1.0)),
+        FieldType::Text { format, max, .. } => text_example(table, *format, *max),
+        FieldType::TextEnum(choices) => choices.first().copied().into(),
+        FieldType::List { items: FieldType::Object(part), .. } => json!([nested_create_example(table, part)]),
+        FieldType::List { items: of, .. } => json!([kind_example(table, of)]),
+        FieldType::Object(part) => create_example(part),
+        FieldType::Any => json!({}),
+    }
+}
+
+/// URLs of the steps of a monitor may be of either scheme, those of the monitor itself not.
+fn nested_create_example(table: &FieldTable, part: &'static FieldTable) -> Value {
+    let mut example = create_example(part);
+    if let Some(url) = example.get_mut("url") {
+        *url = text_example(table, TextFormat::HttpUrl, usize::MAX);
+    }
+    example
+}
+
+fn text_example(table: &FieldTable, format: TextFormat, max: usize) -> Value {
+    let encrypted = table.name.contains("ssl") || !table.name.starts_with("website");
+    Value::from(match format {
+        TextFormat::Any if max < 8 => "1",
+        TextFormat::Any => "some text",
+        TextFormat::Ipv4 | TextFormat::Ip => "192.0.2.10",
+        TextFormat::HttpUrl | TextFormat::HttpUrlTemplate if encrypted => "https://shop.example/",
+        TextFormat::HttpUrl | TextFormat::HttpUrlTemplate => "http://shop.example/",
+        TextFormat::Host | TextFormat::ServiceAddress(_) => "shop.example",
+        TextFormat::Email => "probe@shop.example",
+        TextFormat::Identifier => "order",
+        TextFormat::Token => "PURGE",
+        TextFormat::HeaderName => "Accept",
+        TextFormat::HeaderValue => "text/html",
+        TextFormat::Json => "{}",
+        TextFormat::Xml => "<project/>",
+        TextFormat::Script => "<script><step name=\"Front page\"><open url=\"/\"/></step></script>",
+        TextFormat::Base64 => "UEsDBA==",
+        TextFormat::TimeOfDay => "22:00",
+        TextFormat::LocalDateTime => "2031-05-01 22:00:00",
+    })
+}

@@ -1,0 +1,198 @@
+//! The schema of one field: its kind and bounds, and what each role adds.
+
+use serde_json::{Map, Value, json};
+
+use super::pattern::{format_name, pattern};
+use super::schema_role::{SchemaRole, item_role, schema_ref};
+use crate::schema::field::{Access, Field, FieldType};
+use crate::syntax::MASK;
+use crate::syntax::text_format::TextFormat;
+
+/// The schema of `field`, described.
+pub(super) fn field_schema(field: &Field, role: SchemaRole) -> Value {
+    let mut schema = match (role, field.access) {
+        (SchemaRole::Response, _) => response_schema(field),
+        (_, Access::ReadWrite) => request_schema(field, role),
+        // What is ignored may be anything, so that what was read can be sent back (behaviour.md 1).
+        _ => json!({"x-ignored": true}),
+    };
+    let mut about = field.description.to_owned();
+    match (role, field.access) {
+        (_, Access::ReadWrite) => {}
+        (SchemaRole::Response, _) => schema["readOnly"] = Value::Bool(true),
+        _ => about.push_str(". Set by Vigie: ignored here"),
+    }
+    if field.secret {
+        about.push_str(match role {
+            SchemaRole::Response => ". Masked",
+            SchemaRole::Create => ". Kept sealed",
+            SchemaRole::Patch => ". Kept sealed; `********` leaves it is",
+        });
+    }
+    if field.extension {
+        schema["x-extension"] = Value::Bool(true);
+    }
+    schema["description"] = Value::from(about);
+    if role == SchemaRole::Create
+        && field.access == Access::ReadWrite
+        && let Some(default) = field.default_value()
+    {
+        schema["default"] = default;
+    }
+    schema
+}
+
+/// What the intake takes for `field` in the form of version 3.
+fn request_schema(field: &Field, role: SchemaRole) -> Value {
+    let mut strict = kind_schema(&field.field_type, role, min_item_length(field));
+    let hides =
+        field.secret || matches!(field.field_type, FieldType::Text { format: TextFormat::Script, .. });
+    if hides && strict.get("pattern").is_some() {
+        // A mask stands for the value that is there, whatever form that has.
+        strict = json!({"anyOf": [strict, {"const": MASK}]});
+    }
+    let nullable = !field.required;
+    let no_default = field.default_value().is_none();
+    // An empty text unsets numbers and texts that have no default (behaviour.md 1, lenient inputs).
+    let empty = nullable
+        && no_default
+        && match field.field_type {
+            FieldType::Int { .. } => true,
+            FieldType::Text { min, format, .. } => min > 0 || format != TextFormat::Any,
+            _ => false,
+        };
+    match (nullable, empty) {
+        (false, _) => strict,
+        (true, true) => json!({"anyOf": [strict, {"enum": ["", null]}]}),
+        (true, false) => nullable_schema(strict),
+    }
+}
+
+/// What is shown of `field`.
+fn response_schema(field: &Field) -> Value {
+    let always = field.required || field.default_value().is_some();
+    if field.secret {
+        return json!({"type": ["string", "null"], "enum": ["", MASK, null]});
+    }
+    let strict = kind_schema(&field.field_type, SchemaRole::Response, 0);
+    if always { strict } else { nullable_schema(strict) }
+}
+
+/// Fewest characters of a text in the list that `field` holds: an empty one is no value there, unless the
+/// list has a default.
+fn min_item_length(field: &Field) -> usize {
+    usize::from(field.default_value().is_none() && !field.required)
+}
+
+fn nullable_schema(mut schema: Value) -> Value {
+    if schema.get("$ref").is_some() {
+        return json!({"anyOf": [schema, {"type": "null"}]});
+    }
+    if let Some(Value::Array(choices)) = schema.get_mut("enum") {
+        choices.push(Value::Null);
+    }
+    if let Some(Value::String(kind)) = schema.get("type").cloned() {
+        schema["type"] = json!([kind, "null"]);
+    }
+    if let Some(Value::Array(kinds)) = schema.get_mut("anyOf") {
+        kinds.push(json!({"type": "null"}));
+    }
+    schema
+}
+
+fn kind_schema(kind: &FieldType, role: SchemaRole, item_min: usize) -> Value {
+    match kind {
+        FieldType::Bool => json!({"type": "boolean"}),
+        FieldType::Int { min, max } => {
+            let mut schema = json!({"type": "integer"});
+            // Without a bound of its own a number is held to those of 64 bits.
+            schema["minimum"] = json!(min);
+            schema["maximum"] = json!(max);
+            schema
+        }
+        FieldType::IntEnum(choices) => json!({"type": "integer", "enum": choices}),
+        FieldType::Float { min, max } => {
+            let mut schema = json!({"type": "number"});
+            if min.is_finite() {
+                schema["minimum"] = json!(min);
+            }
+            if max.is_finite() {
+                schema["maximum"] = json!(max);
+            }
+            schema
+        }
+        FieldType::Text { min, max, format } => text_schema(*min, *max, *format, role),
+        FieldType::TextEnum(choices) => choice_schema(choices, role),
+        FieldType::List { items: of, min, max } => {
+            let mut items = kind_schema(of, item_role(role), 0);
+            if let FieldType::Text { min: 0, .. } = of
+                && item_min > 0
+                && role != SchemaRole::Response
+            {
+                items["minLength"] = json!(item_min);
+            }
+            let mut schema = json!({"type": "array", "items": items, "maxItems": max});
+            if *min > 0 && role != SchemaRole::Response {
+                schema["minItems"] = json!(min);
+            }
+            schema
+        }
+        FieldType::Object(table) => schema_ref(table, role),
+        FieldType::Any => json!({}),
+    }
+}
+
+fn text_schema(min: usize, max: usize, format: TextFormat, role: SchemaRole) -> Value {
+    let mut schema = Map::new();
+    schema.insert("type".to_owned(), json!("string"));
+    if role == SchemaRole::Response && matches!(format, TextFormat::TimeOfDay | TextFormat::LocalDateTime) {
+        // Answered by Vigie in its own writing.
+    } else if min > 0 && role != SchemaRole::Response {
+        schema.insert("minLength".to_owned(), json!(min));
+    }
+    schema.insert("maxLength".to_owned(), json!(max));
+    if role == SchemaRole::Response {
+        return Value::Object(schema);
+    }
+    if let Some(name) = format_name(format) {
+        schema.insert("format".to_owned(), json!(name));
+    }
+    match format {
+        TextFormat::Ip => {
+            schema.insert("anyOf".to_owned(), json!([{"format": "ipv4"}, {"format": "ipv6"}]));
+        }
+        TextFormat::Json => {
+            schema.insert("contentMediaType".to_owned(), json!("application/json"));
+        }
+        TextFormat::Xml => {
+            schema.insert("contentMediaType".to_owned(), json!("application/xml"));
+        }
+        TextFormat::Base64 => {
+            schema.insert("contentEncoding".to_owned(), json!("base64"));
+        }
+        _ => {}
+    }
+    if let Some(pattern) = pattern(format) {
+        schema.insert("pattern".to_owned(), json!(pattern));
+    }
+    Value::Object(schema)
+}
+
+/// Words; as inputs also the numbers that look like them (behaviour.md 1: `use_ssl_version` as a number).
+fn choice_schema(choices: &[&str], role: SchemaRole) -> Value {
+    let mut taken: Vec<Value> = choices.iter().copied().map(Value::from).collect();
+    if role == SchemaRole::Response {
+        return json!({"type": "string", "enum": taken});
+    }
+    for choice in choices {
+        // JSON does not tell 1.0 from 1, so that `1.0` has to be a text.
+        if let Some(whole) = choice.parse::<i64>().ok().filter(|number| number.to_string() == **choice) {
+            taken.push(Value::from(whole));
+        } else if let Some(number) =
+            choice.parse::<f64>().ok().filter(|n| n.fract() != 0.0 && format!("{n:?}") == **choice)
+        {
+            taken.push(Value::from(number));
+        }
+    }
+    json!({"enum": taken})
+}

@@ -1,0 +1,300 @@
+//! The validated fields of one monitor, small in memory.
+
+use std::cell::LazyCell;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::field::{Access, FieldTable, FieldType};
+use super::secret_values::{SecretMode, apply_secret_mode, extract_secrets, insert_secrets};
+use super::table;
+use super::typed::monitor::MonitorSettings;
+use super::typed::{InvalidSettings, deserialize_fields, find_type_error};
+use crate::domain::{LocationMode, MonitorType};
+use crate::script::ScriptSummary;
+
+/// The fields of a monitor as its author set them, checked against the field table. Fields that were
+/// not set answer with the default of the table. Only what differs from the default takes memory.
+#[derive(Clone, PartialEq)]
+pub struct MonitorDocument {
+    monitor_type: MonitorType,
+    /// Sorted by the position of the field in the table of `kind`.
+    entries: Box<[DocumentEntry]>,
+    settings: MonitorSettings,
+}
+
+/// A value that differs from the default of its field.
+#[derive(Clone)]
+enum DocumentEntry {
+    /// One of the few values of its field, shared by all documents.
+    Shared(u16, &'static Value),
+    Owned(u16, Box<Value>),
+}
+
+impl MonitorDocument {
+    /// The document of `values` in their version 3 form, such as those from the store. What the table does not know
+    /// is left out.
+    ///
+    /// # Errors
+    /// A value that is not of the kind of its field, such as a choice that there is not.
+    pub fn new(kind: MonitorType, values: Map<String, Value>) -> Result<Self, InvalidSettings> {
+        let table = table::for_type(kind);
+        let mut entries = Vec::with_capacity(values.len());
+        for (name, value) in values {
+            if let Some(position) = table.position(&name) {
+                entries.extend(DocumentEntry::new(table, position, value)?);
+            }
+        }
+        entries.sort_by_key(DocumentEntry::position);
+        let settings = MonitorSettings::from_values(kind, &|position, _| find_value(&entries, position))?;
+        Ok(Self { monitor_type: kind, entries: entries.into_boxed_slice(), settings })
+    }
+
+    /// Puts together what [`MonitorDocument::to_stored`] without secrets and [`MonitorDocument::secrets`] took apart.
+    ///
+    /// # Errors
+    /// As [`MonitorDocument::new`].
+    pub fn with_secrets(
+        kind: MonitorType,
+        mut stored: Map<String, Value>,
+        secrets: Value,
+    ) -> Result<Self, InvalidSettings> {
+        let table = table::for_type(kind);
+        if let Value::Object(secrets) = secrets {
+            for (name, secret) in secrets {
+                // What was left of the value may have been no more than the default, which is not stored.
+                let default = || table.default_at(table.position(&name)?).cloned();
+                let mut value = stored.get_mut(&name).map(Value::take).or_else(default).unwrap_or_default();
+                insert_secrets(&mut value, secret);
+                stored.insert(name, value);
+            }
+        }
+        Self::new(kind, stored)
+    }
+
+    /// This document without secrets.
+    #[must_use]
+    pub fn without_secrets(&self) -> Self {
+        let table = table::for_type(self.monitor_type);
+        let open = |entry: &DocumentEntry| {
+            let position = entry.position();
+            let value =
+                apply_secret_mode(table.fields()[position], entry.value().clone(), SecretMode::Omitted)?;
+            let differs = table.default_at(position) != Some(&value);
+            differs.then(|| match entry {
+                DocumentEntry::Shared(..) => entry.clone(),
+                DocumentEntry::Owned(at, _) => DocumentEntry::Owned(*at, Box::new(value)),
+            })
+        };
+        Self { entries: self.entries.iter().filter_map(open).collect(), ..*self }
+    }
+
+    /// The type that the fields belong to.
+    #[must_use]
+    pub fn monitor_type(&self) -> MonitorType {
+        self.monitor_type
+    }
+
+    /// The value set for `field`, or its default; `None` where there is neither.
+    #[must_use]
+    pub fn value(&self, field: &str) -> Option<&Value> {
+        let table = table::for_type(self.monitor_type);
+        let position = table.position(field)?;
+        self.entry(position).or_else(|| table.default_at(position))
+    }
+
+    /// Whether `field` was set to something else than its default.
+    #[must_use]
+    pub fn is_set(&self, field: &str) -> bool {
+        table::for_type(self.monitor_type)
+            .position(field)
+            .is_some_and(|position| self.entry(position).is_some())
+    }
+
+    /// What the monitor is planned and alerts by.
+    #[must_use]
+    pub fn settings(&self) -> &MonitorSettings {
+        &self.settings
+    }
+
+    /// Typed settings, such as those of a probe.
+    ///
+    /// # Errors
+    /// A field that is missing, or whose value cannot be used.
+    pub fn to_typed<'a, T: Deserialize<'a>>(&'a self) -> Result<T, InvalidSettings> {
+        deserialize_fields(table::for_type(self.monitor_type), &|position, _| {
+            find_value(&self.entries, position)
+        })
+    }
+
+    /// A text; `None` when it is neither set nor has a default.
+    pub(in crate::schema) fn text(&self, field: &str) -> Option<&str> {
+        self.value(field).and_then(Value::as_str)
+    }
+
+    /// A whole number; 0 when it is neither set nor has a default.
+    pub(in crate::schema) fn number(&self, field: &str) -> i64 {
+        self.value(field).and_then(Value::as_i64).unwrap_or_default()
+    }
+
+    /// A yes or no; no when it is neither set nor has a default.
+    pub(in crate::schema) fn flag(&self, field: &str) -> bool {
+        self.value(field).and_then(Value::as_bool).unwrap_or_default()
+    }
+
+    /// The entries of an array; none when it is neither set nor has a default.
+    pub(in crate::schema) fn list(&self, field: &str) -> &[Value] {
+        self.value(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    }
+
+    /// The values that differ from their defaults, in the order of the table: what the store keeps and
+    /// [`MonitorDocument::new`] takes.
+    #[must_use]
+    pub fn to_stored(&self, secrets: SecretMode) -> Map<String, Value> {
+        let fields = table::for_type(self.monitor_type).fields();
+        self.entries
+            .iter()
+            .filter_map(|entry| {
+                let field = fields[entry.position()];
+                Some((field.name.to_owned(), apply_secret_mode(field, entry.value().clone(), secrets)?))
+            })
+            .collect()
+    }
+
+    /// The secrets alone, in their places: objects hold nothing else, arrays have their full length with null
+    /// for what has none. `None` without any. What a store seals and [`MonitorDocument::with_secrets`] takes.
+    #[must_use]
+    pub fn secrets(&self) -> Option<Value> {
+        let fields = table::for_type(self.monitor_type).fields();
+        let secret = |entry: &DocumentEntry| {
+            let field = fields[entry.position()];
+            Some((field.name.to_owned(), extract_secrets(field, entry.value())?))
+        };
+        let secrets: Map<String, Value> = self.entries.iter().filter_map(secret).collect();
+        (!secrets.is_empty()).then_some(Value::Object(secrets))
+    }
+
+    /// Every field that has a value, defaults included, in the order of the table and in version 3 form.
+    /// Of the fields that Vigie sets, those are among them that follow from the others (fields.md 3).
+    #[must_use]
+    pub fn to_json(&self, secrets: SecretMode) -> Map<String, Value> {
+        let table = table::for_type(self.monitor_type);
+        let script = LazyCell::new(|| self.script_summary());
+        table
+            .fields()
+            .iter()
+            .enumerate()
+            .filter_map(|(position, field)| {
+                let value = match self.entry(position).or_else(|| table.default_at(position)) {
+                    Some(value) => value.clone(),
+                    None => self.derived_value(field.name, &script)?,
+                };
+                Some((field.name.to_owned(), apply_secret_mode(field, value, secrets)?))
+            })
+            .collect()
+    }
+
+    /// The value of a field that Vigie sets and that follows from the others.
+    fn derived_value(
+        &self,
+        name: &str,
+        script: &LazyCell<Option<ScriptSummary>, impl FnOnce() -> Option<ScriptSummary>>,
+    ) -> Option<Value> {
+        let follows = match name {
+            "transaction_steps" => return Some(Value::from(script.as_ref()?.steps)),
+            "transaction_events" => return Some(Value::from(script.as_ref()?.events)),
+            "is_transaction" => script.as_ref().map(ScriptSummary::is_transaction),
+            "monitor_uses_own_locations" => Some(!self.list("locations").is_empty()),
+            "has_capture" => {
+                let level = self.value("capture").and_then(|capture| capture.get("level"));
+                Some(level.and_then(Value::as_str) != Some("Disabled"))
+            }
+            "has_content_views" => Some(!self.list("content_views").is_empty()),
+            "has_user_experience" => Some(self.flag("user_experience_enabled")),
+            "has_multipop" => Some(self.settings.location_mode == LocationMode::MultiPop),
+            _ => None,
+        };
+        follows.map(Value::Bool)
+    }
+
+    fn entry(&self, position: usize) -> Option<&Value> {
+        find_value(&self.entries, position)
+    }
+}
+
+/// The value of the field at `position`, where it differs from its default.
+fn find_value(entries: &[DocumentEntry], position: usize) -> Option<&Value> {
+    let found = entries.binary_search_by_key(&position, DocumentEntry::position);
+    found.ok().map(|at| entries[at].value())
+}
+
+impl DocumentEntry {
+    /// `None` for nulls, defaults and what is not an author's to set.
+    fn new(
+        table: &'static FieldTable,
+        position: usize,
+        value: Value,
+    ) -> Result<Option<Self>, InvalidSettings> {
+        let field = table.fields()[position];
+        let settable = matches!(field.access, Access::ReadWrite | Access::ReadOnlyInV3);
+        let value = with_object_defaults(&field.field_type, value);
+        if !settable || value.is_null() || table.default_at(position) == Some(&value) {
+            return Ok(None);
+        }
+        let Ok(at) = u16::try_from(position) else { return Ok(None) };
+        if let Some(known) = table.shared_value_at(position, &value) {
+            return Ok(Some(Self::Shared(at, known)));
+        }
+        match find_type_error(field, &value) {
+            None => Ok(Some(Self::Owned(at, Box::new(value)))),
+            Some(error) => Err(error),
+        }
+    }
+
+    fn position(&self) -> usize {
+        match self {
+            Self::Shared(position, _) | Self::Owned(position, _) => usize::from(*position),
+        }
+    }
+
+    fn value(&self) -> &Value {
+        match self {
+            Self::Shared(_, value) => value,
+            Self::Owned(_, value) => value,
+        }
+    }
+}
+
+/// An object with the defaults of what it leaves open, in the order of its table; all else as it is.
+fn with_object_defaults(kind: &FieldType, value: Value) -> Value {
+    match (kind, value) {
+        (FieldType::Object(part), Value::Object(mut given)) => {
+            let mut all = part.defaults();
+            all.append(&mut given);
+            Value::Object(all)
+        }
+        (_, value) => value,
+    }
+}
+
+impl PartialEq for DocumentEntry {
+    fn eq(&self, other: &Self) -> bool {
+        self.position() == other.position() && self.value() == other.value()
+    }
+}
+
+/// Shows no value: some are secrets, and all are long.
+impl std::fmt::Debug for MonitorDocument {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let fields = table::for_type(self.monitor_type).fields();
+        let names: Vec<_> = self.entries.iter().map(|entry| fields[entry.position()].name).collect();
+        f.debug_struct("Document")
+            .field("kind", &self.monitor_type)
+            .field("set", &names)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+#[path = "monitor_document_tests.rs"]
+mod tests;

@@ -1,0 +1,352 @@
+//! Reads the fields of one table, and collects every fault on the way.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use super::input_format::{InputFormat, SecretReader, SecretSource};
+use super::messages::{is_empty, quote_node};
+use crate::schema::field::{Access, Field, FieldTable, FieldType, LegacyEncoding};
+use crate::syntax::node::{Node, NodeValue, Position};
+use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, display_value, truncate_value};
+
+/// Faults of one reading that are named; beyond, reading on would only cost time.
+const MAX_ERRORS: usize = 100;
+
+/// One reading of one text.
+pub struct FieldReader<'a> {
+    pub(super) format: InputFormat,
+    secrets: SecretReader<'a>,
+    /// The faults found so far.
+    pub errors: Vec<ValidationError>,
+}
+
+impl<'a> FieldReader<'a> {
+    /// A reading in `form`; `secrets` is asked for what `<field>_file` and `<field>_env` name.
+    #[must_use]
+    pub fn new(form: InputFormat, secrets: SecretReader<'a>) -> Self {
+        Self { format: form, secrets, errors: Vec::new() }
+    }
+
+    /// The fields of `table` that stand in `node`, those at the top of `skipped` aside; what is not set
+    /// any more is null. `complete` asks for all required fields.
+    pub fn read_fields(
+        &mut self,
+        table: &'static FieldTable,
+        node: &Node,
+        skipped: &[&str],
+        complete: bool,
+    ) -> Map<String, Value> {
+        self.read_object(table, node, "", skipped, complete)
+    }
+
+    /// Whether so much is wrong that the rest is not read; says so once.
+    pub(super) fn too_many_errors(&mut self, place: Position) -> bool {
+        if self.errors.len() == MAX_ERRORS {
+            let message = format!("more than {MAX_ERRORS} things are wrong; what follows was not read");
+            self.errors.push(ValidationError::new(ValidationErrorKind::Conflict, "", place, message));
+        }
+        self.errors.len() > MAX_ERRORS
+    }
+
+    pub(super) fn read_object(
+        &mut self,
+        table: &'static FieldTable,
+        node: &Node,
+        path: &str,
+        skipped: &[&str],
+        complete: bool,
+    ) -> Map<String, Value> {
+        let NodeValue::Map(entries) = &node.value else {
+            let message = format!("{} must be a map of fields, not {}", display_path(path), quote_node(node));
+            self.errors.push(
+                ValidationError::new(ValidationErrorKind::Type, path, node.position, message)
+                    .with_value(display_value(node)),
+            );
+            return Map::new();
+        };
+        let mut found = Map::new();
+        let mut seen: HashSet<&str> = HashSet::new();
+        for (key, value) in entries {
+            if self.too_many_errors(key.position) {
+                return Map::new();
+            }
+            let inner = join_path(path, &key.name);
+            if !seen.insert(&key.name) {
+                let message = format!("`{inner}` stands here a second time");
+                self.errors.push(ValidationError::new(
+                    ValidationErrorKind::DuplicateField,
+                    inner,
+                    key.position,
+                    message,
+                ));
+                continue;
+            }
+            if !skipped.contains(&key.name.as_str()) {
+                self.read_entry(table, &key.name, key.position, value, &inner, complete, &mut found);
+            }
+        }
+        if complete {
+            self.check_required(table, node, path, &mut found);
+            fill_object_defaults(table, &mut found);
+        }
+        in_table_order(table, found, path.is_empty())
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one entry of one map, with all that is known of it")]
+    fn read_entry(
+        &mut self,
+        table: &'static FieldTable,
+        name: &str,
+        place: Position,
+        node: &Node,
+        path: &str,
+        complete: bool,
+        found: &mut Map<String, Value>,
+    ) {
+        let field = match self.format {
+            InputFormat::Legacy => table.legacy_field(name),
+            InputFormat::V3 | InputFormat::File => table.field(name),
+        };
+        let Some(field) = field else {
+            return self.read_unknown_entry(table, name, place, node, path, found);
+        };
+        let ignored = match field.access {
+            Access::ReadWrite => field.legacy == LegacyEncoding::Hidden && self.format == InputFormat::Legacy,
+            Access::ReadOnlyInV3 => self.format == InputFormat::V3,
+            Access::ReadOnly if self.format == InputFormat::File => {
+                let message = format!("`{path}` is set by Vigie");
+                let fault = ValidationError::new(ValidationErrorKind::ReadOnly, path, place, message)
+                    .with_value(display_value(node));
+                return self.errors.push(fault.with_hint("remove it"));
+            }
+            Access::ReadOnly | Access::Ignored => true,
+        };
+        if ignored {
+            return;
+        }
+        if field.secret && found.contains_key(field.name) {
+            let message = format!("`{path}` is given a second time");
+            return self.errors.push(ValidationError::new(
+                ValidationErrorKind::DuplicateField,
+                path,
+                place,
+                message,
+            ));
+        }
+        if let Some(value) = self.read_value(field, &field.field_type, node, path, complete) {
+            if value.is_null() && field.required {
+                let fault = ValidationError::new(
+                    ValidationErrorKind::MissingField,
+                    path,
+                    node.position,
+                    format!("`{path}` is required"),
+                );
+                // It is not missing as well.
+                found.entry(field.name).or_insert(Value::Null);
+                return self.errors.push(fault.with_value("null"));
+            }
+            merge(found, field.name, value);
+        } else if field.required {
+            // Its own fault is there already: it is not missing as well.
+            found.entry(field.name).or_insert(Value::Null);
+        }
+    }
+
+    /// Names that are no fields: those of secrets elsewhere, and the legacy ones for parts of an object.
+    fn read_unknown_entry(
+        &mut self,
+        table: &'static FieldTable,
+        name: &str,
+        place: Position,
+        node: &Node,
+        path: &str,
+        found: &mut Map<String, Value>,
+    ) {
+        match self.format {
+            InputFormat::Legacy => self.read_indexed_choice(table, name, node, path, found),
+            InputFormat::File if secret_field(table, name).is_some() => {
+                self.read_secret_reference(table, name, node, path, found);
+            }
+            InputFormat::V3 | InputFormat::File => {
+                let message = format!("`{}` is no field of `{}`", truncate_value(path), table.name);
+                let fault = ValidationError::new(ValidationErrorKind::UnknownField, path, place, message);
+                let known = table.fields().iter().map(|field| field.name);
+                self.errors.push(match closest_match(name, known) {
+                    Some(near) => fault.with_hint(format!("did you mean `{near}`?")),
+                    None => fault.with_hint("remove it"),
+                });
+            }
+        }
+    }
+
+    /// `capture_level` and the like; names that are nothing are ignored in the legacy API.
+    fn read_indexed_choice(
+        &mut self,
+        table: &'static FieldTable,
+        name: &str,
+        node: &Node,
+        path: &str,
+        found: &mut Map<String, Value>,
+    ) {
+        for field in table.fields() {
+            let (LegacyEncoding::Indexed { name: own, choice_field: inner }, FieldType::Object(part)) =
+                (field.legacy, field.field_type)
+            else {
+                continue;
+            };
+            let Some(FieldType::TextEnum(choices)) = part.field(inner).map(|inner| inner.field_type) else {
+                continue;
+            };
+            if own != name || is_empty(node) {
+                continue;
+            }
+            let kind = FieldType::Int { min: 0, max: i64::try_from(choices.len()).unwrap_or(i64::MAX) - 1 };
+            let index = self.read_value(field, &kind, node, path, true).and_then(|value| value.as_u64());
+            let choice = index.and_then(|index| choices.get(usize::try_from(index).ok()?));
+            if let Some(choice) = choice {
+                let slot = found.entry(field.name).or_insert_with(|| Value::Object(Map::new()));
+                if let Value::Object(object) = slot {
+                    object.insert(inner.to_owned(), Value::from(*choice));
+                }
+            }
+        }
+    }
+
+    fn read_secret_reference(
+        &mut self,
+        table: &'static FieldTable,
+        name: &str,
+        node: &Node,
+        path: &str,
+        found: &mut Map<String, Value>,
+    ) {
+        let Some((field, from_file)) = secret_field(table, name) else { return };
+        let Some(source) = node.as_text().filter(|text| !text.is_empty()) else {
+            let wanted = if from_file { "the path of a file" } else { "the name of a variable" };
+            let message = format!("`{path}` must be {wanted}, not {}", quote_node(node));
+            return self.errors.push(ValidationError::new(
+                ValidationErrorKind::Type,
+                path,
+                node.position,
+                message,
+            ));
+        };
+        if found.contains_key(field.name) {
+            let message = format!("`{path}` gives `{}` a second time", field.name);
+            return self.errors.push(ValidationError::new(
+                ValidationErrorKind::DuplicateField,
+                path,
+                node.position,
+                message,
+            ));
+        }
+        let at = if from_file { SecretSource::File(source) } else { SecretSource::Env(source) };
+        match (self.secrets)(at) {
+            Ok(text) => {
+                let read = Node { value: NodeValue::Text(text), position: node.position };
+                let value = self.read_value(field, &field.field_type, &read, path, true);
+                found.insert(field.name.to_owned(), value.unwrap_or(Value::Null));
+            }
+            Err(reason) => {
+                let message = format!("`{path}`: cannot read `{}`: {reason}", truncate_value(source));
+                self.errors.push(
+                    ValidationError::new(ValidationErrorKind::Secret, path, node.position, message)
+                        .with_value(source),
+                );
+                found.insert(field.name.to_owned(), Value::Null);
+            }
+        }
+    }
+
+    /// Names what is missing; in sub-objects also fills in the defaults, so that they are whole.
+    fn check_required(
+        &mut self,
+        table: &'static FieldTable,
+        node: &Node,
+        path: &str,
+        found: &mut Map<String, Value>,
+    ) {
+        for field in table.fields().iter().filter(|field| field.is_settable()) {
+            if found.contains_key(field.name) {
+                continue;
+            }
+            match field.default_value() {
+                _ if field.required => {
+                    let name =
+                        if self.format == InputFormat::Legacy { field.legacy_name() } else { field.name };
+                    let inner = join_path(path, name);
+                    let message = format!("`{inner}` is required");
+                    self.errors.push(ValidationError::new(
+                        ValidationErrorKind::MissingField,
+                        inner,
+                        node.position,
+                        message,
+                    ));
+                }
+                Some(default) if !path.is_empty() => {
+                    found.insert(field.name.to_owned(), default);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The secret field that `<field>_file` (true) or `<field>_env` (false) stands for.
+fn secret_field(table: &'static FieldTable, name: &str) -> Option<(&'static Field, bool)> {
+    let (base, from_file) = match (name.strip_suffix("_file"), name.strip_suffix("_env")) {
+        (Some(base), _) => (base, true),
+        (None, Some(base)) => (base, false),
+        (None, None) => return None,
+    };
+    table.field(base).filter(|field| field.secret).map(|field| (field, from_file))
+}
+
+/// Sets `name`, where an object that is there already keeps what the new one does not say.
+fn merge(found: &mut Map<String, Value>, name: &str, value: Value) {
+    match (found.get_mut(name), value) {
+        (Some(Value::Object(old)), Value::Object(new)) => {
+            for (name, value) in new {
+                old.entry(name).or_insert(value);
+            }
+        }
+        (_, value) => {
+            found.insert(name.to_owned(), value);
+        }
+    }
+}
+
+/// Fills in what the parts of an object leave open.
+fn fill_object_defaults(table: &FieldTable, found: &mut Map<String, Value>) {
+    for field in table.fields() {
+        if let (FieldType::Object(part), Some(Value::Object(object))) =
+            (field.field_type, found.get_mut(field.name))
+        {
+            for (name, default) in part.defaults() {
+                object.entry(name).or_insert(default);
+            }
+        }
+    }
+}
+
+/// In the order of the table. Nulls stay at the top, where they unset; further in they are defaults.
+fn in_table_order(table: &FieldTable, mut found: Map<String, Value>, top: bool) -> Map<String, Value> {
+    let settle = |field: &'static Field, value: Value| match value {
+        Value::Null if !top => field.default_value(),
+        value => Some(value),
+    };
+    table
+        .fields()
+        .iter()
+        .filter_map(|field| Some((field.name.to_owned(), settle(field, found.remove(field.name)?)?)))
+        .collect()
+}
+
+fn join_path(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+fn display_path(path: &str) -> String {
+    if path.is_empty() { "this".to_owned() } else { format!("`{path}`") }
+}

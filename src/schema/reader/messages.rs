@@ -1,0 +1,24 @@
+//! How messages name a value.
+
+use crate::syntax::display_value;
+use crate::syntax::node::{Node, NodeValue};
+
+pub(super) fn quote_node(node: &Node) -> String {
+    quote_value(&display_value(node), node)
+}
+
+pub(super) fn quote_value(given: &str, node: &Node) -> String {
+    match &node.value {
+        NodeValue::List(_) | NodeValue::Map(_) => given.to_owned(),
+        NodeValue::Text(text) if !text.is_empty() && text.parse::<f64>().is_ok() => {
+            format!("the text `{given}`")
+        }
+        NodeValue::Text(text) if text.is_empty() => "empty".to_owned(),
+        _ => format!("`{given}`"),
+    }
+}
+
+/// Whether `node` is an empty text.
+pub(super) fn is_empty(node: &Node) -> bool {
+    node.as_text().is_some_and(str::is_empty)
+}

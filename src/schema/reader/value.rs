@@ -1,0 +1,317 @@
+//! Reads one value: its type and bounds, and how each form writes it.
+
+use serde_json::Value;
+
+use super::fields::FieldReader;
+use super::input_format::InputFormat;
+use super::messages::{is_empty, quote_node, quote_value};
+use crate::schema::field::{Field, FieldType, LegacyEncoding};
+use crate::schema::url_credentials;
+use crate::script;
+use crate::syntax::node::{Node, NodeValue};
+use crate::syntax::text_format::TextFormat;
+use crate::syntax::{
+    MASK, ValidationError, ValidationErrorKind, closest_match, display_value, truncate_value,
+};
+
+impl FieldReader<'_> {
+    /// `None` when there is a fault, null when the value is to be unset.
+    pub(super) fn read_value(
+        &mut self,
+        field: &Field,
+        kind: &FieldType,
+        node: &Node,
+        path: &str,
+        complete: bool,
+    ) -> Option<Value> {
+        if node.is_null() || self.is_unset(field, kind, node) {
+            return Some(Value::Null);
+        }
+        match *kind {
+            FieldType::Object(table) => {
+                Some(Value::Object(self.read_object(table, node, path, &[], complete)))
+            }
+            FieldType::List { items: of, min, max } => self.read_list(field, of, (min, max), node, path),
+            FieldType::Text { min, max, format } => {
+                self.read_text(field, kind, (min, max), format, node, path)
+            }
+            _ => match self.read_scalar(field, kind, node) {
+                Some(value) => Some(value),
+                None => self.reject(field, kind, node, path),
+            },
+        }
+    }
+
+    /// Whether an empty text stands for no value: `port: ""` (behaviour.md 1), and all that is unset in
+    /// the legacy API.
+    fn is_unset(&self, field: &Field, kind: &FieldType, node: &Node) -> bool {
+        if !is_empty(node) {
+            return false;
+        }
+        let no_default = field.default_value().is_none();
+        match kind {
+            FieldType::Int { .. } => no_default || self.format == InputFormat::Legacy,
+            // Required, it is missing then: the legacy API has no other word for unset (behaviour.md 2).
+            FieldType::Text { .. } => no_default && (!field.required || self.format == InputFormat::Legacy),
+            FieldType::TextEnum(choices) => !choices.contains(&"") && self.format == InputFormat::Legacy,
+            _ => self.format == InputFormat::Legacy,
+        }
+    }
+
+    fn read_list(
+        &mut self,
+        field: &Field,
+        of: &'static FieldType,
+        (min, max): (usize, usize),
+        node: &Node,
+        path: &str,
+    ) -> Option<Value> {
+        let NodeValue::List(items) = &node.value else {
+            let message = format!("`{path}` must be a list, not {}", quote_node(node));
+            self.errors.push(
+                ValidationError::new(ValidationErrorKind::Type, path, node.position, message)
+                    .with_value(display_value(node)),
+            );
+            return None;
+        };
+        if items.len() < min || items.len() > max {
+            let bound = if items.len() < min { format!("at least {min}") } else { format!("at most {max}") };
+            let entries = if bound.ends_with(" 1") { "entry" } else { "entries" };
+            let message = format!("`{path}` must have {bound} {entries}, not {}", items.len());
+            let fault = ValidationError::new(ValidationErrorKind::Length, path, node.position, message);
+            self.errors.push(fault.with_value(items.len().to_string()));
+            return None;
+        }
+        let before = self.errors.len();
+        let mut values = Vec::with_capacity(items.len());
+        for (index, item) in items.iter().enumerate() {
+            if self.too_many_errors(item.position) {
+                break;
+            }
+            let inner = format!("{path}[{index}]");
+            match self.read_value(field, of, item, &inner, true) {
+                Some(Value::Null) => {
+                    let message = format!("`{inner}` must be {}, not empty", of.expected());
+                    self.errors.push(ValidationError::new(
+                        ValidationErrorKind::Type,
+                        inner,
+                        item.position,
+                        message,
+                    ));
+                }
+                Some(value) => values.push(value),
+                None => {}
+            }
+        }
+        (self.errors.len() == before).then_some(Value::Array(values))
+    }
+
+    fn read_text(
+        &mut self,
+        field: &Field,
+        kind: &FieldType,
+        (min, max): (usize, usize),
+        format: TextFormat,
+        node: &Node,
+        path: &str,
+    ) -> Option<Value> {
+        let Some(text) = self.as_text(node) else { return self.reject(field, kind, node, path) };
+        if text == MASK && (field.secret || format == TextFormat::Script) {
+            return self.read_masked(field, node, path, text);
+        }
+        let length = text.chars().count();
+        let problem = if length < min {
+            Some((ValidationErrorKind::Length, format!("`{path}` must not be empty")))
+        } else if length > max {
+            let message = format!("`{path}` must have at most {max} characters, not {length}");
+            Some((ValidationErrorKind::Length, message))
+        } else if format.matches(&text) {
+            None
+        } else {
+            let given = display_given(field, node);
+            Some((
+                ValidationErrorKind::Format,
+                format!("`{path}` must be {}, not `{given}`", format.expected()),
+            ))
+        };
+        match problem {
+            Some((rule, message)) => {
+                let fault = ValidationError::new(rule, path, node.position, message)
+                    .with_value(display_given(field, node));
+                self.errors.push(fault);
+                None
+            }
+            None => Some(Value::String(text)),
+        }
+    }
+
+    /// A masked secret: kept as it is where an old value can stand in for it, a fault in files.
+    fn read_masked(&mut self, field: &Field, node: &Node, path: &str, text: String) -> Option<Value> {
+        if self.format != InputFormat::File {
+            return Some(Value::String(text));
+        }
+        let name = field.name;
+        let message = format!("`{path}` is masked: `{MASK}` is not its value");
+        let hint = format!(
+            "give the value itself, or name its file as `{name}_file` or its variable as `{name}_env`"
+        );
+        self.errors.push(
+            ValidationError::new(ValidationErrorKind::Secret, path, node.position, message)
+                .with_value(MASK)
+                .with_hint(hint),
+        );
+        None
+    }
+
+    fn as_text(&self, node: &Node) -> Option<String> {
+        match &node.value {
+            NodeValue::Text(text) => Some(text.clone()),
+            NodeValue::Int(number) if self.format == InputFormat::Legacy => Some(number.to_string()),
+            NodeValue::Float(number) if self.format == InputFormat::Legacy => Some(number.to_string()),
+            _ => None,
+        }
+    }
+
+    fn read_scalar(&self, field: &Field, kind: &FieldType, node: &Node) -> Option<Value> {
+        match *kind {
+            FieldType::Bool => self.as_flag(field, node).map(Value::Bool),
+            FieldType::Int { min, max } => {
+                self.as_int(node).filter(|number| (min..=max).contains(number)).map(Value::from)
+            }
+            FieldType::IntEnum(choices) => {
+                self.as_int(node).filter(|number| choices.contains(number)).map(Value::from)
+            }
+            FieldType::Float { min, max } => self.as_number(node, min, max),
+            FieldType::TextEnum(choices) => {
+                let word = self.choice_name(field, node)?;
+                choices.iter().find(|choice| **choice == word).map(|choice| Value::from(*choice))
+            }
+            FieldType::Any => Some(node.to_json()),
+            FieldType::Text { .. } | FieldType::List { .. } | FieldType::Object(_) => None,
+        }
+    }
+
+    fn as_flag(&self, field: &Field, node: &Node) -> Option<bool> {
+        match (&node.value, self.format) {
+            (NodeValue::Bool(flag), _) => Some(*flag),
+            (NodeValue::Text(text), InputFormat::Legacy) => match text.to_ascii_lowercase().as_str() {
+                "y" => Some(true),
+                "n" => Some(false),
+                "enabled" if field.legacy == LegacyEncoding::EnabledDisabled => Some(true),
+                "disabled" if field.legacy == LegacyEncoding::EnabledDisabled => Some(false),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn as_int(&self, node: &Node) -> Option<i64> {
+        match (&node.value, self.format) {
+            (NodeValue::Int(number), _) => Some(*number),
+            (NodeValue::Text(text), InputFormat::Legacy) => text.trim().parse().ok(),
+            _ => None,
+        }
+    }
+
+    fn as_number(&self, node: &Node, min: f64, max: f64) -> Option<Value> {
+        let number = match (&node.value, self.format) {
+            (NodeValue::Int(number), _) => *number as f64,
+            (NodeValue::Float(number), _) => *number,
+            (NodeValue::Text(text), InputFormat::Legacy) => text.trim().parse().ok()?,
+            _ => return None,
+        };
+        if !(min..=max).contains(&number) {
+            return None;
+        }
+        match self.as_int(node).or_else(|| exact_integer(number)) {
+            Some(whole) => Some(Value::from(whole)),
+            None => serde_json::Number::from_f64(number).map(Value::Number),
+        }
+    }
+
+    /// The version 3 word of a choice. Numbers stand for the words that look like them, since YAML reads
+    /// `http_version: 1.1` so, and `use_ssl_version` may be a number (behaviour.md 1).
+    fn choice_name(&self, field: &Field, node: &Node) -> Option<String> {
+        let word = match &node.value {
+            NodeValue::Text(text) => text.clone(),
+            NodeValue::Int(number) => number.to_string(),
+            NodeValue::Float(number) => format!("{number:?}"),
+            _ => return None,
+        };
+        let codes = match field.legacy {
+            LegacyEncoding::Coded(codes) | LegacyEncoding::Alias(codes)
+                if self.format == InputFormat::Legacy =>
+            {
+                codes
+            }
+            _ => &[],
+        };
+        let coded = codes.iter().find(|(code, _)| code.eq_ignore_ascii_case(&word));
+        Some(coded.map_or(word, |(_, known)| (*known).to_owned()))
+    }
+
+    fn reject(&mut self, field: &Field, kind: &FieldType, node: &Node, path: &str) -> Option<Value> {
+        let given = display_given(field, node);
+        let message = format!("`{path}` must be {}, not {}", kind.expected(), quote_value(&given, node));
+        let fault =
+            ValidationError::new(error_kind(kind, node), path, node.position, message).with_value(given);
+        self.errors.push(match hint_for(kind, node) {
+            Some(hint) => fault.with_hint(hint),
+            None => fault,
+        });
+        None
+    }
+}
+
+/// `number` as an integer when it is one: `4`, `4.0` and, in the legacy form, `"4"` are one value.
+fn exact_integer(number: f64) -> Option<i64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    #[expect(clippy::cast_possible_truncation, reason = "below 2^53 and without a fraction")]
+    (number.fract() == 0.0 && number.abs() < EXACT).then_some(number as i64)
+}
+
+fn error_kind(kind: &FieldType, node: &Node) -> ValidationErrorKind {
+    match (kind, &node.value) {
+        (FieldType::TextEnum(_), NodeValue::Text(_)) | (FieldType::IntEnum(_), NodeValue::Int(_)) => {
+            ValidationErrorKind::Choice
+        }
+        (FieldType::Int { .. } | FieldType::Float { .. }, NodeValue::Int(_) | NodeValue::Float(_)) => {
+            ValidationErrorKind::Range
+        }
+        _ => ValidationErrorKind::Type,
+    }
+}
+
+fn hint_for(kind: &FieldType, node: &Node) -> Option<String> {
+    match (kind, &node.value) {
+        (FieldType::TextEnum(choices), NodeValue::Text(text)) => {
+            let folded = text.to_lowercase();
+            let same = choices.iter().copied().find(|choice| choice.to_lowercase() == folded);
+            let near = same.or_else(|| closest_match(text, choices.iter().copied()))?;
+            Some(format!("did you mean `{near}`?"))
+        }
+        (FieldType::Text { .. }, NodeValue::Int(_) | NodeValue::Float(_) | NodeValue::Bool(_)) => {
+            Some("put it in quotes".to_owned())
+        }
+        (
+            FieldType::Bool | FieldType::Int { .. } | FieldType::IntEnum(_) | FieldType::Float { .. },
+            NodeValue::Text(text),
+        ) if text.parse::<f64>().is_ok() || matches!(text.as_str(), "true" | "false") => {
+            Some("remove the quotes".to_owned())
+        }
+        _ => None,
+    }
+}
+
+fn display_given(field: &Field, node: &Node) -> String {
+    match node.as_text() {
+        _ if field.secret => MASK.to_owned(),
+        Some(text) if field.is_url() && url_credentials::mask(text).is_some() => {
+            truncate_value(&url_credentials::mask(text).unwrap_or_default())
+        }
+        Some(text) if field.is_script() && script::has_secrets(text) => {
+            format!("a text of {} bytes", text.len())
+        }
+        _ => display_value(node),
+    }
+}

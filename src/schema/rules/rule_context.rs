@@ -1,0 +1,101 @@
+//! A document under the rules, and where they put their faults.
+
+use serde_json::Value;
+
+use crate::schema::monitor_document::MonitorDocument;
+use crate::schema::reader::InputFormat;
+use crate::schema::table;
+use crate::schema::validation_context::ValidationContext;
+use crate::syntax::node::Node;
+use crate::syntax::{MASK, ValidationError, ValidationErrorKind, truncate_value};
+
+/// What is judged.
+pub(in crate::schema) struct RuleInput<'a> {
+    /// As it would be saved.
+    pub document: &'a MonitorDocument,
+    /// As it is now; `None` for a new one.
+    pub old: Option<&'a MonitorDocument>,
+    /// What the author wrote.
+    pub body: &'a Node,
+    /// How it is written.
+    pub format: InputFormat,
+    /// What is known of the world.
+    pub context: &'a ValidationContext<'a>,
+}
+
+/// Where rules put their faults.
+pub(super) struct RuleContext<'a> {
+    pub(super) input: &'a RuleInput<'a>,
+    pub(super) invalid_fields: Vec<String>,
+    pub(super) errors: Vec<ValidationError>,
+}
+
+impl<'a> RuleContext<'a> {
+    pub(super) fn document(&self) -> &'a MonitorDocument {
+        self.input.document
+    }
+
+    pub(super) fn context(&self) -> &'a ValidationContext<'a> {
+        self.input.context
+    }
+
+    /// Whether none of `fields` is faulty by itself.
+    pub(super) fn are_valid(&self, fields: &[&str]) -> bool {
+        !fields.iter().any(|field| self.invalid_fields.iter().any(|broken| broken == field))
+    }
+
+    /// Whether the type of the document has `field`.
+    pub(super) fn has_field(&self, field: &str) -> bool {
+        table::for_type(self.document().monitor_type()).position(field).is_some()
+    }
+
+    pub(super) fn add_error(
+        &mut self,
+        rule: ValidationErrorKind,
+        path: &str,
+        message: String,
+    ) -> &mut ValidationError {
+        let place = self.input.body.position_of(path);
+        let given = value_at(self.document(), path).map(|value| match value {
+            Value::String(text) => truncate_value(text),
+            Value::Array(_) => "a list".to_owned(),
+            Value::Object(_) => "a map".to_owned(),
+            other => other.to_string(),
+        });
+        let mut fault = ValidationError::new(rule, path, place, message);
+        let field = table::for_type(self.document().monitor_type()).field(fault.root_field());
+        let hidden = field.is_some_and(|field| field.secret || field.is_script());
+        fault.value = if hidden { Some(MASK.to_owned()) } else { given };
+        self.errors.push(fault);
+        let last = self.errors.len() - 1;
+        &mut self.errors[last]
+    }
+
+    pub(super) fn add_conflict(&mut self, path: &str, message: String) {
+        self.add_error(ValidationErrorKind::Conflict, path, message);
+    }
+
+    pub(super) fn add_conflict_with_hint(&mut self, path: &str, message: String, hint: String) {
+        self.add_error(ValidationErrorKind::Conflict, path, message).hint = Some(hint);
+    }
+}
+
+/// The value at a path such as `api_steps[0].url`.
+fn value_at<'d>(document: &'d MonitorDocument, path: &str) -> Option<&'d Value> {
+    let mut parts = path.split(['.', '[']).filter(|part| !part.is_empty());
+    let mut value = document.value(parts.next()?)?;
+    for part in parts {
+        value = match part.strip_suffix(']') {
+            Some(index) => value.get(index.parse::<usize>().ok()?)?,
+            None => value.get(part)?,
+        };
+    }
+    Some(value)
+}
+
+/// Why `pattern` does not compile, in one line; `None` when it does.
+pub(super) fn regex_error(pattern: &str) -> Option<String> {
+    let problem = regex::Regex::new(pattern).err()?.to_string();
+    let last = problem.lines().last().unwrap_or_default();
+    Some(last.trim().trim_start_matches("error: ").trim_end_matches('.').to_owned())
+}

@@ -1,0 +1,92 @@
+//! Bodies of calls that order something of monitors: a rest, and what `vigie apply` sends.
+
+use super::super::field::{Field, FieldTable, FieldType};
+use super::ids::ID;
+use super::shared::read_only;
+use crate::syntax::text_format::TextFormat;
+
+/// The pause of a monitor (behaviour.md 1).
+pub static PAUSE: FieldTable = FieldTable::new(
+    "Pause",
+    "How long a monitor rests",
+    &[&[Field::new(
+        "until",
+        FieldType::Text { min: 1, max: 40, format: TextFormat::Any },
+        UNTIL_DESCRIPTION,
+    )
+    .required()]],
+);
+
+const UNTIL_DESCRIPTION: &str = "Its end: RFC 3339, or `YYYY-MM-DD HH:MM:SS` in the account's time zone";
+
+static MONITOR_ITEM: FieldType = FieldType::Any;
+
+/// What `vigie apply` sends.
+pub static APPLY: FieldTable = FieldTable::new(
+    "Apply",
+    "Monitors of files, to be brought in line",
+    &[&[
+        Field::new(
+            "monitors",
+            FieldType::List { items: &MONITOR_ITEM, min: 0, max: 100_000 },
+            MONITORS_DESCRIPTION,
+        )
+        .required(),
+        Field::flag("dry_run", false, "Say what would be done, and do nothing"),
+        Field::flag("prune", false, "Remove what an earlier apply made and is not among these"),
+    ]],
+);
+
+const MONITORS_DESCRIPTION: &str =
+    "Each with its `key`, unique among them, its `type` and the fields of its type";
+
+static WARNING_ITEM: FieldType = FieldType::Text { min: 0, max: 65535, format: TextFormat::Any };
+const SHORT_TEXT: FieldType = FieldType::Text { min: 0, max: 255, format: TextFormat::Any };
+const ACTIONS: FieldType = FieldType::TextEnum(&["create", "change", "remove", "none"]);
+
+/// What an apply did to one monitor.
+pub static APPLIED_CHANGE: FieldTable = FieldTable::new(
+    "AppliedChange",
+    "What was done to one monitor, or would be",
+    &[&[
+        read_only("key", SHORT_TEXT, "Its key"),
+        read_only("id", ID, "Its number; null when it was not made"),
+        read_only("action", ACTIONS, "What was done"),
+        read_only("before", FieldType::Any, "The fields that differ, as they were; secrets masked"),
+        read_only("after", FieldType::Any, "The same as they are now"),
+        read_only(
+            "warnings",
+            FieldType::List { items: &WARNING_ITEM, min: 0, max: 1000 },
+            "What its author should know",
+        ),
+    ]],
+);
+
+static CHANGE_ITEM: FieldType = FieldType::Object(&APPLIED_CHANGE);
+
+/// The answer to an apply.
+pub static APPLY_RESPONSE: FieldTable = FieldTable::new(
+    "ApplyAnswer",
+    "What was done, one entry for each monitor",
+    &[&[read_only(
+        "changes",
+        FieldType::List { items: &CHANGE_ITEM, min: 0, max: 200_000 },
+        "In the order of the files",
+    )]],
+);
+
+static ID_TEXT: FieldType = FieldType::Text { min: 1, max: 20, format: TextFormat::Any };
+
+/// The answer to a bulk edit.
+pub static BULK_EDIT_RESULT: FieldTable = FieldTable::new(
+    "Edited",
+    "What a bulk edit changed",
+    &[&[
+        read_only("ids", FieldType::List { items: &ID_TEXT, min: 1, max: 100_000 }, "Numbers, as texts"),
+        read_only(
+            "warnings",
+            FieldType::List { items: &WARNING_ITEM, min: 0, max: 1000 },
+            "Only when saving warns",
+        ),
+    ]],
+);

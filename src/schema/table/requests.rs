@@ -1,0 +1,220 @@
+//! Bodies of the APIs beside monitors: blackouts, bulk edits, clone, event, login (interface.md 2.4–2.7).
+
+use super::super::field::{DefaultValue, Field, FieldTable, FieldType};
+use super::ids::ID;
+use super::shared::{INTERVALS, LOCATION_MODES, SCHEDULE_FIELDS, TIMEOUTS, read_only};
+use super::sub_objects::{CUSTOM_PROPERTY, LOCATION};
+use super::{alerting, records};
+use crate::syntax::text_format::TextFormat;
+
+static PROPERTIES: FieldType = FieldType::Object(&CUSTOM_PROPERTY);
+static LOCATIONS: FieldType = FieldType::Object(&LOCATION);
+const ACTIONS: FieldType = FieldType::TextEnum(&["append", "replace"]);
+const DAY: FieldType = FieldType::Int { min: 1, max: 7 };
+const TIME_OF_DAY: FieldType = FieldType::Text { min: 0, max: 5, format: TextFormat::TimeOfDay };
+const LOCAL_TIME: FieldType = FieldType::Text { min: 0, max: 19, format: TextFormat::LocalDateTime };
+const SHORT_TEXT: FieldType = FieldType::Text { min: 0, max: 255, format: TextFormat::Any };
+const MONITOR_IDS: FieldType = FieldType::List { items: &ID, min: 1, max: 100_000 };
+
+static WEEKLY_WINDOW: &[Field] = &[
+    Field::new("start_day", DAY, "First day of the week, 1 is Sunday"),
+    Field::new("start_time", TIME_OF_DAY, "Start, `hh:mm`"),
+    Field::new("end_day", DAY, "Last day of the week, 1 is Sunday"),
+    Field::new("end_time", TIME_OF_DAY, "End, `hh:mm`"),
+];
+
+/// Blackout (interface.md 2.4).
+pub static BLACKOUT: FieldTable = FieldTable::new(
+    "Blackout",
+    "A period in which a monitor, an alert or a notifier rests",
+    &[
+        &[
+            read_only("id", ID, "Its number"),
+            Field::new("assoc_id", ID, "The monitor or recipient").required(),
+            Field::new("type", FieldType::TextEnum(&["Monitor", "Alert", "Notifier"]), "What rests")
+                .required(),
+            Field::flag("persistent", false, "It comes back each week"),
+        ],
+        WEEKLY_WINDOW,
+        &[
+            Field::new("from_date", LOCAL_TIME, "Start of one that comes once"),
+            Field::new("thru_date", LOCAL_TIME, "End of one that comes once"),
+            Field::text("note", 255, "Why; not for notifiers"),
+            read_only("date_added", SHORT_TEXT, "When it was added"),
+            read_only("login", SHORT_TEXT, "Who added it"),
+        ],
+    ],
+);
+
+const BULK_EDIT_TARGET: FieldType = FieldType::TextEnum(&["Monitor", "Alert"]);
+
+/// One-time blackout as an input.
+pub static ONE_TIME_BLACKOUT: FieldTable = FieldTable::new(
+    "OneTimeBlackout",
+    "A blackout that comes once",
+    &[&[
+        Field::new("type", BULK_EDIT_TARGET, "What rests").required(),
+        Field::new("from_date", LOCAL_TIME, "Start").required(),
+        Field::new("thru_date", LOCAL_TIME, "End").required(),
+        Field::text("note", 255, "Why"),
+    ]],
+);
+
+/// Persistent blackout as an input.
+pub static PERSISTENT_BLACKOUT: FieldTable = FieldTable::new(
+    "PersistentBlackout",
+    "A blackout that comes back each week",
+    &[&[
+        Field::new("type", BULK_EDIT_TARGET, "What rests").required(),
+        Field::new("start_day", DAY, "First day of the week, 1 is Sunday").required(),
+        Field::new("start_time", TIME_OF_DAY, "Start, `hh:mm`").required(),
+        Field::new("end_day", DAY, "Last day of the week, 1 is Sunday").required(),
+        Field::new("end_time", TIME_OF_DAY, "End, `hh:mm`").required(),
+    ]],
+);
+
+static ONE_TIME_ITEM: FieldType = FieldType::Object(&ONE_TIME_BLACKOUT);
+static PERSISTENT_ITEM: FieldType = FieldType::Object(&PERSISTENT_BLACKOUT);
+
+/// Blackout bulk edit.
+pub static BLACKOUT_BULK_EDIT: FieldTable = FieldTable::new(
+    "BlackoutBulkEdit",
+    "Blackouts of several monitors",
+    &[&[
+        Field::new("monitors", MONITOR_IDS, "Whose").required(),
+        Field::new("update_one_time", FieldType::Bool, "Change those that come once").required(),
+        Field::new("update_one_time_action", ACTIONS, "Keep the present ones or not"),
+        Field::list("one_time_blackouts", &ONE_TIME_ITEM, 1000, "Those that come once"),
+        Field::new("update_persistent", FieldType::Bool, "Change those that come back").required(),
+        Field::new("update_persistent_action", ACTIONS, "Keep the present ones or not"),
+        Field::list("persistent_blackouts", &PERSISTENT_ITEM, 1000, "Those that come back"),
+    ]],
+);
+
+/// The fields that a bulk edit has to have: never a default (behaviour.md 1).
+static REQUIRED_FIELDS: &[Field] = &[
+    Field::text("billing_plancode", 255, "Plan that checks are counted under").required(),
+    Field::new("enabled", FieldType::Bool, "Whether runs are planned").required(),
+    Field::new("interval", FieldType::IntEnum(INTERVALS), "Minutes between two runs").required(),
+    Field::new("mode", FieldType::TextEnum(LOCATION_MODES), "How many locations check a run").required(),
+    Field::new("rotate_locations", FieldType::Bool, "Each run takes the next locations").required(),
+    Field::int("monitor_location_count", 0, 1000, "Locations of a run").required(),
+    Field::new("notify_on_error", FieldType::Bool, "Whether errors are told").required(),
+    Field::new("home_location", ID, "First location").required(),
+    Field::new("retry_on_failure", FieldType::Bool, "A second attempt at once").required(),
+    Field::new("allow_internal_testing", FieldType::Bool, "Permits checks outside of the schedule")
+        .required(),
+    Field::new("traceroute_on_error", FieldType::Bool, "A traceroute on errors").required(),
+    Field::new("timeout", FieldType::IntEnum(TIMEOUTS), "Seconds of one attempt").required(),
+    Field::new(
+        "custom_properties",
+        FieldType::List { items: &PROPERTIES, min: 0, max: 100 },
+        "Values of properties",
+    ),
+    Field::new("locations", FieldType::List { items: &LOCATIONS, min: 0, max: 1000 }, "Locations"),
+];
+
+/// Monitor bulk edit (interface.md 2.5).
+pub static MONITOR_BULK_EDIT: FieldTable = FieldTable::new(
+    "MonitorBulkEdit",
+    "Shared fields of several monitors",
+    &[
+        &[Field::new("monitors", MONITOR_IDS, "Which").required()],
+        SCHEDULE_FIELDS,
+        REQUIRED_FIELDS,
+        &[Field::new("update_locations_action", ACTIONS, "Keep the present locations or not")
+            .with_default(DefaultValue::Text("replace"))],
+    ],
+);
+
+/// Password bulk edit.
+pub static PASSWORD_BULK_EDIT: FieldTable = FieldTable::new(
+    "PasswordBulkEdit",
+    "A password in several monitors",
+    &[&[
+        Field::new("monitors", MONITOR_IDS, "Which").required(),
+        Field::text("current_value", 255, "The password now").required().secret(),
+        Field::text("new_value", 255, "The password from now on").required().secret(),
+    ]],
+);
+
+/// Script bulk edit.
+pub static SCRIPT_BULK_EDIT: FieldTable = FieldTable::new(
+    "ScriptBulkEdit",
+    "A text in the scripts of several monitors",
+    &[&[
+        Field::new("monitors", MONITOR_IDS, "Which").required(),
+        Field::text("current_value", 65535, "The text now").required(),
+        Field { required: true, ..Field::text("new_value", 65535, "The text from now on; may be empty") },
+    ]],
+);
+
+/// Monitor clone.
+pub static MONITOR_CLONE: FieldTable = FieldTable::new(
+    "MonitorClone",
+    "A copy of a monitor",
+    &[&[Field::text("name", 255, "Name of the copy; without it `Copy of …`")]],
+);
+
+/// Event (interface.md 2.6).
+pub static EVENT: FieldTable = FieldTable::new(
+    "Event",
+    "Something that happened, for charts and reports",
+    &[&[
+        read_only("id", ID, "Its number"),
+        Field::text("event", 255, "Its type").required(),
+        Field::text("description", 65535, "What happened").required(),
+        Field::text("value", 8, "A short value"),
+        Field::int("quantity", 0, i64::MAX, "How many").with_default(DefaultValue::Int(1)),
+        read_only("name", SHORT_TEXT, "Label of its type"),
+        read_only("login", SHORT_TEXT, "Who reported it"),
+        read_only("timestamp", SHORT_TEXT, "When it was reported"),
+    ]],
+);
+
+/// Login data (interface.md 2.7).
+pub static LOGIN: FieldTable = FieldTable::new(
+    "Login",
+    "Who logs in",
+    &[&[
+        Field::text("username", 255, "The user").required(),
+        Field::text("password", 1024, "The password").required().secret(),
+    ]],
+);
+
+/// Every table beside those of the monitor types.
+pub static OTHER_TABLES: &[&FieldTable] = &[
+    &BLACKOUT,
+    &ONE_TIME_BLACKOUT,
+    &PERSISTENT_BLACKOUT,
+    &BLACKOUT_BULK_EDIT,
+    &MONITOR_BULK_EDIT,
+    &PASSWORD_BULK_EDIT,
+    &SCRIPT_BULK_EDIT,
+    &MONITOR_CLONE,
+    &EVENT,
+    &LOGIN,
+    &records::USER,
+    &records::LOCATION_RECORD,
+    &records::LOCATION_SECRET,
+    &records::PROPERTY,
+    &records::CERTIFICATE,
+    &records::ACCOUNT,
+    &records::CUSTOMER,
+    &records::AUDIT_ENTRY,
+    &records::TEST,
+    &records::ACCESS_TOKEN,
+    &alerting::RECIPIENT,
+    &alerting::NOTIFIER_GROUP,
+    &alerting::TEMPLATE,
+    &alerting::TEMPLATE_PREVIEW,
+    &alerting::RENDERED_PREVIEW,
+    &alerting::TEST_NOTIFIER,
+    &alerting::BLACKOUT_OCCURRENCE,
+    &alerting::SLA,
+    &alerting::SLA_BULK_EDIT,
+    &alerting::PERFORMANCE_ALERT,
+    &alerting::EPISODE,
+    &alerting::EPISODE_DETAIL,
+    &alerting::NOTIFICATION,
+];

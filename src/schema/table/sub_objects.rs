@@ -1,0 +1,129 @@
+//! Sub-objects (interface.md 2.3).
+
+use serde_json::{Map, Value};
+
+use super::super::field::{Access, DefaultValue, Field, FieldTable, FieldType};
+use super::ids::ID;
+use crate::redaction::sensitive_names::is_sensitive_header;
+use crate::syntax::comparison::{ASSERTION_SOURCES, COMPARISONS};
+use crate::syntax::text_format::TextFormat;
+
+/// Location: by its id; name and region are the location's own.
+pub static LOCATION: FieldTable = FieldTable::new(
+    "Location",
+    "A monitoring location",
+    &[&[
+        Field::new("id", ID, "Its number").required(),
+        Field::text("name", 255, "Its name").access(Access::Ignored),
+        Field::new("region", FieldType::Int { min: i64::MIN, max: i64::MAX }, "Code of its region")
+            .access(Access::Ignored),
+    ]],
+);
+
+/// Custom Property: which property, which of its values.
+pub static CUSTOM_PROPERTY: FieldTable = FieldTable::new(
+    "CustomProperty",
+    "A value of a property of the account",
+    &[&[
+        Field::new("id", ID, "The property").required(),
+        Field::new("value_id", ID, "Its value").required(),
+        Field::text("name", 255, "Name of the property").access(Access::Ignored),
+        Field::text("value", 1000, "Text of the value").access(Access::Ignored),
+    ]],
+);
+
+/// Levels of capture, in the order of the codes of the legacy API (behaviour.md 2).
+pub const CAPTURE_LEVELS: &[&str] =
+    &["Disabled", "Error Only", "All Actions on Error", "All Actions", "All Events on Error", "All Events"];
+
+/// Capture.
+pub static CAPTURE: FieldTable = FieldTable::new(
+    "Capture",
+    "What is kept of a page at which moments",
+    &[&[
+        Field::new("level", FieldType::TextEnum(CAPTURE_LEVELS), "At which moments something is kept")
+            .with_default(DefaultValue::Text("Error Only")),
+        Field::choice("mimetype", &["image/jpeg", "image/png"], "Format of screenshots"),
+        Field::flag("headers", true, "Keep HTTP headers"),
+        Field::flag("images", true, "Keep a screenshot"),
+        Field::flag("sources", true, "Keep the source of the page"),
+    ]],
+);
+
+static PATTERN: FieldType = FieldType::Text { min: 1, max: 1000, format: TextFormat::Any };
+
+/// Content View.
+pub static CONTENT_VIEW: FieldTable = FieldTable::new(
+    "ContentView",
+    "A part of a script with a status and alerts of its own",
+    &[&[
+        Field::new("id", ID, "Its number").required(),
+        Field::new("notify_on_error", FieldType::Bool, "Whether its errors are told").required(),
+        Field::new("inherit_global_errors", FieldType::Bool, "Errors of the script count as its own")
+            .required(),
+        Field::text("name", 80, "What people call it"),
+        Field::list("url_patterns", &PATTERN, 100, "Objects whose URL fits one of these belong to it")
+            .extension(),
+        Field::list("steps", &STEP_NUMBER, 50, "Steps of the script that belong to it").extension(),
+    ]],
+);
+
+static STEP_NUMBER: FieldType = FieldType::Int { min: 1, max: 50 };
+
+/// A header of a request.
+pub static HEADER: FieldTable = FieldTable::new(
+    "Header",
+    "A header of a request",
+    &[&[
+        Field::text_with_format(
+            "name",
+            256,
+            TextFormat::HeaderName,
+            "Its name; none that a check sets itself",
+        )
+        .required(),
+        Field::text_with_format("value", 8192, TextFormat::HeaderValue, "Its value")
+            .with_default(DefaultValue::Text("")),
+    ]],
+);
+
+/// Whether `entries` of `table` are a header whose value is a secret, such as `Authorization`.
+pub(in crate::schema) fn is_secret_header(table: &FieldTable, entries: &Map<String, Value>) -> bool {
+    std::ptr::eq(table, &raw const HEADER)
+        && entries.get("name").and_then(Value::as_str).is_some_and(is_sensitive_header)
+}
+
+/// Assertion.
+pub static ASSERTION: FieldTable = FieldTable::new(
+    "Assertion",
+    "What has to hold for a response",
+    &[&[
+        Field::new("source", FieldType::TextEnum(ASSERTION_SOURCES), "What it looks at").required(),
+        Field::text("property", 256, "JSONPath, XPath or name of the header"),
+        Field::new("comparison", FieldType::TextEnum(COMPARISONS), "How it compares").required(),
+        Field::text("value", 256, "What it compares with").with_default(DefaultValue::Text("1")),
+    ]],
+);
+
+/// A step of a TCP dialogue.
+pub static DIALOGUE_LINE: FieldTable = FieldTable::new(
+    "DialogueLine",
+    "A part of a dialogue: what is said, or what has to come",
+    &[&[
+        Field::text("send", 4096, "Text that is sent; `\\r\\n` has to be in it where the protocol wants it"),
+        Field::text("expect", 4096, "Regular expression that has to fit what comes"),
+    ]],
+);
+
+/// A threshold of a host agent.
+pub static THRESHOLD: FieldTable = FieldTable::new(
+    "Threshold",
+    "Bounds of a metric of a host",
+    &[&[
+        Field::text("metric", 255, "The metric").required(),
+        Field::new("warning", ANY_NUMBER, "From this value on it is a warning"),
+        Field::new("error", ANY_NUMBER, "From this value on it is an error"),
+    ]],
+);
+
+const ANY_NUMBER: FieldType = FieldType::Float { min: f64::NEG_INFINITY, max: f64::INFINITY };

@@ -1,0 +1,74 @@
+//! `api`, `collection-api`, `selenium`, `security-scan` and `hostagent` (fields.md 2).
+
+use super::super::field::{Field, FieldTable, FieldType};
+use super::browser::{CAPTURE_FIELDS, MAX_SCRIPT_CHARS};
+use super::shared::{IDENTITY_FIELDS, READ_ONLY_FIELDS, SCHEDULE_FIELDS};
+use super::sub_objects::THRESHOLD;
+use super::web::MAX_URL_CHARS;
+use crate::syntax::text_format::TextFormat;
+
+/// Characters of a Base64 text of a JAR of 50 MiB.
+const MAX_JAR_CHARS: usize = 50 * 1024 * 1024 / 3 * 4 + 4;
+
+static API_FIELDS: &[Field] = &[
+    Field::text_with_format("script", MAX_SCRIPT_CHARS, TextFormat::Xml, "The project").required(),
+    Field::text("test_suite", 255, "Suite that is run").required(),
+    Field::text("test_case", 255, "Case that is run").required(),
+];
+
+/// `api`, called apiproject in the legacy API.
+pub static API: FieldTable = FieldTable::new(
+    "api",
+    "An API test project",
+    &[IDENTITY_FIELDS, API_FIELDS, CAPTURE_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
+);
+
+static COLLECTION_FIELDS: &[Field] = &[
+    Field::text_with_format("script", MAX_SCRIPT_CHARS, TextFormat::Json, "The collection").required(),
+    Field::text_with_format("environment", MAX_SCRIPT_CHARS, TextFormat::Json, "Values of its variables")
+        .extension(),
+    Field::text("data", MAX_SCRIPT_CHARS, "Rows that it is run with, as CSV or JSON").extension(),
+];
+
+/// `collection-api`.
+pub static COLLECTION: FieldTable = FieldTable::new(
+    "collection-api",
+    "A collection of requests",
+    &[IDENTITY_FIELDS, COLLECTION_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
+);
+
+static SELENIUM_FIELDS: &[Field] =
+    &[Field::text_with_format("script", MAX_JAR_CHARS, TextFormat::Base64, "The JAR, as Base64").required()];
+
+/// `selenium`.
+pub static SELENIUM: FieldTable = FieldTable::new(
+    "selenium",
+    "A Selenium test in a JAR",
+    &[IDENTITY_FIELDS, SELENIUM_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
+);
+
+static SECURITY_SCAN_FIELDS: &[Field] = &[
+    Field::text_with_format("hostname", 255, TextFormat::Host, "The host that is scanned"),
+    Field::text_with_format("url", MAX_URL_CHARS, TextFormat::HttpUrl, "The site that is scanned"),
+];
+
+/// `security-scan`.
+pub static SECURITY_SCAN: FieldTable = FieldTable::new(
+    "security-scan",
+    "A scan for weaknesses",
+    &[IDENTITY_FIELDS, SECURITY_SCAN_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
+);
+
+static THRESHOLDS: FieldType = FieldType::Object(&THRESHOLD);
+
+static HOST_AGENT_FIELDS: &[Field] = &[
+    Field::text("host_id", 255, "The host whose agent reports").required(),
+    Field::list("thresholds", &THRESHOLDS, 200, "Bounds of its metrics"),
+];
+
+/// `hostagent`.
+pub static HOST_AGENT: FieldTable = FieldTable::new(
+    "hostagent",
+    "What an agent on a host reports",
+    &[IDENTITY_FIELDS, HOST_AGENT_FIELDS, SCHEDULE_FIELDS, READ_ONLY_FIELDS],
+);

@@ -1,0 +1,418 @@
+//! Every typed struct against the field table: fields that it names are there, numbers and choices are the same.
+#![allow(clippy::unwrap_used)]
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use serde::de::value::{BorrowedStrDeserializer, StrDeserializer};
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, json};
+
+use super::*;
+use crate::domain::MonitorType;
+use crate::schema::MonitorDocument;
+use crate::schema::table::{self, alerting as tables, operations, requests};
+use crate::schema::typed::api_steps::ApiStepsSettings;
+use crate::schema::typed::record::*;
+use crate::schema::typed::{
+    alerting, browser, connection, ftp, keyword, mail, name_server, ping, request, schedule, tcp, website,
+};
+
+/// What a walk over typed structs has seen.
+#[derive(Default)]
+struct Seen {
+    structs: RefCell<BTreeSet<&'static str>>,
+    faults: RefCell<Vec<String>>,
+}
+
+impl Seen {
+    fn fault(&self, at: &str, what: String) {
+        self.faults.borrow_mut().push(format!("{at}: {what}"));
+    }
+
+    /// Walks `T` against the tables of `kinds`.
+    fn types<T: Deserialize<'static>>(&self, kinds: &[MonitorType]) {
+        for kind in kinds {
+            self.table::<T>(table::for_type(*kind));
+        }
+    }
+
+    fn record<T: RecordSettings<'static>>(&self) {
+        self.table::<T>(T::table());
+    }
+
+    fn table<T: Deserialize<'static>>(&self, table: &'static FieldTable) {
+        if let Err(error) = T::deserialize(StructWalk { table, seen: self }) {
+            self.fault(table.name, error.to_string());
+        }
+    }
+}
+
+/// Gives a struct a value of each field that it names.
+struct StructWalk<'s> {
+    table: &'static FieldTable,
+    seen: &'s Seen,
+}
+
+impl Deserializer<'static> for StructWalk<'_> {
+    type Error = InvalidSettings;
+
+    fn deserialize_struct<V: Visitor<'static>>(
+        self,
+        name: &'static str,
+        names: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Self::Error> {
+        self.seen.structs.borrow_mut().insert(name);
+        for field in names.iter().filter(|field| self.table.field(field).is_none()) {
+            self.seen.fault(name, format!("`{field}` is no field of `{}`", self.table.name));
+        }
+        visitor.visit_map(FieldWalk { names: names.iter(), next: None, walk: self })
+    }
+
+    fn deserialize_any<V: Visitor<'static>>(self, _: V) -> Result<V::Value, Self::Error> {
+        Err(InvalidSettings::from_reason("not a struct"))
+    }
+
+    serde::forward_to_deserialize_any! {
+        <V: Visitor<'static>>
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+/// The fields that a struct names and its table has.
+struct FieldWalk<'s> {
+    walk: StructWalk<'s>,
+    names: std::slice::Iter<'static, &'static str>,
+    next: Option<&'static Field>,
+}
+
+impl MapAccess<'static> for FieldWalk<'_> {
+    type Error = InvalidSettings;
+
+    fn next_key_seed<K: DeserializeSeed<'static>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Self::Error> {
+        self.next = self.names.find_map(|name| self.walk.table.field(name));
+        let Some(field) = self.next else { return Ok(None) };
+        seed.deserialize(BorrowedStrDeserializer::new(field.name)).map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'static>>(&mut self, seed: V) -> Result<V::Value, Self::Error> {
+        let field = self.next.unwrap();
+        let value = ValueWalk { kind: &field.field_type, name: field.name, seen: self.walk.seen };
+        seed.deserialize(value).map_err(|error| error.with_path_prefix(field.name))
+    }
+}
+
+/// Gives a value of `kind`, and compares the kind with the type that is asked for.
+#[derive(Clone, Copy)]
+struct ValueWalk<'s> {
+    kind: &'static FieldType,
+    name: &'static str,
+    seen: &'s Seen,
+}
+
+impl ValueWalk<'_> {
+    /// A whole number of the kind, all of which have to fit between `low` and `high`.
+    fn whole<V: Visitor<'static>>(
+        self,
+        low: i64,
+        high: i64,
+        visitor: V,
+    ) -> Result<V::Value, InvalidSettings> {
+        let (min, max) = match *self.kind {
+            FieldType::Int { min, max } => (min, max),
+            FieldType::IntEnum(choices) => (*choices.iter().min().unwrap(), *choices.iter().max().unwrap()),
+            other => return wrong(&format!("a whole number is read from {other:?}")),
+        };
+        if min < low || max > high {
+            self.seen.fault(self.name, format!("{min} to {max} do not fit into {low} to {high}"));
+        }
+        visitor.visit_i64(match *self.kind {
+            FieldType::IntEnum(choices) => choices[0],
+            _ => min.max(1),
+        })
+    }
+}
+
+fn wrong<T>(what: &str) -> Result<T, InvalidSettings> {
+    Err(InvalidSettings::from_reason(what))
+}
+
+macro_rules! whole_numbers {
+    ($($method:ident: $number:ty;)+) => {
+        $(fn $method<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+            let high = i64::try_from(<$number>::MAX).unwrap_or(i64::MAX);
+            self.whole(i64::try_from(<$number>::MIN).unwrap(), high, visitor)
+        })+
+    };
+}
+
+impl Deserializer<'static> for ValueWalk<'_> {
+    type Error = InvalidSettings;
+
+    whole_numbers! {
+        deserialize_i8: i8;
+        deserialize_i16: i16;
+        deserialize_i32: i32;
+        deserialize_i64: i64;
+        deserialize_u8: u8;
+        deserialize_u16: u16;
+        deserialize_u32: u32;
+        deserialize_u64: u64;
+    }
+
+    fn deserialize_any<V: Visitor<'static>>(self, _: V) -> Result<V::Value, Self::Error> {
+        wrong("it is read as a type that the walk does not know")
+    }
+
+    fn deserialize_bool<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        match self.kind {
+            FieldType::Bool => visitor.visit_bool(true),
+            other => wrong(&format!("a flag is read from {other:?}")),
+        }
+    }
+
+    fn deserialize_f64<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        match self.kind {
+            FieldType::Int { .. } | FieldType::Float { .. } => visitor.visit_f64(1.0),
+            other => wrong(&format!("a number is read from {other:?}")),
+        }
+    }
+
+    fn deserialize_str<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        match self.kind {
+            FieldType::Text { .. } => visitor.visit_borrowed_str("text"),
+            FieldType::TextEnum(choices) => visitor.visit_borrowed_str(choices[0]),
+            other => wrong(&format!("a text is read from {other:?}")),
+        }
+    }
+
+    fn deserialize_string<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        self.deserialize_str(visitor)
+    }
+
+    fn deserialize_option<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'static>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Self::Error> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_seq<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        match self.kind {
+            FieldType::List { items: of, .. } => visitor.visit_seq(OneItem(Some(Self { kind: of, ..self }))),
+            other => wrong(&format!("a list is read from {other:?}")),
+        }
+    }
+
+    fn deserialize_struct<V: Visitor<'static>>(
+        self,
+        name: &'static str,
+        names: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Self::Error> {
+        match self.kind {
+            FieldType::Object(table) => {
+                StructWalk { table, seen: self.seen }.deserialize_struct(name, names, visitor)
+            }
+            other => wrong(&format!("a struct is read from {other:?}")),
+        }
+    }
+
+    fn deserialize_enum<V: Visitor<'static>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Self::Error> {
+        let FieldType::TextEnum(choices) = self.kind else {
+            return wrong(&format!("{name} is read from {:?}", self.kind));
+        };
+        let (ours, theirs) = (BTreeSet::from_iter(variants), BTreeSet::from_iter(*choices));
+        if ours != theirs {
+            self.seen.fault(self.name, format!("{name} takes {ours:?}, the table {theirs:?}"));
+        }
+        StrDeserializer::new(choices[0]).deserialize_enum(name, variants, visitor)
+    }
+
+    serde::forward_to_deserialize_any! {
+        <V: Visitor<'static>>
+        i128 u128 f32 char bytes byte_buf unit unit_struct tuple tuple_struct map identifier ignored_any
+    }
+}
+
+/// A list of one entry.
+struct OneItem<'s>(Option<ValueWalk<'s>>);
+
+impl SeqAccess<'static> for OneItem<'_> {
+    type Error = InvalidSettings;
+
+    fn next_element_seed<T: DeserializeSeed<'static>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Self::Error> {
+        self.0.take().map(|item| seed.deserialize(item)).transpose()
+    }
+}
+
+const HANDSETS: &[MonitorType] = &[MonitorType::MobileCloud, MonitorType::MobileLab];
+const WEBSITES: &[MonitorType] = &[MonitorType::Website, MonitorType::WebsiteSsl];
+const STEPS: &[MonitorType] = &[MonitorType::WebsiteApi, MonitorType::WebsiteSslApi];
+const BROWSERS: &[MonitorType] = &[MonitorType::BrowserScript];
+const SESSIONS: &[MonitorType] = &[MonitorType::EmailImap, MonitorType::EmailPop, MonitorType::EmailSmtp];
+const TRIPS: &[MonitorType] = &[MonitorType::EmailRoundTrip];
+const FTP: &[MonitorType] = &[MonitorType::Ftp, MonitorType::FtpSsl];
+const SECURE_FTP: &[MonitorType] = &[MonitorType::FtpSsl];
+const TCP: &[MonitorType] = &[MonitorType::Tcp];
+const PING: &[MonitorType] = &[MonitorType::Ping];
+const NAME_SERVERS: &[MonitorType] = &[MonitorType::NameServer];
+
+fn walk() -> Seen {
+    let seen = Seen::default();
+    let others: Vec<_> = MonitorType::ALL.iter().copied().filter(|kind| !HANDSETS.contains(kind)).collect();
+    seen.types::<schedule::ScheduleSettings>(MonitorType::ALL);
+    seen.types::<schedule::LocationModeSettings>(&others);
+    seen.types::<schedule::HandsetSettings>(HANDSETS);
+    seen.types::<alerting::AlertingSettings>(MonitorType::ALL);
+    seen.types::<alerting::FullPageSettings>(&[WEBSITES, BROWSERS].concat());
+    seen.types::<alerting::CertificateDateSettings>(WEBSITES);
+    seen.types::<keyword::KeywordSettings<'_>>(&[WEBSITES, BROWSERS].concat());
+    seen.types::<connection::PortSettings>(&[WEBSITES, TCP, NAME_SERVERS, SESSIONS, FTP].concat());
+    seen.types::<connection::AddressSettings<'_>>(&[TCP, PING, NAME_SERVERS, SESSIONS, FTP].concat());
+    let secure = [WEBSITES, STEPS, BROWSERS, TCP, NAME_SERVERS, SESSIONS, TRIPS, SECURE_FTP].concat();
+    seen.types::<connection::TrustSettings>(&secure);
+    seen.types::<connection::ClientCertificateSettings>(&[WEBSITES, STEPS, BROWSERS, SECURE_FTP].concat());
+    seen.types::<connection::TlsVersionSettings>(&[WEBSITES, STEPS, SECURE_FTP].concat());
+    seen.types::<connection::AddressFamilySettings>(&[WEBSITES, STEPS, BROWSERS].concat());
+    seen.types::<connection::ProxySettings>(&[WEBSITES, STEPS, BROWSERS].concat());
+    seen.types::<website::WebsiteSettings<'_>>(WEBSITES);
+    seen.types::<ApiStepsSettings<'_>>(STEPS);
+    seen.types::<browser::BrowserSettings<'_>>(BROWSERS);
+    seen.types::<browser::StepTimeoutSettings>(BROWSERS);
+    seen.types::<tcp::TcpSettings<'_>>(TCP);
+    seen.types::<ping::PingSettings<'_>>(PING);
+    seen.types::<name_server::NameServerSettings<'_>>(NAME_SERVERS);
+    seen.types::<ftp::FtpSettings<'_>>(FTP);
+    seen.types::<mail::MailSessionSettings>(&[SESSIONS, TRIPS].concat());
+    seen.types::<mail::ImapSettings<'_>>(&[MonitorType::EmailImap]);
+    seen.types::<mail::PopSettings<'_>>(&[MonitorType::EmailPop]);
+    seen.types::<mail::SmtpSettings<'_>>(&[MonitorType::EmailSmtp]);
+    seen.types::<mail::RoundTripSettings<'_>>(TRIPS);
+    seen.record::<AccountSettings<'_>>();
+    seen.record::<CustomerSettings<'_>>();
+    seen.record::<UserSettings<'_>>();
+    seen.record::<LocationSettings<'_>>();
+    seen.record::<CertificateSettings<'_>>();
+    seen.record::<PropertySettings<'_>>();
+    seen.record::<TestSettings>();
+    seen.record::<BlackoutSettings<'_>>();
+    seen.record::<EventSettings<'_>>();
+    seen.record::<RecipientSettings<'_>>();
+    seen.record::<NotifierGroupSettings<'_>>();
+    seen.record::<TemplateSettings<'_>>();
+    seen.record::<SlaSettings<'_>>();
+    seen.record::<PerformanceAlertSettings>();
+    seen.table::<request::LoginRequest<'_>>(&requests::LOGIN);
+    seen.table::<request::ReplaceTextRequest<'_>>(&requests::PASSWORD_BULK_EDIT);
+    seen.table::<request::ReplaceTextRequest<'_>>(&requests::SCRIPT_BULK_EDIT);
+    seen.table::<request::UpdateLocationsRequest>(&requests::MONITOR_BULK_EDIT);
+    seen.table::<request::CloneRequest<'_>>(&requests::MONITOR_CLONE);
+    seen.table::<request::TestAlertRequest>(&tables::TEST_NOTIFIER);
+    seen.table::<request::PreviewRequest>(&tables::TEST_NOTIFIER);
+    seen.table::<request::PreviewRequest>(&tables::TEMPLATE_PREVIEW);
+    seen.table::<request::ApplyRequest>(&operations::APPLY);
+    seen
+}
+
+#[test]
+fn typed_settings_are_those_of_the_field_table() {
+    let faults = walk().faults.into_inner();
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn every_typed_struct_is_walked() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/schema/typed");
+    let walked = walk().structs.into_inner();
+    let mut known = 0;
+    let records = concat!(env!("CARGO_MANIFEST_DIR"), "/src/schema/typed/record");
+    let files = [folder, records].into_iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    for path in files.map(|file| file.unwrap().path()).filter(|path| path.is_file()) {
+        let text = std::fs::read_to_string(path).unwrap();
+        for (at, _) in text.match_indices("Deserialize)]\npub struct ") {
+            let name = text[at..].split("pub struct ").nth(1).unwrap();
+            let name = name.split(|c: char| !c.is_alphanumeric()).next().unwrap();
+            assert!(walked.contains(name), "{name} is not compared with the field table");
+            known += 1;
+        }
+    }
+    assert!(known > 30, "{known}");
+}
+
+fn website(fields: Value) -> Result<MonitorDocument, InvalidSettings> {
+    let Value::Object(fields) = fields else { unreachable!() };
+    MonitorDocument::new(MonitorType::Website, fields)
+}
+
+#[test]
+fn a_value_that_does_not_fit_is_an_error_with_its_place() {
+    for (fields, want) in [
+        (json!({"mode": "Foo"}), "`mode` is `Foo`: it must be one of `Global Verify`, `Primary`"),
+        (json!({"interval": 7}), "`interval` is `7`: it must be one of 1, 2, 3"),
+        (json!({"enabled": "yes"}), "`enabled` is `yes`: it must be `true` or `false`"),
+        (
+            json!({"locations": [{"id": 1}, {"id": "x"}]}),
+            "`locations[1].id` is `x`: it must be a whole number",
+        ),
+        (json!({"realm_password": 7}), "`realm_password` is `********`: it must be a text"),
+    ] {
+        let error = website(fields.clone()).unwrap_err().to_string();
+        assert!(error.starts_with(want), "{fields}: {error}");
+    }
+}
+
+#[test]
+fn what_is_not_set_has_the_default_of_the_table() {
+    let document = website(json!({"url": "http://a/", "mode": "Primary", "timeout": null})).unwrap();
+    let settings = document.settings();
+    assert_eq!(
+        (settings.location_mode, settings.schedule.timeout),
+        (crate::domain::LocationMode::Primary, 30)
+    );
+    assert!(settings.schedule.enabled && settings.alerting.notify_on_error);
+    let typed: website::WebsiteSettings<'_> = document.to_typed().unwrap();
+    assert_eq!((typed.url, typed.http_version), ("http://a/", website::HttpVersion::Http11));
+    assert_eq!(typed.post_content_type, "application/x-www-form-urlencoded");
+}
+
+#[test]
+fn what_is_missing_and_what_a_type_does_not_have_are_errors() {
+    let document = website(json!({})).unwrap();
+    let error = document.to_typed::<website::WebsiteSettings<'_>>().unwrap_err();
+    assert_eq!(error.to_string(), "`url`: it is missing");
+    let error = document.to_typed::<ftp::FtpSettings<'_>>().unwrap_err();
+    assert_eq!(error.to_string(), "`hostname`: `website` has no such field");
+}
+
+#[test]
+fn a_record_is_read_with_the_defaults_of_its_table() {
+    let fields = |fields: Value| -> Map<String, Value> { fields.as_object().cloned().unwrap() };
+    let bare = fields(json!({"name": "n", "recipient": "a@b.example"}));
+    let read: RecipientSettings<'_> = read_fields(&bare).unwrap();
+    assert_eq!(
+        (read.method, read.start_threshold, read.stop_threshold),
+        (crate::domain::NotificationMethod::MailHtml, 1, 10)
+    );
+    let other = fields(json!({"name": "n", "recipient": "a@b.example", "method_id": 99}));
+    let error = read_fields::<RecipientSettings<'_>>(&other).unwrap_err().to_string();
+    assert!(error.starts_with("`method_id` is `99`: it must be one of `1`"), "{error}");
+}

@@ -1,0 +1,104 @@
+//! Why settings cannot be used: which field, its value, and what is wrong with it.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::schema::field::Field;
+use crate::syntax::node::Position;
+use crate::syntax::{MASK, ValidationError, ValidationErrorKind, truncate_value};
+
+/// A field whose value cannot be used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InvalidSettings {
+    /// Path of the field, such as `mode` or `api_steps[0].url`.
+    pub field: String,
+    /// Its value as messages show it; `None` when it has none.
+    pub value: Option<String>,
+    /// What is wrong with it, and what is allowed.
+    pub reason: String,
+}
+
+impl InvalidSettings {
+    /// The error of `field`, which is `value`.
+    #[must_use]
+    pub fn new(field: &str, value: Option<&str>, reason: &str) -> Self {
+        Self { field: field.to_owned(), value: value.map(truncate_value), reason: reason.to_owned() }
+    }
+
+    /// An error whose field is not known yet.
+    pub(in crate::schema) fn from_reason(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), ..Self::default() }
+    }
+
+    /// The error of `field`, which is `value`.
+    #[must_use]
+    pub(in crate::schema) fn in_field(mut self, field: &Field, value: &Value) -> Self {
+        self = self.with_path_prefix(field.name).with_value(value);
+        if field.secret || field.is_script() {
+            self.value = Some(MASK.to_owned());
+        }
+        self
+    }
+
+    /// The error of `value`, unless the value that it is of is known already.
+    #[must_use]
+    pub(in crate::schema) fn with_value(mut self, value: &Value) -> Self {
+        self.value = self.value.or_else(|| Some(display_value(value)));
+        self
+    }
+
+    /// The error of what `outer` names: a field, or a place in a list such as `[2]`.
+    #[must_use]
+    pub(in crate::schema) fn with_path_prefix(mut self, outer: &str) -> Self {
+        let dot = if self.field.is_empty() || self.field.starts_with('[') { "" } else { "." };
+        self.field = format!("{outer}{dot}{}", self.field);
+        self
+    }
+}
+
+fn display_value(value: &Value) -> String {
+    match value {
+        Value::String(text) => truncate_value(text),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "a map".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+impl fmt::Display for InvalidSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.value {
+            Some(value) => write!(f, "`{}` is `{value}`: {}", self.field, self.reason),
+            None => write!(f, "`{}`: {}", self.field, self.reason),
+        }
+    }
+}
+
+impl std::error::Error for InvalidSettings {}
+
+impl From<InvalidSettings> for ValidationError {
+    fn from(error: InvalidSettings) -> Self {
+        let message = error.to_string();
+        let fault = Self::new(ValidationErrorKind::Type, error.field, Position::default(), message);
+        match error.value {
+            Some(value) => fault.with_value(value),
+            None => fault,
+        }
+    }
+}
+
+impl serde::de::Error for InvalidSettings {
+    fn custom<T: fmt::Display>(reason: T) -> Self {
+        Self::from_reason(reason.to_string())
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        Self::from_reason("it is missing").with_path_prefix(field)
+    }
+
+    fn unknown_variant(_: &str, expected: &'static [&'static str]) -> Self {
+        let allowed: Vec<_> = expected.iter().map(|choice| format!("`{choice}`")).collect();
+        Self::from_reason(format!("it must be one of {}", allowed.join(", ")))
+    }
+}

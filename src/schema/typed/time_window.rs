@@ -1,0 +1,85 @@
+//! Days and times of records, and the windows that they make.
+
+use jiff::civil::{DateTime, Time};
+
+use super::invalid_settings::InvalidSettings;
+use super::record::blackout::BlackoutSettings;
+use super::record::sla::{OperatingPeriodSettings, SlaExclusionSettings};
+use crate::schedule::TimeWindow;
+
+/// The time that `text` names in the form of windows, `YYYY-MM-DD HH:MM:SS`.
+#[must_use]
+pub fn parse_local_time(text: &str) -> Option<DateTime> {
+    DateTime::strptime("%Y-%m-%d %H:%M:%S", text).ok()
+}
+
+impl BlackoutSettings<'_> {
+    /// When it holds.
+    ///
+    /// # Errors
+    /// A day or time that is missing or none.
+    pub fn time_window(&self) -> Result<TimeWindow, InvalidSettings> {
+        if !self.persistent {
+            let (from, thru) = (
+                local_time_field("from_date", self.from_date)?,
+                local_time_field("thru_date", self.thru_date)?,
+            );
+            return Ok(TimeWindow::Once { from, until: thru });
+        }
+        Ok(TimeWindow::Weekly {
+            start_day: weekday_field("start_day", self.start_day)?,
+            start: time_of_day_field("start_time", self.start_time)?,
+            end_day: weekday_field("end_day", self.end_day)?,
+            end: time_of_day_field("end_time", self.end_time)?,
+        })
+    }
+
+    /// Whether it came once and was over at `now`, a time of its account.
+    #[must_use]
+    pub fn is_past(&self, now: DateTime) -> bool {
+        !self.persistent && self.thru_date.and_then(parse_local_time).is_some_and(|thru| thru <= now)
+    }
+}
+
+impl OperatingPeriodSettings<'_> {
+    /// When it holds.
+    ///
+    /// # Errors
+    /// A day or time that is none.
+    pub fn time_window(&self) -> Result<TimeWindow, InvalidSettings> {
+        Ok(TimeWindow::Weekly {
+            start_day: weekday_field("from_day", Some(self.from_day))?,
+            start: time_of_day_field("from_time", Some(self.from_time))?,
+            end_day: weekday_field("thru_day", Some(self.thru_day))?,
+            end: time_of_day_field("thru_time", Some(self.thru_time))?,
+        })
+    }
+}
+
+impl SlaExclusionSettings<'_> {
+    /// When it holds.
+    ///
+    /// # Errors
+    /// A time that is none.
+    pub fn time_window(&self) -> Result<TimeWindow, InvalidSettings> {
+        let from = local_time_field("from_date", Some(self.from_date))?;
+        Ok(TimeWindow::Once { from, until: local_time_field("thru_date", Some(self.thru_date))? })
+    }
+}
+
+fn local_time_field(field: &str, text: Option<&str>) -> Result<DateTime, InvalidSettings> {
+    let wanted = "it must be a time such as `2026-01-31 12:00:00`";
+    text.and_then(parse_local_time).ok_or_else(|| InvalidSettings::new(field, text, wanted))
+}
+
+fn time_of_day_field(field: &str, text: Option<&str>) -> Result<Time, InvalidSettings> {
+    let read = text.and_then(|text| Time::strptime("%H:%M", text).ok());
+    read.ok_or_else(|| InvalidSettings::new(field, text, "it must be a time of day such as `12:00`"))
+}
+
+fn weekday_field(field: &str, day: Option<u8>) -> Result<u8, InvalidSettings> {
+    let shown = day.map(|day| day.to_string());
+    let wanted = "it must be a whole number from 1 to 7";
+    day.filter(|day| (1..=7).contains(day))
+        .ok_or_else(|| InvalidSettings::new(field, shown.as_deref(), wanted))
+}

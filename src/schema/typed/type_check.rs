@@ -1,0 +1,51 @@
+//! Whether a value is of its kind: its type, and for choices that it is one of them.
+
+use serde_json::{Map, Value};
+
+use super::invalid_settings::InvalidSettings;
+use crate::schema::field::{Field, FieldTable, FieldType};
+
+/// The first thing in `value` that is not of the kind of `field`; `None` when all is. Bounds of numbers and the form of
+/// texts are for whoever takes new values.
+pub(in crate::schema) fn find_type_error(field: &Field, value: &Value) -> Option<InvalidSettings> {
+    find_type_error_in_value(&field.field_type, value).map(|error| error.in_field(field, value))
+}
+
+fn find_type_error_in_value(kind: &FieldType, value: &Value) -> Option<InvalidSettings> {
+    let fits = match (kind, value) {
+        (FieldType::Any, _)
+        | (FieldType::Bool, Value::Bool(_))
+        | (FieldType::Float { .. }, Value::Number(_))
+        | (FieldType::Text { .. }, Value::String(_)) => true,
+        (FieldType::Int { .. }, Value::Number(number)) => number.is_i64(),
+        (FieldType::IntEnum(choices), Value::Number(number)) => {
+            number.as_i64().is_some_and(|number| choices.contains(&number))
+        }
+        (FieldType::TextEnum(choices), Value::String(text)) => choices.contains(&text.as_str()),
+        (FieldType::List { items: of, .. }, Value::Array(items)) => {
+            return find_type_error_in_list(of, items);
+        }
+        (FieldType::Object(table), Value::Object(entries)) => {
+            return find_type_error_in_object(table, entries);
+        }
+        _ => false,
+    };
+    (!fits).then(|| InvalidSettings::from_reason(format!("it must be {}", kind.expected())))
+}
+
+fn find_type_error_in_list(of: &FieldType, items: &[Value]) -> Option<InvalidSettings> {
+    items.iter().enumerate().find_map(|(index, item)| {
+        let error = find_type_error_in_value(of, item)?;
+        Some(error.with_value(item).with_path_prefix(&format!("[{index}]")))
+    })
+}
+
+fn find_type_error_in_object(
+    table: &'static FieldTable,
+    entries: &Map<String, Value>,
+) -> Option<InvalidSettings> {
+    entries
+        .iter()
+        .filter(|(_, value)| !value.is_null())
+        .find_map(|(name, value)| find_type_error(table.field(name)?, value))
+}

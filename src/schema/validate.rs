@@ -1,0 +1,283 @@
+//! Takes a body or a file's entry for what it asks: a new monitor, or changes to one.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::field::{Field, FieldTable};
+use super::monitor_document::MonitorDocument;
+use super::reader::{FieldReader, InputFormat, SecretReader, reject_secret_sources};
+use super::secret_values::SecretMode;
+use super::table;
+use super::validation_context::ValidationContext;
+use super::{legacy, rules, url_credentials};
+use crate::domain::MonitorType;
+use crate::script;
+use crate::syntax::node::Node;
+use crate::syntax::{MASK, ValidationError, ValidationErrorKind, display_value};
+
+/// A document that was accepted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ValidatedDocument {
+    /// The fields.
+    pub document: MonitorDocument,
+    /// What its author should know, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// Makes the document of a new monitor of `kind` out of `body`, or says all that is wrong with it.
+pub fn create(
+    kind: MonitorType,
+    form: InputFormat,
+    body: &Node,
+    around: &ValidationContext<'_>,
+) -> Result<ValidatedDocument, Vec<ValidationError>> {
+    create_with(kind, form, body, around, &reject_secret_sources, &["type"])
+}
+
+/// As [`create`], for files: secrets may stand elsewhere, and `skipped` fields at the top are not the
+/// monitor's.
+pub fn create_with(
+    kind: MonitorType,
+    form: InputFormat,
+    body: &Node,
+    around: &ValidationContext<'_>,
+    secrets: SecretReader<'_>,
+    skipped: &[&str],
+) -> Result<ValidatedDocument, Vec<ValidationError>> {
+    DocumentValidator { kind, form, body, context: around, old: None }.run(secrets, skipped)
+}
+
+/// Applies `body` to `old`: fields that it does not name stay, arrays replace, null unsets.
+pub fn patch(
+    old: &MonitorDocument,
+    form: InputFormat,
+    body: &Node,
+    around: &ValidationContext<'_>,
+) -> Result<ValidatedDocument, Vec<ValidationError>> {
+    DocumentValidator { kind: old.monitor_type(), form, body, context: around, old: Some(old) }
+        .run(&reject_secret_sources, &["type"])
+}
+
+struct DocumentValidator<'a> {
+    kind: MonitorType,
+    form: InputFormat,
+    body: &'a Node,
+    context: &'a ValidationContext<'a>,
+    old: Option<&'a MonitorDocument>,
+}
+
+impl DocumentValidator<'_> {
+    fn run(
+        &self,
+        secrets: SecretReader<'_>,
+        skipped: &[&str],
+    ) -> Result<ValidatedDocument, Vec<ValidationError>> {
+        let table = table::for_type(self.kind);
+        let skipped = if self.form == InputFormat::Legacy { &["site_type"] } else { skipped };
+        let mut intake = FieldReader::new(self.form, secrets);
+        let mut read = intake.read_fields(table, self.body, skipped, self.old.is_none());
+        let mut faults = intake.errors;
+        faults.extend(self.check_type_unchanged());
+        let old = self.old.map(|old| old.to_stored(SecretMode::Revealed)).unwrap_or_default();
+        self.restore_masked(&mut read, &old, &mut faults);
+        if self.form == InputFormat::Legacy {
+            legacy::set_rotate_locations(&mut read, &old, self.context.default_locations);
+        }
+        let document = match MonitorDocument::new(self.kind, merge_patch(old, read)) {
+            Ok(document) => document,
+            Err(error) => {
+                let place = self.body.position_of(&error.field);
+                faults.push(ValidationError { position: place, ..error.into() });
+                return Err(faults);
+            }
+        };
+        let judged = rules::RuleInput {
+            document: &document,
+            old: self.old,
+            body: self.body,
+            format: self.form,
+            context: self.context,
+        };
+        rules::check(&judged, &mut faults);
+        if faults.is_empty() {
+            return Ok(ValidatedDocument { warnings: rules::warnings(&judged), document });
+        }
+        faults.sort_by_key(|fault| (fault.position, fault.kind != ValidationErrorKind::MissingField));
+        Err(faults)
+    }
+
+    /// A body whose `type` is another one: a type never changes (fields.md 1).
+    fn check_type_unchanged(&self) -> Option<ValidationError> {
+        let name = if self.form == InputFormat::Legacy { "site_type" } else { "type" };
+        let node = self.body.get(name)?;
+        let same = match node.as_text() {
+            Some(text) if self.form == InputFormat::Legacy => {
+                legacy::parse_site_type(text) == Some(self.kind)
+            }
+            Some(text) => text == self.kind.name(),
+            None => false,
+        };
+        let message = format!("`{name}` must be `{}`, not `{}`", self.kind, display_value(node));
+        (!same).then(|| {
+            ValidationError::new(ValidationErrorKind::Conflict, name, node.position, message)
+                .with_value(display_value(node))
+        })
+    }
+
+    /// Puts the values that are there now in the place of masks.
+    fn restore_masked(
+        &self,
+        read: &mut Map<String, Value>,
+        old: &Map<String, Value>,
+        faults: &mut Vec<ValidationError>,
+    ) {
+        for (name, value) in read {
+            restore_masked(value, old.get(name));
+            let script = table::for_type(self.kind).field(name).is_some_and(Field::is_script);
+            if let (true, Value::String(text)) = (script, &mut *value) {
+                self.restore_masked_script(name, text, old.get(name).and_then(Value::as_str), faults);
+            }
+            let mut masked = Vec::new();
+            find_masked_secrets(table::for_type(self.kind), name, value, &mut masked);
+            for path in masked {
+                let message = format!("`{path}` is masked, and there is no value that it could stand for");
+                let place = self.body.position_of(&path);
+                let fault =
+                    ValidationError::new(ValidationErrorKind::Secret, path, place, message).with_value(MASK);
+                faults.push(fault.with_hint("give the value itself"));
+            }
+        }
+    }
+}
+
+impl DocumentValidator<'_> {
+    /// Puts the protected values that are there now in the place of their masks.
+    fn restore_masked_script(
+        &self,
+        name: &str,
+        text: &mut String,
+        old: Option<&str>,
+        faults: &mut Vec<ValidationError>,
+    ) {
+        let problem = match script::restore_masked(text, old) {
+            Ok(Cow::Owned(whole)) => {
+                *text = whole;
+                return;
+            }
+            Ok(Cow::Borrowed(_)) => return,
+            Err(problem) => problem,
+        };
+        let place = self.body.position_of(name);
+        let fault =
+            ValidationError::new(ValidationErrorKind::Secret, name, place, format!("`{name}`: {problem}"));
+        faults.push(fault.with_value(MASK).with_hint("give the value itself"));
+    }
+}
+
+/// Entries of lists are the same when their `step_number` or `id` is, else by their position; those that have a
+/// name and neither, as headers do, by that alone: a secret does not go to another header.
+fn restore_masked(new: &mut Value, old: Option<&Value>) {
+    match (new, old) {
+        (Value::String(text), Some(old)) if text == MASK => {
+            if let Some(old) = old.as_str() {
+                old.clone_into(text);
+            }
+        }
+        (Value::String(text), Some(Value::String(old))) => {
+            if let Some(whole) = url_credentials::restore(text, old) {
+                *text = whole;
+            }
+        }
+        (Value::Object(new), Some(Value::Object(old))) => {
+            for (name, value) in new {
+                restore_masked(value, old.get(name));
+            }
+        }
+        (Value::Array(new), Some(Value::Array(old))) => {
+            let names: Vec<Option<Value>> = new.iter().map(|value| value.get("name").cloned()).collect();
+            for (index, value) in new.iter_mut().enumerate() {
+                let same = ["step_number", "id"].iter().find_map(|key| {
+                    let wanted = value.get(key)?;
+                    old.iter().find(|old| old.get(key) == Some(wanted))
+                });
+                let numbered = value.get("step_number").or(value.get("id")).is_some();
+                let alike = match &names[index] {
+                    // There may be several of the same name.
+                    Some(name) if !numbered => {
+                        let before =
+                            names[..index].iter().filter(|other| other.as_ref() == Some(name)).count();
+                        old.iter().filter(|old| old.get("name") == Some(name)).nth(before)
+                    }
+                    _ => same.or_else(|| old.get(index)),
+                };
+                restore_masked(value, alike);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Paths of the secrets in `value` that are still masked.
+fn find_masked_secrets(table: &'static FieldTable, path: &str, value: &Value, masked: &mut Vec<String>) {
+    let name = path.rsplit('.').next().unwrap_or_default();
+    let Some(field) = table.field(name) else { return };
+    let is_masked = |text| if field.is_url() { url_credentials::is_masked(text) } else { text == MASK };
+    if field.secret || field.is_url() {
+        if value.as_str().is_some_and(is_masked) {
+            masked.push(path.to_owned());
+        }
+        return;
+    }
+    match (field.field_type, value) {
+        (super::field::FieldType::Object(inner), Value::Object(entries)) => {
+            find_masked_secrets_in_object(inner, path, entries, masked);
+        }
+        (
+            super::field::FieldType::List { items: super::field::FieldType::Object(inner), .. },
+            Value::Array(items),
+        ) => {
+            for (index, item) in items.iter().enumerate() {
+                if let Value::Object(entries) = item {
+                    find_masked_secrets_in_object(inner, &format!("{path}[{index}]"), entries, masked);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn find_masked_secrets_in_object(
+    table: &'static FieldTable,
+    path: &str,
+    entries: &Map<String, Value>,
+    masked: &mut Vec<String>,
+) {
+    let lets_in = table::sub_objects::is_secret_header(table, entries);
+    for (name, value) in entries {
+        let path = format!("{path}.{name}");
+        if lets_in && name == "value" && value.as_str() == Some(MASK) {
+            masked.push(path);
+        } else {
+            find_masked_secrets(table, &path, value, masked);
+        }
+    }
+}
+
+/// `old` with what `new` says: null unsets, objects merge, all else replaces.
+fn merge_patch(mut old: Map<String, Value>, new: Map<String, Value>) -> Map<String, Value> {
+    for (name, value) in new {
+        match (old.get_mut(&name), value) {
+            (_, Value::Null) => {
+                old.shift_remove(&name);
+            }
+            (Some(Value::Object(old)), Value::Object(new)) => {
+                *old = merge_patch(std::mem::take(old), new);
+            }
+            (_, value) => {
+                old.insert(name, value);
+            }
+        }
+    }
+    old
+}

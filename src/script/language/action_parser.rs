@@ -1,0 +1,376 @@
+//! Reads the acts of a step.
+
+use std::time::Duration;
+
+use super::action::{
+    Action, ActionKind, DialogResponse, ElementState, ElementTarget, ExpectedEffect, FrameSelector, Matcher,
+    OptionSelector, PageProperty, WaitCondition, WindowSelector,
+};
+use super::element::{ElementParser, is_blank};
+use super::element_target::parse_target;
+use super::keys::KeyChord;
+use super::vocabulary::{
+    ActionSpec, COMMON_ATTRIBUTES, EXTRACT_SOURCES, ExtractSource, FRAMES, STATES, WINDOWS, WindowKeyword,
+};
+
+/// Without `quiet`: so long has the network to be quiet.
+const DEFAULT_NETWORK_QUIET: Duration = Duration::from_millis(500);
+
+type ActionElement<'r, 'd, 'i, 't> = ElementParser<'r, 'd, 'i, 't>;
+
+/// The act that `element` is, which is called as `word` says; `None` when a fault says why not.
+pub(super) fn parse_action(
+    element: &mut ActionElement<'_, '_, '_, '_>,
+    word: &'static ActionSpec,
+) -> Option<Action> {
+    let known: Vec<&'static str> = word.all_attributes().collect();
+    element.context.check_attributes(element.node, &known);
+    let optional = element.flag(COMMON_ATTRIBUTES[0], false);
+    let timeout = element.seconds(COMMON_ATTRIBUTES[1]);
+    let expected = if word.supports_expect { parse_expected(element) } else { None };
+    let aim = if word.name == "run-js" { None } else { parse_target(element, word) };
+    let action = parse_kind(element, word, aim)?;
+    let place = element.context.line_index.position_at(element.node.range().start);
+    Some(Action { kind: action, optional, timeout, expected, position: place })
+}
+
+fn parse_expected(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<ExpectedEffect> {
+    let given = element.attribute("expect")?.trim_matches([' ', '\t', '\n', '\r']);
+    match (given, given.strip_prefix("event:")) {
+        ("location", _) => Some(ExpectedEffect::LocationChange),
+        ("update", _) => Some(ExpectedEffect::PageUpdate),
+        (_, Some(name)) if is_event_name(name) => Some(ExpectedEffect::Event(name.to_owned())),
+        _ => {
+            let message = "`expect` must be `location`, `update` or `event:` and the name of a DOM event";
+            element.add_attribute_error("expect", message, None);
+            None
+        }
+    }
+}
+
+/// Letters, digits and what names of events have between them: at most 100.
+fn is_event_name(name: &str) -> bool {
+    (1..=100).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.:".contains(&b))
+}
+
+/// What the act does; `aim` is the element that it is about.
+fn parse_kind(
+    element: &mut ActionElement<'_, '_, '_, '_>,
+    word: &ActionSpec,
+    aim: Option<ElementTarget>,
+) -> Option<ActionKind> {
+    Some(match word.name {
+        "open" => ActionKind::Open { url: element.template("url")? },
+        "click" => ActionKind::Click { target: aim?, double: false },
+        "double-click" => ActionKind::Click { target: aim?, double: true },
+        "type" => {
+            let text = element.non_empty_template("text");
+            ActionKind::Type { target: aim?, text: text? }
+        }
+        "clear" => ActionKind::Clear { target: aim? },
+        "select" => {
+            let pick = parse_option(element);
+            ActionKind::Select { target: aim?, option: pick? }
+        }
+        "check" => {
+            let on = element.flag("on", true);
+            ActionKind::SetChecked { target: aim?, checked: on }
+        }
+        "hover" => ActionKind::Hover { target: aim? },
+        "press" => ActionKind::Press { key: parse_key(element)?, target: aim },
+        "scroll" => parse_scroll(element, aim)?,
+        "switch-frame" => ActionKind::SwitchFrame(parse_frame(element, aim)?),
+        "switch-window" => ActionKind::SwitchWindow(parse_window(element)?),
+        "close-window" => ActionKind::CloseWindow,
+        "accept-dialog" => ActionKind::Dialog(DialogResponse::Accept),
+        "dismiss-dialog" => ActionKind::Dialog(DialogResponse::Dismiss),
+        "answer-dialog" => ActionKind::Dialog(DialogResponse::AcceptWithText(element.raw_template("text")?)),
+        "wait-for" => {
+            let state = parse_state(element)?;
+            ActionKind::WaitFor(WaitCondition::Element(aim?, state))
+        }
+        "wait-for-text" => ActionKind::WaitFor(WaitCondition::Text(aim, parse_matcher(element)?)),
+        "wait-for-url" => ActionKind::WaitFor(WaitCondition::Url(parse_matcher(element)?)),
+        "wait-for-event" => ActionKind::WaitFor(WaitCondition::Event(parse_event(element)?)),
+        "wait-for-network-quiet" => {
+            let quiet = if element.attribute("quiet").is_some() {
+                element.seconds("quiet")?
+            } else {
+                DEFAULT_NETWORK_QUIET
+            };
+            ActionKind::WaitFor(WaitCondition::NetworkQuiet(quiet))
+        }
+        "extract" => parse_extract(element, aim)?,
+        "run-js" => parse_run_js(element)?,
+        "screenshot" => {
+            element.non_empty_attribute("name")?;
+            ActionKind::Screenshot { name: element.display_name("name") }
+        }
+        "assert-text" => {
+            ActionKind::Assert { property: PageProperty::Text(aim), matcher: parse_matcher(element)? }
+        }
+        "assert-element" => {
+            let state = parse_state(element)?;
+            ActionKind::AssertElement { target: aim?, state }
+        }
+        "assert-attribute" => {
+            let (name, must) = (parse_attribute_name(element), parse_matcher(element));
+            ActionKind::Assert { property: PageProperty::Attribute(aim?, name?), matcher: must? }
+        }
+        "assert-value" => {
+            let must = parse_matcher(element);
+            ActionKind::Assert { property: PageProperty::Value(aim?), matcher: must? }
+        }
+        "assert-count" => {
+            let must = parse_count_matcher(element);
+            ActionKind::Assert { property: PageProperty::Count(aim?), matcher: must? }
+        }
+        "assert-url" => ActionKind::Assert { property: PageProperty::Url, matcher: parse_matcher(element)? },
+        "assert-title" => {
+            ActionKind::Assert { property: PageProperty::Title, matcher: parse_matcher(element)? }
+        }
+        _ => parse_keyword(element)?,
+    })
+}
+
+impl ElementParser<'_, '_, '_, '_> {
+    /// A text that is typed: not empty, but it may be spaces.
+    fn non_empty_template(&mut self, name: &str) -> Option<String> {
+        let text = self.raw_template(name)?;
+        if text.is_empty() {
+            let hint = (self.name() == "type").then(|| "`clear` empties a field".to_owned());
+            self.add_attribute_error(name, format!("`{name}` of `{}` is empty", self.name()), hint);
+            return None;
+        }
+        Some(text)
+    }
+
+    /// The one of `names` that is given; a fault when it is none, or several.
+    fn exactly_one(&mut self, names: &[&'static str]) -> Option<&'static str> {
+        let given: Vec<&'static str> =
+            names.iter().copied().filter(|name| self.attribute(name).is_some()).collect();
+        if let [one] = given.as_slice() {
+            return Some(one);
+        }
+        let words: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        let message = format!("`{}` needs exactly one of {}", self.name(), words.join(", "));
+        self.add_error(message);
+        None
+    }
+}
+
+fn parse_option(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<OptionSelector> {
+    match element.exactly_one(&["value", "label", "index"])? {
+        "value" => element.raw_template("value").map(OptionSelector::Value),
+        "label" => element.template("label").map(OptionSelector::Label),
+        _ => element
+            .number("index", 0, 100_000)
+            .and_then(|index| u32::try_from(index).ok())
+            .map(OptionSelector::Index),
+    }
+}
+
+fn parse_key(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<String> {
+    let key = element.required_attribute("key")?;
+    if KeyChord::parse(key).is_some() {
+        return Some(key.to_owned());
+    }
+    let message = format!("`{}` is no key", crate::syntax::truncate_value(key));
+    let hint =
+        "one character, or a name such as `Enter`, `Tab`, `ArrowDown`; held keys before it: `Control+a`";
+    element.add_attribute_error("key", message, Some(hint.to_owned()));
+    None
+}
+
+fn parse_scroll(
+    element: &mut ActionElement<'_, '_, '_, '_>,
+    aim: Option<ElementTarget>,
+) -> Option<ActionKind> {
+    const MAX_PIXELS: i64 = 1_000_000;
+    let mut pixels = |name| match element.attribute(name) {
+        Some(_) => element.number(name, -MAX_PIXELS, MAX_PIXELS),
+        None => Some(0),
+    };
+    let (x, y) = (pixels("x")?, pixels("y")?);
+    let by_pixels = element.attribute("x").or(element.attribute("y")).is_some();
+    if by_pixels == aim.is_some() {
+        element.add_error("`scroll` needs either an element or pixels, `x` and `y`");
+        return None;
+    }
+    Some(ActionKind::Scroll { target: aim, x, y })
+}
+
+fn parse_frame(
+    element: &mut ActionElement<'_, '_, '_, '_>,
+    aim: Option<ElementTarget>,
+) -> Option<FrameSelector> {
+    match (aim, element.attribute("index"), element.attribute("to")) {
+        (Some(target), None, None) => Some(FrameSelector::Element(target)),
+        (None, Some(_), None) => element
+            .number("index", 0, 9999)
+            .and_then(|index| u16::try_from(index).ok())
+            .map(FrameSelector::Index),
+        (None, None, Some(_)) => element.choice("to", FRAMES),
+        _ => {
+            element.add_error("`switch-frame` needs either the element of a frame, or `index`, or `to`");
+            None
+        }
+    }
+}
+
+fn parse_window(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<WindowSelector> {
+    let matches =
+        ["equals", "contains", "matches", "not"].into_iter().any(|name| element.attribute(name).is_some());
+    let by_index = element.exactly_one(&["index", "to"])? == "index";
+    let to = if by_index { None } else { Some(element.choice("to", WINDOWS)?) };
+    if matches && !matches!(to, Some(WindowKeyword::Title | WindowKeyword::Url)) {
+        element.add_error("what must hold of a window goes with `to=\"title\"` or `to=\"url\"`");
+        return None;
+    }
+    Some(match to {
+        None => WindowSelector::Index(u32::try_from(element.number("index", 0, 9999)?).ok()?),
+        Some(WindowKeyword::Main) => WindowSelector::Main,
+        Some(WindowKeyword::Newest) => WindowSelector::Newest,
+        Some(WindowKeyword::Title) => WindowSelector::Title(parse_matcher(element)?),
+        Some(WindowKeyword::Url) => WindowSelector::Url(parse_matcher(element)?),
+    })
+}
+
+fn parse_state(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<ElementState> {
+    if element.attribute("state").is_none() {
+        Some(ElementState::Visible)
+    } else {
+        element.choice("state", STATES)
+    }
+}
+
+fn parse_event(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<String> {
+    let name = element.required_attribute("event")?;
+    if is_event_name(name) {
+        return Some(name.to_owned());
+    }
+    element.add_attribute_error(
+        "event",
+        "`event` must be the name of a DOM event: letters, digits and `_ - . :`",
+        None,
+    );
+    None
+}
+
+/// The name of an attribute of HTML.
+fn parse_attribute_name(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<String> {
+    let name = element.required_attribute("attribute")?;
+    if !name.is_empty()
+        && !name.contains(|c: char| c.is_whitespace() || c.is_control() || "\"'<>/=".contains(c))
+    {
+        return Some(name.to_owned());
+    }
+    element.add_attribute_error(
+        "attribute",
+        "`attribute` must be the name of an attribute, such as `href`",
+        None,
+    );
+    None
+}
+
+/// What must hold of a text.
+fn parse_matcher(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<Matcher> {
+    let found = match element.exactly_one(&["equals", "contains", "matches"])? {
+        "equals" => Matcher::Equals(element.raw_template("equals")?),
+        "contains" => Matcher::Contains(element.non_empty_template("contains")?),
+        _ => Matcher::Matches(element.pattern("matches")?),
+    };
+    Some(negate_if_not(element, found))
+}
+
+/// What must hold of a number of elements.
+fn parse_count_matcher(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<Matcher> {
+    const MAX: i64 = 1_000_000;
+    let limit = |element: &mut ActionElement<'_, '_, '_, '_>, name| {
+        element.number(name, 0, MAX).and_then(|number| u64::try_from(number).ok())
+    };
+    let found = match element.exactly_one(&["equals", "at-least", "at-most"])? {
+        "at-least" => Matcher::AtLeast(limit(element, "at-least")?),
+        "at-most" => Matcher::AtMost(limit(element, "at-most")?),
+        _ if element.attribute("equals").is_some_and(|given| given.contains("{{")) => {
+            Matcher::Equals(element.template("equals")?)
+        }
+        _ => Matcher::Equals(element.number("equals", 0, MAX)?.to_string()),
+    };
+    Some(negate_if_not(element, found))
+}
+
+fn negate_if_not(element: &mut ActionElement<'_, '_, '_, '_>, found: Matcher) -> Matcher {
+    if element.flag("not", false) { Matcher::Not(Box::new(found)) } else { found }
+}
+
+fn parse_extract(
+    element: &mut ActionElement<'_, '_, '_, '_>,
+    aim: Option<ElementTarget>,
+) -> Option<ActionKind> {
+    let into = element.variable_name("into");
+    let source = if element.attribute("from").is_none() {
+        ExtractSource::Text
+    } else {
+        element.choice("from", EXTRACT_SOURCES)?
+    };
+    let pattern =
+        if element.attribute("pattern").is_none() { None } else { Some(element.pattern("pattern")?) };
+    if element.attribute("attribute").is_some() && source != ExtractSource::Attribute {
+        element.add_attribute_error("attribute", "`attribute` goes with `from=\"attribute\"`", None);
+        return None;
+    }
+    let unwanted = aim.is_some() && matches!(source, ExtractSource::Url | ExtractSource::Title);
+    let missing = aim.is_none()
+        && matches!(source, ExtractSource::Attribute | ExtractSource::Value | ExtractSource::Count);
+    if unwanted || missing {
+        let what = if missing { "needs an element" } else { "is of the page, and not of an element" };
+        element.add_error(format!("what `extract` takes by this `from` {what}"));
+        return None;
+    }
+    let from = match source {
+        ExtractSource::Text => PageProperty::Text(aim),
+        ExtractSource::Attribute => PageProperty::Attribute(aim?, parse_attribute_name(element)?),
+        ExtractSource::Value => PageProperty::Value(aim?),
+        ExtractSource::Url => PageProperty::Url,
+        ExtractSource::Title => PageProperty::Title,
+        ExtractSource::Count => PageProperty::Count(aim?),
+    };
+    let into = into?;
+    element.context.defined_variables.insert(into.clone());
+    Some(ActionKind::Extract { into_variable: into, property: from, pattern })
+}
+
+fn parse_run_js(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<ActionKind> {
+    let mut code = String::new();
+    for child in element.node.children() {
+        if child.is_element() {
+            element.context.add_error_at(
+                child,
+                "elements do not belong into `run-js`; write `<` as `&lt;`, or use CDATA",
+            );
+            return None;
+        }
+        if child.is_text() {
+            code.push_str(child.text().unwrap_or_default());
+        }
+    }
+    if is_blank(&code) {
+        element.add_error("`run-js` has no code in it");
+        return None;
+    }
+    element.check_placeholders(element.node.range().start, &code);
+    let into = if element.attribute("into").is_none() { None } else { Some(element.variable_name("into")?) };
+    element.context.defined_variables.extend(into.clone());
+    Some(ActionKind::RunJs { code, into_variable: into })
+}
+
+fn parse_keyword(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<ActionKind> {
+    let text = element.template("text")?;
+    let regex = element.flag("regex", false);
+    if regex {
+        element.compile_regex("text", &text)?;
+    }
+    let (invert, wait) = (element.flag("invert", false), element.flag("wait", false));
+    Some(ActionKind::Keyword { text, regex, invert, wait })
+}

@@ -1,0 +1,144 @@
+//! How acts say which element they are about: one locator as an attribute, or several `by` in order.
+
+use super::action::{ElementTarget, Locator};
+use super::css_selector;
+use super::element::{ElementParser, MAX_EXPRESSION_CHARS};
+use super::vocabulary::{ActionSpec, LOCATORS, TargetRequirement};
+use crate::syntax::path;
+use crate::syntax::path::PathError;
+use crate::syntax::template::{TemplatePart, has_placeholders, parse};
+
+/// Locators of one element.
+const MAX_LOCATORS: usize = 20;
+
+/// The element that an act is about; `None` when it is about none, or when a fault says why.
+pub(super) fn parse_target(
+    act: &mut ElementParser<'_, '_, '_, '_>,
+    word: &ActionSpec,
+) -> Option<ElementTarget> {
+    if word.target == TargetRequirement::None {
+        act.context.known_children(act.node, &[]);
+        return None;
+    }
+    let listed = act.context.known_children(act.node, &["by"]);
+    let short: Vec<&'static str> = word.locators().filter(|name| act.attribute(name).is_some()).collect();
+    let name = act.name();
+    match (short.as_slice(), listed.as_slice()) {
+        ([], []) => {
+            if word.target == TargetRequirement::Required {
+                let names = join_names(word.locators());
+                let hint = format!("give one of {names}, or `by` elements in it");
+                let at = act.node.range().start;
+                act.context.add_error(
+                    at,
+                    format!("`{name}` does not say which element is meant"),
+                    Some(hint),
+                );
+            }
+            None
+        }
+        ([one], []) => parse_locator(act, one).map(|locator| ElementTarget { locators: vec![locator] }),
+        ([_, second, ..], []) => {
+            let hint = "several go into `by` elements, in the order in which they are tried".to_owned();
+            act.add_attribute_error(
+                second,
+                format!("`{name}` has more than one locator as an attribute"),
+                Some(hint),
+            );
+            None
+        }
+        ([one, ..], _) => {
+            let hint = format!("make `{one}` a `by` element too");
+            act.add_attribute_error(
+                one,
+                format!("`{name}` has locators both as attribute and as `by`"),
+                Some(hint),
+            );
+            None
+        }
+        ([], listed) if listed.len() > MAX_LOCATORS => {
+            act.add_error(format!("`{name}` has more than {MAX_LOCATORS} locators"));
+            None
+        }
+        ([], listed) => {
+            let mut locators = Vec::with_capacity(listed.len());
+            for node in listed {
+                locators.push(parse_by(&mut ElementParser { node: *node, context: act.context }));
+            }
+            locators.into_iter().collect::<Option<Vec<_>>>().map(|locators| ElementTarget { locators })
+        }
+    }
+}
+
+fn parse_by(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<Locator> {
+    element.context.check_attributes(element.node, &LOCATORS);
+    element.context.known_children(element.node, &[]);
+    let given: Vec<&'static str> =
+        LOCATORS.into_iter().filter(|name| element.attribute(name).is_some()).collect();
+    if let [one] = given.as_slice() {
+        return parse_locator(element, one);
+    }
+    element.add_error(format!("`by` needs exactly one of {}", join_names(LOCATORS)));
+    None
+}
+
+fn join_names(names: impl IntoIterator<Item = &'static str>) -> String {
+    names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// The locator that the attribute `name` is.
+fn parse_locator(element: &mut ElementParser<'_, '_, '_, '_>, name: &str) -> Option<Locator> {
+    let text = element.template(name)?;
+    if text.chars().count() > MAX_EXPRESSION_CHARS {
+        element.add_attribute_error(
+            name,
+            format!("a locator has at most {MAX_EXPRESSION_CHARS} characters"),
+            None,
+        );
+        return None;
+    }
+    let fault = match name {
+        "css" => check_with_sample_values(&text, css_selector::syntax_error),
+        "xpath" => check_with_sample_values(&text, xpath_error),
+        _ => None,
+    };
+    if let Some(fault) = fault {
+        let kind = if name == "css" { "CSS selector" } else { "XPath 1.0" };
+        element.add_attribute_error(name, format!("`{name}` is no {kind}: {fault}"), None);
+        return None;
+    }
+    Some(match name {
+        "id" => Locator::Id(text),
+        "css" => Locator::Css(text),
+        "xpath" => Locator::XPath(text),
+        "link" => Locator::Link(text),
+        "name" => Locator::Name(text),
+        _ => Locator::Text(text),
+    })
+}
+
+/// What `judge` finds in `text`. Values are not known yet: it is well when a word or a number makes it well.
+fn check_with_sample_values(text: &str, judge: impl Fn(&str) -> Option<String>) -> Option<String> {
+    if !has_placeholders(text) {
+        return judge(text);
+    }
+    let with = |value: &str| -> String {
+        let piece = |piece: &TemplatePart<'_>| match piece {
+            TemplatePart::Text(text) => (*text).to_owned(),
+            TemplatePart::Placeholder(_) => value.to_owned(),
+        };
+        parse(text).iter().map(piece).collect()
+    };
+    let fault = judge(&with("x"))?;
+    judge(&with("1")).and(Some(fault))
+}
+
+fn xpath_error(text: &str) -> Option<String> {
+    match path::parse_xpath(text) {
+        Err(PathError::TooComplex) => Some("it has too many brackets".to_owned()),
+        Err(PathError::Syntax(fault)) => Some(fault),
+        Ok(path) if !path.prefixes.is_empty() => Some("pages know no namespace prefixes".to_owned()),
+        Ok(path) if !path.expr.returns_node_set() => Some("it gives no element".to_owned()),
+        Ok(_) => None,
+    }
+}

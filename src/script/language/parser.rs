@@ -1,0 +1,159 @@
+//! Reads a script into its types, or says all that is wrong with it.
+
+use roxmltree::{Document, Node, ParsingOptions};
+
+use super::super::{outline as facts, xml_limits};
+use super::action::Action;
+use super::action_parser;
+use super::element::{ElementParser, ParseContext};
+use super::script::{DEFAULT_MAX_SKIPPED, Script, ScriptStep, ScriptVariable};
+use super::vocabulary::{ACTIONS, ActionSpec};
+use crate::script::script_error::ScriptError;
+use crate::syntax::text_format::TextFormat;
+
+/// Acts of one script.
+const MAX_ACTIONS: usize = 10_000;
+
+impl Script {
+    /// Reads `text`: XML in the dialect.
+    ///
+    /// # Errors
+    /// All that is wrong with it, in the order of the text, up to 100 faults: a check of it ends with status 96.
+    /// No fault repeats the value of a variable.
+    pub fn parse(text: &str) -> Result<Self, Vec<ScriptError>> {
+        parse(text)
+    }
+}
+
+fn parse(text: &str) -> Result<Script, Vec<ScriptError>> {
+    xml_limits::check(text).map_err(|fault| vec![fault])?;
+    let options = ParsingOptions { allow_dtd: false, nodes_limit: facts::MAX_NODES, entity_resolver: None };
+    let document =
+        Document::parse_with_options(text, options).map_err(|error| vec![facts::xml_error(&error)])?;
+    let mut reader = ParseContext::new(text);
+    let script = parse_root(&mut reader, document.root_element());
+    match script {
+        Some(script) if reader.errors.is_empty() => {
+            // What is played must be a script in the eyes of what hides its secrets too.
+            facts::outline_from_tree(&document, text).map_err(|fault| vec![fault])?;
+            Ok(script)
+        }
+        _ => {
+            reader.errors.sort_by_key(|fault| fault.position);
+            Err(reader.errors)
+        }
+    }
+}
+
+fn parse_root(reader: &mut ParseContext<'_>, node: Node<'_, '_>) -> Option<Script> {
+    if node.tag_name().name() != "script" || node.tag_name().namespace().is_some() {
+        let found = crate::syntax::truncate_value(node.tag_name().name());
+        let message = if found == "script" {
+            "the root `script` must have no namespace".to_owned()
+        } else {
+            format!("the root must be `script`, not `{found}`")
+        };
+        reader.add_error_at(node, message);
+        return None;
+    }
+    reader.check_attributes(node, &["version", "name", "base", "most-skipped"]);
+    let mut element = ElementParser { node, context: reader };
+    if let Some(version) = element.attribute("version").filter(|version| version.trim() != "1") {
+        let version = crate::syntax::truncate_value(version);
+        element.add_attribute_error(
+            "version",
+            format!("the version of the dialect must be `1`, not `{version}`"),
+            None,
+        );
+    }
+    let name = element.display_name("name");
+    let skipped =
+        element.attribute("most-skipped").is_some().then(|| element.number("most-skipped", 0, 1000));
+    let most_skipped =
+        skipped.flatten().and_then(|most| u32::try_from(most).ok()).unwrap_or(DEFAULT_MAX_SKIPPED);
+    let children = element.context.known_children(node, &["variable", "step"]);
+    let mut script =
+        Script { name, base: None, max_skipped: most_skipped, variables: Vec::new(), steps: Vec::new() };
+    for child in children.iter().filter(|child| child.tag_name().name() == "variable") {
+        let variable = parse_variable(&mut ElementParser { node: *child, context: element.context });
+        script.variables.extend(variable);
+    }
+    script.base = parse_base(&mut element);
+    let mut acts = 0;
+    for child in children {
+        if element.context.too_many_errors() {
+            break;
+        }
+        if child.tag_name().name() == "step" {
+            let number = script.steps.len() + 1;
+            script.steps.push(parse_step(
+                &mut ElementParser { node: child, context: element.context },
+                number,
+                &mut acts,
+            ));
+        } else if !script.steps.is_empty() {
+            element.context.add_error_at(child, "variables stand before the first step");
+        }
+    }
+    if script.steps.is_empty() {
+        element.add_error("there is no `step` in it");
+    }
+    Some(script)
+}
+
+fn parse_base(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<String> {
+    element.attribute("base")?;
+    let base = element.template("base")?;
+    let start = base.to_ascii_lowercase();
+    let written_out =
+        ["http://", "https://"].iter().any(|scheme| start.starts_with(scheme)) || base.contains("{{");
+    if !written_out || !TextFormat::HttpUrlTemplate.matches(&base) {
+        element.add_attribute_error("base", "`base` must be an http or https URL with a host", None);
+    }
+    Some(base)
+}
+
+fn parse_variable(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<ScriptVariable> {
+    element.context.check_attributes(element.node, &["name", "value", "protected"]);
+    element.context.known_children(element.node, &[]);
+    let name = element.variable_name("name");
+    let protected = element.flag("protected", false);
+    let value = element.attribute("value").unwrap_or_default().to_owned();
+    let name = name?;
+    if !element.context.defined_variables.insert(name.clone()) {
+        element.add_attribute_error("name", format!("there is a variable `{name}` already"), None);
+    }
+    Some(ScriptVariable { name, value, protected })
+}
+
+fn parse_step(element: &mut ElementParser<'_, '_, '_, '_>, number: usize, acts: &mut usize) -> ScriptStep {
+    element.context.check_attributes(element.node, &["name", "timeout"]);
+    let name = element.display_name("name");
+    let name = if name.is_empty() { format!("Step {number}") } else { name };
+    let timeout = element.seconds("timeout");
+    let known: Vec<&str> = ACTIONS.iter().map(|word| word.name).collect();
+    let children = element.context.known_children(element.node, &known);
+    if children.is_empty() && !element.node.children().any(|child| child.is_element()) {
+        element.add_error("there is no act in this `step`");
+    }
+    let place = element.context.line_index.position_at(element.node.range().start);
+    let mut read = Vec::with_capacity(children.len());
+    for child in children {
+        *acts += 1;
+        if *acts > MAX_ACTIONS {
+            if *acts == MAX_ACTIONS + 1 {
+                element
+                    .context
+                    .add_error_at(child, format!("there are more than {MAX_ACTIONS} acts in the script"));
+            }
+            break;
+        }
+        read.extend(parse_child(&mut ElementParser { node: child, context: element.context }));
+    }
+    ScriptStep { name, timeout, actions: read, position: place }
+}
+
+fn parse_child(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<Action> {
+    let word = ActionSpec::find(element.name())?;
+    action_parser::parse_action(element, word)
+}

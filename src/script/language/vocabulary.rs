@@ -1,0 +1,175 @@
+//! The words of the dialect: its acts, what each may say, and the values that are chosen from.
+
+use super::action::{ElementState, FrameSelector};
+
+/// Ways to find an element, as attributes of an act or of `by`.
+pub const LOCATORS: [&str; 6] = ["id", "css", "xpath", "link", "name", "text"];
+
+/// Attributes that every act may have.
+pub const COMMON_ATTRIBUTES: [&str; 2] = ["optional", "timeout"];
+
+/// What must hold of a text.
+const MATCHER_ATTRIBUTES: [&str; 4] = ["equals", "contains", "matches", "not"];
+
+/// Whether an act is about an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetRequirement {
+    /// About none.
+    None,
+    /// About one when it is said, else about the page or what has the focus.
+    Optional,
+    /// It needs one.
+    Required,
+}
+
+/// An act of the dialect.
+#[derive(Clone, Copy, Debug)]
+pub struct ActionSpec {
+    /// Name of its element.
+    pub name: &'static str,
+    /// Whether it is about an element: then it takes [`LOCATORS`] that are no attributes of its own, or `by`.
+    pub target: TargetRequirement,
+    /// Whether something may follow from it that can be waited for (`expect`).
+    pub supports_expect: bool,
+    /// Its own attributes.
+    pub attributes: &'static [&'static str],
+}
+
+const fn spec(
+    name: &'static str,
+    aim: TargetRequirement,
+    expects: bool,
+    attributes: &'static [&'static str],
+) -> ActionSpec {
+    ActionSpec { name, target: aim, supports_expect: expects, attributes }
+}
+
+/// Every act.
+pub const ACTIONS: &[ActionSpec] = &[
+    spec("open", TargetRequirement::None, true, &["url"]),
+    spec("click", TargetRequirement::Required, true, &[]),
+    spec("double-click", TargetRequirement::Required, true, &[]),
+    spec("type", TargetRequirement::Required, true, &["text"]),
+    spec("clear", TargetRequirement::Required, true, &[]),
+    spec("select", TargetRequirement::Required, true, &["value", "label", "index"]),
+    spec("check", TargetRequirement::Required, true, &["on"]),
+    spec("hover", TargetRequirement::Required, true, &[]),
+    spec("press", TargetRequirement::Optional, true, &["key"]),
+    spec("scroll", TargetRequirement::Optional, true, &["x", "y"]),
+    spec("switch-frame", TargetRequirement::Optional, false, &["index", "to"]),
+    spec(
+        "switch-window",
+        TargetRequirement::None,
+        false,
+        &[
+            "index",
+            "to",
+            MATCHER_ATTRIBUTES[0],
+            MATCHER_ATTRIBUTES[1],
+            MATCHER_ATTRIBUTES[2],
+            MATCHER_ATTRIBUTES[3],
+        ],
+    ),
+    spec("close-window", TargetRequirement::None, false, &[]),
+    spec("accept-dialog", TargetRequirement::None, true, &[]),
+    spec("dismiss-dialog", TargetRequirement::None, true, &[]),
+    spec("answer-dialog", TargetRequirement::None, true, &["text"]),
+    spec("wait-for", TargetRequirement::Required, false, &["state"]),
+    spec("wait-for-text", TargetRequirement::Optional, false, &MATCHER_ATTRIBUTES),
+    spec("wait-for-url", TargetRequirement::None, false, &MATCHER_ATTRIBUTES),
+    spec("wait-for-event", TargetRequirement::None, false, &["event"]),
+    spec("wait-for-network-quiet", TargetRequirement::None, false, &["quiet"]),
+    spec("extract", TargetRequirement::Optional, false, &["into", "from", "attribute", "pattern"]),
+    spec("run-js", TargetRequirement::None, true, &["into"]),
+    spec("screenshot", TargetRequirement::None, false, &["name"]),
+    spec("assert-text", TargetRequirement::Optional, false, &MATCHER_ATTRIBUTES),
+    spec("assert-element", TargetRequirement::Required, false, &["state"]),
+    spec(
+        "assert-attribute",
+        TargetRequirement::Required,
+        false,
+        &[
+            "attribute",
+            MATCHER_ATTRIBUTES[0],
+            MATCHER_ATTRIBUTES[1],
+            MATCHER_ATTRIBUTES[2],
+            MATCHER_ATTRIBUTES[3],
+        ],
+    ),
+    spec("assert-value", TargetRequirement::Required, false, &MATCHER_ATTRIBUTES),
+    spec("assert-count", TargetRequirement::Required, false, &["equals", "at-least", "at-most", "not"]),
+    spec("assert-url", TargetRequirement::None, false, &MATCHER_ATTRIBUTES),
+    spec("assert-title", TargetRequirement::None, false, &MATCHER_ATTRIBUTES),
+    spec("keyword", TargetRequirement::None, false, &["text", "regex", "invert", "wait"]),
+];
+
+impl ActionSpec {
+    /// The act that is called `name`.
+    #[must_use]
+    pub fn find(name: &str) -> Option<&'static Self> {
+        ACTIONS.iter().find(|word| word.name == name)
+    }
+
+    /// The locators that it takes as attributes.
+    pub fn locators(&self) -> impl Iterator<Item = &'static str> {
+        let own = self.attributes;
+        LOCATORS
+            .into_iter()
+            .filter(move |locator| self.target != TargetRequirement::None && !own.contains(locator))
+    }
+
+    /// Every attribute that it may have.
+    pub fn all_attributes(&self) -> impl Iterator<Item = &'static str> {
+        let expect = self.supports_expect.then_some("expect");
+        self.locators().chain(self.attributes.iter().copied()).chain(COMMON_ATTRIBUTES).chain(expect)
+    }
+}
+
+/// `state`.
+pub(super) const STATES: &[(&str, ElementState)] = &[
+    (ElementState::Present.name(), ElementState::Present),
+    (ElementState::Visible.name(), ElementState::Visible),
+    (ElementState::Enabled.name(), ElementState::Enabled),
+    (ElementState::Hidden.name(), ElementState::Hidden),
+    (ElementState::Absent.name(), ElementState::Absent),
+];
+
+/// `to` of `switch-frame`.
+pub(super) const FRAMES: &[(&str, FrameSelector)] =
+    &[("parent", FrameSelector::Parent), ("top", FrameSelector::Top)];
+
+/// `to` of `switch-window`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WindowKeyword {
+    Main,
+    Newest,
+    Title,
+    Url,
+}
+
+pub(super) const WINDOWS: &[(&str, WindowKeyword)] = &[
+    ("main", WindowKeyword::Main),
+    ("newest", WindowKeyword::Newest),
+    ("title", WindowKeyword::Title),
+    ("url", WindowKeyword::Url),
+];
+
+/// `from` of `extract`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ExtractSource {
+    Text,
+    Attribute,
+    Value,
+    Url,
+    Title,
+    Count,
+}
+
+pub(super) const EXTRACT_SOURCES: &[(&str, ExtractSource)] = &[
+    ("text", ExtractSource::Text),
+    ("attribute", ExtractSource::Attribute),
+    ("value", ExtractSource::Value),
+    ("url", ExtractSource::Url),
+    ("title", ExtractSource::Title),
+    ("count", ExtractSource::Count),
+];

@@ -1,0 +1,345 @@
+//! Writes a script as XML that reads back as the same script, always the same for the same script.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use super::action::{
+    Action, ActionKind, DialogResponse, ElementState, ElementTarget, ExpectedEffect, FrameSelector, Locator,
+    Matcher, OptionSelector, PageProperty, WaitCondition, WindowSelector,
+};
+use super::script::{DEFAULT_MAX_SKIPPED, Script, ScriptStep};
+use super::vocabulary::{ActionSpec, FRAMES};
+
+impl Script {
+    /// The script as XML; [`Script::read`] makes the same of it, but for places.
+    #[must_use]
+    pub fn to_xml(&self) -> String {
+        write_script(self)
+    }
+}
+
+/// The whole text.
+fn write_script(script: &Script) -> String {
+    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let mut root = XmlElement::new("script");
+    root.set_attribute("version", "1");
+    root.set_optional_attribute("name", Some(script.name.as_str()).filter(|name| !name.is_empty()));
+    root.set_optional_attribute("base", script.base.as_deref());
+    root.set_optional_attribute(
+        "most-skipped",
+        (script.max_skipped != DEFAULT_MAX_SKIPPED).then(|| script.max_skipped.to_string()),
+    );
+    root.write_open(&mut out, 0);
+    for variable in &script.variables {
+        let mut tag = XmlElement::new("variable");
+        tag.set_attribute("name", &variable.name);
+        tag.set_attribute("value", &variable.value);
+        tag.set_optional_attribute("protected", variable.protected.then_some("true"));
+        tag.write(&mut out, 1);
+    }
+    for step in &script.steps {
+        self::write_step(&mut out, step);
+    }
+    out.push_str("</script>\n");
+    out
+}
+
+fn write_step(out: &mut String, step: &ScriptStep) {
+    let mut tag = XmlElement::new("step");
+    tag.set_attribute("name", &step.name);
+    tag.set_optional_attribute("timeout", step.timeout.map(format_seconds));
+    tag.write_open(out, 1);
+    for act in &step.actions {
+        self::action_element(act).write(out, 2);
+    }
+    out.push_str("  </step>\n");
+}
+
+fn action_element(act: &Action) -> XmlElement {
+    let mut tag = XmlElement::new(act.kind.name());
+    set_action(&mut tag, &act.kind);
+    tag.set_optional_attribute("optional", act.optional.then_some("true"));
+    tag.set_optional_attribute("timeout", act.timeout.map(format_seconds));
+    tag.set_optional_attribute(
+        "expect",
+        act.expected.as_ref().map(|expected| match expected {
+            ExpectedEffect::LocationChange => "location".to_owned(),
+            ExpectedEffect::PageUpdate => "update".to_owned(),
+            ExpectedEffect::Event(name) => format!("event:{name}"),
+        }),
+    );
+    tag
+}
+
+fn set_action(tag: &mut XmlElement, action: &ActionKind) {
+    match action {
+        ActionKind::Open { url } => tag.set_attribute("url", url),
+        ActionKind::Click { target, .. }
+        | ActionKind::Clear { target }
+        | ActionKind::Hover { target }
+        | ActionKind::Scroll { target: Some(target), .. }
+        | ActionKind::SwitchFrame(FrameSelector::Element(target)) => {
+            tag.set_target(target);
+        }
+        ActionKind::Type { target: into, text } => {
+            tag.set_target(into);
+            tag.set_attribute("text", text);
+        }
+        ActionKind::Select { target: field, option: pick } => {
+            tag.set_target(field);
+            match pick {
+                OptionSelector::Value(value) => tag.set_attribute("value", value),
+                OptionSelector::Label(label) => tag.set_attribute("label", label),
+                OptionSelector::Index(index) => tag.set_attribute("index", index),
+            }
+        }
+        ActionKind::SetChecked { target: field, checked: on } => {
+            tag.set_target(field);
+            tag.set_optional_attribute("on", (!on).then_some("false"));
+        }
+        ActionKind::Press { key, target: on } => {
+            if let Some(target) = on {
+                tag.set_target(target);
+            }
+            tag.set_attribute("key", key);
+        }
+        ActionKind::Scroll { target: None, x, y } => {
+            tag.set_attribute("x", x);
+            tag.set_attribute("y", y);
+        }
+        ActionKind::SwitchFrame(FrameSelector::Index(index)) => tag.set_attribute("index", index),
+        ActionKind::SwitchFrame(choice) => {
+            tag.set_optional_attribute(
+                "to",
+                FRAMES.iter().find(|(_, known)| known == choice).map(|(word, _)| word),
+            );
+        }
+        ActionKind::SwitchWindow(choice) => set_window(tag, choice),
+        ActionKind::CloseWindow | ActionKind::Dialog(DialogResponse::Accept | DialogResponse::Dismiss) => {}
+        ActionKind::Dialog(DialogResponse::AcceptWithText(text)) => tag.set_attribute("text", text),
+        ActionKind::WaitFor(wanted) => self::set_wait_condition(tag, wanted),
+        ActionKind::Extract { into_variable: into, property: from, pattern } => {
+            set_property(tag, from, true);
+            tag.set_optional_attribute("pattern", pattern.as_ref().map(|pattern| pattern.0.as_str()));
+            tag.set_attribute("into", into);
+        }
+        ActionKind::RunJs { code, into_variable: into } => {
+            tag.set_optional_attribute("into", into.as_deref());
+            tag.content = Some(code.clone());
+        }
+        ActionKind::Screenshot { name } => tag.set_attribute("name", name),
+        ActionKind::Assert { property: what, matcher: must } => {
+            set_property(tag, what, false);
+            tag.set_matcher(must);
+        }
+        ActionKind::AssertElement { target: element, state } => {
+            tag.set_target(element);
+            tag.set_state(*state);
+        }
+        ActionKind::Keyword { text, regex, invert, wait } => {
+            tag.set_attribute("text", text);
+            for (name, flag) in [("regex", regex), ("invert", invert), ("wait", wait)] {
+                tag.set_optional_attribute(name, flag.then_some("true"));
+            }
+        }
+    }
+}
+
+fn set_window(tag: &mut XmlElement, choice: &WindowSelector) {
+    match choice {
+        WindowSelector::Main => tag.set_attribute("to", "main"),
+        WindowSelector::Newest => tag.set_attribute("to", "newest"),
+        WindowSelector::Index(index) => tag.set_attribute("index", index),
+        WindowSelector::Title(must) | WindowSelector::Url(must) => {
+            tag.set_attribute("to", if matches!(choice, WindowSelector::Title(_)) { "title" } else { "url" });
+            tag.set_matcher(must);
+        }
+    }
+}
+
+fn set_wait_condition(tag: &mut XmlElement, wanted: &WaitCondition) {
+    match wanted {
+        WaitCondition::Element(target, state) => {
+            tag.set_target(target);
+            tag.set_state(*state);
+        }
+        WaitCondition::Text(target, must) => {
+            if let Some(target) = target {
+                tag.set_target(target);
+            }
+            tag.set_matcher(must);
+        }
+        WaitCondition::Url(must) => tag.set_matcher(must),
+        WaitCondition::Event(name) => tag.set_attribute("event", name),
+        WaitCondition::NetworkQuiet(quiet) => tag.set_attribute("quiet", format_seconds(*quiet)),
+    }
+}
+
+/// What is looked at; an `extract` says of what kind it is, an assertion is called so.
+fn set_property(tag: &mut XmlElement, check: &PageProperty, says_kind: bool) {
+    let kind = match check {
+        PageProperty::Text(target) => {
+            if let Some(target) = target {
+                tag.set_target(target);
+            }
+            return;
+        }
+        PageProperty::Attribute(target, _) | PageProperty::Value(target) | PageProperty::Count(target) => {
+            tag.set_target(target);
+            match check {
+                PageProperty::Attribute(..) => "attribute",
+                PageProperty::Value(_) => "value",
+                _ => "count",
+            }
+        }
+        PageProperty::Url => "url",
+        PageProperty::Title => "title",
+    };
+    tag.set_optional_attribute("from", says_kind.then_some(kind));
+    if let PageProperty::Attribute(_, name) = check {
+        tag.set_attribute("attribute", name);
+    }
+}
+
+/// Seconds with no more decimals than they need.
+fn format_seconds(time: Duration) -> String {
+    let text = format!("{}.{:03}", time.as_secs(), time.subsec_millis());
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// An element that is put together.
+struct XmlElement {
+    name: &'static str,
+    attributes: Vec<(&'static str, String)>,
+    /// Its `by` elements.
+    by: Vec<(&'static str, String)>,
+    content: Option<String>,
+}
+
+impl XmlElement {
+    const fn new(name: &'static str) -> Self {
+        Self { name, attributes: Vec::new(), by: Vec::new(), content: None }
+    }
+
+    fn set_attribute(&mut self, name: &'static str, value: impl ToString) {
+        self.attributes.push((name, value.to_string()));
+    }
+
+    fn set_optional_attribute(&mut self, name: &'static str, value: Option<impl ToString>) {
+        self.attributes.extend(value.map(|value| (name, value.to_string())));
+    }
+
+    fn set_target(&mut self, target: &ElementTarget) {
+        let written = |locator: &Locator| match locator {
+            Locator::Id(text) => ("id", text.clone()),
+            Locator::Css(text) => ("css", text.clone()),
+            Locator::XPath(text) => ("xpath", text.clone()),
+            Locator::Link(text) => ("link", text.clone()),
+            Locator::Name(text) => ("name", text.clone()),
+            Locator::Text(text) => ("text", text.clone()),
+        };
+        let mut locators: Vec<_> = target.locators.iter().map(written).collect();
+        let takes =
+            |name| ActionSpec::find(self.name).is_some_and(|word| word.locators().any(|known| known == name));
+        match locators.pop() {
+            Some(only) if locators.is_empty() && takes(only.0) => self.attributes.push(only),
+            last => {
+                self.by = locators;
+                self.by.extend(last);
+            }
+        }
+    }
+
+    fn set_state(&mut self, state: ElementState) {
+        self.set_optional_attribute("state", Some(state.name()).filter(|_| state != ElementState::Visible));
+    }
+
+    fn set_matcher(&mut self, must: &Matcher) {
+        match must {
+            Matcher::Equals(text) => self.set_attribute("equals", text),
+            Matcher::Contains(text) => self.set_attribute("contains", text),
+            Matcher::Matches(pattern) => self.set_attribute("matches", pattern.0.as_str()),
+            Matcher::AtLeast(number) => self.set_attribute("at-least", number),
+            Matcher::AtMost(number) => self.set_attribute("at-most", number),
+            Matcher::Not(inner) => {
+                self.set_matcher(inner);
+                self.set_attribute("not", "true");
+            }
+        }
+    }
+
+    /// Writes its start, `depth` levels in.
+    fn write_start(&self, out: &mut String, depth: usize) {
+        // Writing into a text cannot fail.
+        let _ = write!(out, "{:1$}<{2}", "", 2 * depth, self.name);
+        for (name, value) in &self.attributes {
+            let _ = write!(out, " {name}=\"{}\"", escape_attribute(value));
+        }
+    }
+
+    fn write_open(&self, out: &mut String, depth: usize) {
+        self.write_start(out, depth);
+        out.push_str(">\n");
+    }
+
+    fn write(&self, out: &mut String, depth: usize) {
+        self.write_start(out, depth);
+        if let Some(content) = &self.content {
+            let _ = writeln!(out, ">{}</{}>", escape_code(content), self.name);
+        } else if self.by.is_empty() {
+            out.push_str("/>\n");
+        } else {
+            out.push_str(">\n");
+            for (name, value) in &self.by {
+                let _ =
+                    writeln!(out, "{:1$}<by {name}=\"{2}\"/>", "", 2 * (depth + 1), escape_attribute(value));
+            }
+            let _ = writeln!(out, "{:1$}</{2}>", "", 2 * depth, self.name);
+        }
+    }
+}
+
+/// A text between double quotes. Line breaks are written as references: XML makes spaces of them otherwise.
+fn escape_attribute(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' => out.push_str("&#10;"),
+            '\r' => out.push_str("&#13;"),
+            '\t' => out.push_str("&#9;"),
+            c => out.push(replace_forbidden(c)),
+        }
+    }
+    out
+}
+
+/// Code, readable where it can be.
+fn escape_code(text: &str) -> String {
+    if text.contains(['&', '<']) && !text.contains("]]>") && !text.contains('\r') {
+        return format!("<![CDATA[{}]]>", text.chars().map(replace_forbidden).collect::<String>());
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '\r' => out.push_str("&#13;"),
+            c => out.push(replace_forbidden(c)),
+        }
+    }
+    out
+}
+
+/// What XML 1.0 has no way to write becomes the character for what is unknown (XML 1.0, 2.2).
+const fn replace_forbidden(c: char) -> char {
+    match c {
+        '\t' | '\n' | '\r' => c,
+        '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => char::REPLACEMENT_CHARACTER,
+        c => c,
+    }
+}

@@ -1,0 +1,345 @@
+//! What each command of Selenium IDE is in the dialect.
+
+use std::time::Duration;
+
+use super::super::language::{
+    ActionKind, DialogResponse, ElementState, ElementTarget, FrameSelector, Locator, Matcher, OptionSelector,
+    PageProperty, WaitCondition, WindowSelector,
+};
+use super::converter::{CommandContext, Converter, WindowRef};
+use super::locators;
+use super::project::SideCommand;
+use super::text::{convert_placeholders, has_keys, js_expression, typing_actions, variable_name};
+
+type ConvertedActions = Result<Vec<ActionKind>, String>;
+
+/// What a target or its other locators say of a field that takes a password.
+const PASSWORD_HINTS: [&str; 4] = ["password", "passwd", "passwort", "pwd"];
+
+/// The acts that the command at `spot` becomes; an error says why it becomes none.
+pub(super) fn convert_actions(
+    carrier: &mut Converter<'_>,
+    spot: CommandContext<'_>,
+    name: &str,
+) -> ConvertedActions {
+    let command = spot.command;
+    if let Some(rest) = ["assert", "verify"].iter().find_map(|prefix| name.strip_prefix(prefix)) {
+        return convert_assertion(carrier, spot, rest);
+    }
+    if let Some(rest) = name.strip_prefix("waitFor") {
+        return convert_wait(carrier, command, rest);
+    }
+    if let Some(rest) = name.strip_prefix("store") {
+        return convert_store(carrier, command, rest);
+    }
+    if let Some(answer) = dialog_response(command, name) {
+        return Ok(vec![ActionKind::Dialog(answer)]);
+    }
+    let one = |action| Ok(vec![action]);
+    match name {
+        "open" => {
+            let url = command.target.trim();
+            let url = if url.is_empty() { carrier.base_url() } else { url };
+            one(ActionKind::Open { url: convert_placeholders(url) })
+        }
+        "click" | "clickAt" => {
+            one(ActionKind::Click { target: carrier.convert_target(command)?, double: false })
+        }
+        "doubleClick" | "doubleClickAt" => {
+            one(ActionKind::Click { target: carrier.convert_target(command)?, double: true })
+        }
+        "mouseOver" | "mouseMove" | "mouseMoveAt" => {
+            one(ActionKind::Hover { target: carrier.convert_target(command)? })
+        }
+        "type" => {
+            let field = carrier.convert_target(command)?;
+            let mut actions = vec![ActionKind::Clear { target: field.clone() }];
+            actions.extend(convert_typing(carrier, spot, &field)?);
+            Ok(actions)
+        }
+        "sendKeys" => {
+            let field = carrier.convert_target(command)?;
+            convert_typing(carrier, spot, &field)
+        }
+        "select" | "addSelection" => {
+            let pick = convert_option(&command.value)?;
+            one(ActionKind::Select { target: carrier.convert_target(command)?, option: pick })
+        }
+        "check" | "uncheck" => {
+            one(ActionKind::SetChecked { target: carrier.convert_target(command)?, checked: name == "check" })
+        }
+        "selectFrame" => one(ActionKind::SwitchFrame(convert_frame(carrier, command)?)),
+        "selectWindow" => one(ActionKind::SwitchWindow(convert_window(carrier, command)?)),
+        "close" => {
+            carrier.window = WindowRef::Main;
+            one(ActionKind::CloseWindow)
+        }
+        "executeScript" | "runScript" => {
+            let into = Some(command.value.trim()).filter(|into| name == "executeScript" && !into.is_empty());
+            one(ActionKind::RunJs {
+                code: convert_placeholders(&command.target),
+                into_variable: into.map(variable_name),
+            })
+        }
+        "pause" => {
+            carrier.report_issue(
+                spot,
+                "scripts do not sleep: the act waits until the network is quiet for half a second",
+            );
+            one(ActionKind::WaitFor(WaitCondition::NetworkQuiet(Duration::from_millis(500))))
+        }
+        "chooseOkOnNextConfirmation" => defer_dialog_response(carrier, DialogResponse::Accept),
+        "chooseCancelOnNextConfirmation" | "chooseCancelOnNextPrompt" => {
+            defer_dialog_response(carrier, DialogResponse::Dismiss)
+        }
+        "answerOnNextPrompt" => defer_dialog_response(
+            carrier,
+            DialogResponse::AcceptWithText(convert_placeholders(&command.target)),
+        ),
+        "setWindowSize" => {
+            Err("the size of the page is no part of a script: the monitor's `subtype` names a profile \
+             that has it"
+                .to_owned())
+        }
+        "echo" | "debugger" | "setSpeed" => Err("it has no effect on the page".to_owned()),
+        "executeAsyncScript" => Err("code that calls back cannot be carried over".to_owned()),
+        "else" | "elseIf" | "end" | "repeatIf" => Err("it belongs to no block of control flow".to_owned()),
+        _ => Err("the dialect has nothing like it".to_owned()),
+    }
+}
+
+/// How long a command waits by itself: those that wait for an element say it in milliseconds.
+pub(super) fn command_timeout(command: &SideCommand) -> Option<Duration> {
+    let waits = command.command.trim().starts_with("waitForElement");
+    let milliseconds =
+        command.value.trim().parse::<u64>().ok().filter(|ms| waits && (1..=3_600_000).contains(ms));
+    milliseconds.map(Duration::from_millis)
+}
+
+fn defer_dialog_response(carrier: &mut Converter<'_>, answer: DialogResponse) -> ConvertedActions {
+    carrier.check_action(&ActionKind::Dialog(answer.clone()))?;
+    carrier.pending_response = Some(answer);
+    Ok(Vec::new())
+}
+
+/// What the command answers an open dialog with; `None` when it does something else.
+fn dialog_response(command: &SideCommand, name: &str) -> Option<DialogResponse> {
+    let plain = name.strip_prefix("webdriver").unwrap_or(name);
+    Some(match plain {
+        "ChooseOkOnVisibleConfirmation" | "acceptConfirmation" | "acceptAlert" => DialogResponse::Accept,
+        "ChooseCancelOnVisibleConfirmation"
+        | "ChooseCancelOnVisiblePrompt"
+        | "dismissConfirmation"
+        | "dismissPrompt" => DialogResponse::Dismiss,
+        "AnswerOnVisiblePrompt" | "answerPrompt" => {
+            DialogResponse::AcceptWithText(convert_placeholders(&command.target))
+        }
+        _ => return None,
+    })
+}
+
+/// Whether the next commands answer the dialog that is open, its text looked at before.
+pub(super) fn is_answered_next(rest: &[SideCommand]) -> bool {
+    let looks = |name: &str| {
+        let what = ["assert", "verify"].iter().find_map(|prefix| name.strip_prefix(prefix));
+        matches!(what, Some("Alert" | "Confirmation" | "Prompt"))
+    };
+    let next = rest.iter().find(|command| !looks(command.command.trim()));
+    next.is_some_and(|command| dialog_response(command, command.command.trim()).is_some())
+}
+
+/// Keys and text into a field; what a password field takes goes into a protected variable.
+fn convert_typing(
+    carrier: &mut Converter<'_>,
+    spot: CommandContext<'_>,
+    field: &ElementTarget,
+) -> ConvertedActions {
+    let command = spot.command;
+    let value = &command.value;
+    let mut named = command.targets.iter().flatten().chain([&command.target]);
+    let secret = named.any(|text| PASSWORD_HINTS.iter().any(|word| text.to_lowercase().contains(word)));
+    if secret && !value.is_empty() && !value.contains("${") {
+        let text = carrier.protected_placeholder(value, spot);
+        return Ok(vec![ActionKind::Type { target: field.clone(), text }]);
+    }
+    if has_keys(value) {
+        return typing_actions(field, value);
+    }
+    let text = convert_placeholders(value);
+    Ok(if text.is_empty() { Vec::new() } else { vec![ActionKind::Type { target: field.clone(), text }] })
+}
+
+fn convert_option(value: &str) -> Result<OptionSelector, String> {
+    let (kind, text) = value.split_once('=').unwrap_or(("label", value));
+    match kind {
+        "label" if text.starts_with("regexp") || text.starts_with("glob:") => {
+            Err("patterns of labels cannot be carried over".to_owned())
+        }
+        "label" => Ok(OptionSelector::Label(convert_placeholders(text))),
+        "value" => Ok(OptionSelector::Value(convert_placeholders(text))),
+        "index" => {
+            text.trim().parse().map(OptionSelector::Index).map_err(|_| "`index` is no number".to_owned())
+        }
+        "id" => Err("an option cannot be picked by its id".to_owned()),
+        _ => Ok(OptionSelector::Label(convert_placeholders(value))),
+    }
+}
+
+fn convert_frame(carrier: &Converter<'_>, command: &SideCommand) -> Result<FrameSelector, String> {
+    match command.target.split_once('=') {
+        Some(("relative", "parent")) => Ok(FrameSelector::Parent),
+        Some(("relative", "top")) => Ok(FrameSelector::Top),
+        Some(("index", index)) => {
+            index.trim().parse().map(FrameSelector::Index).map_err(|_| "`index` is no number".to_owned())
+        }
+        _ => carrier.convert_target(command).map(FrameSelector::Element),
+    }
+}
+
+fn convert_window(carrier: &mut Converter<'_>, command: &SideCommand) -> Result<WindowSelector, String> {
+    let target = command.target.trim();
+    let handle = target.strip_prefix("handle=${").and_then(|rest| rest.strip_suffix('}'));
+    let window = match (handle, target.strip_prefix("win_ser_")) {
+        (Some(handle), _) => *carrier.windows.get(handle).ok_or("no command before has this handle")?,
+        (None, Some("local")) => WindowRef::Main,
+        (None, Some(number)) => {
+            WindowRef::Opened(number.parse().map_err(|_| "it does not say which window")?)
+        }
+        _ => WindowRef::Other,
+    };
+    carrier.window = window;
+    Ok(match window {
+        WindowRef::Main => WindowSelector::Main,
+        WindowRef::Opened(number) if number == carrier.opened_windows => WindowSelector::Newest,
+        WindowRef::Opened(number) => WindowSelector::Index(number),
+        WindowRef::Other => match target.strip_prefix("title=") {
+            Some(title) => WindowSelector::Title(Matcher::Equals(convert_placeholders(title))),
+            None => return Err("windows are chosen by handle or title only".to_owned()),
+        },
+    })
+}
+
+fn convert_assertion(carrier: &mut Converter<'_>, spot: CommandContext<'_>, what: &str) -> ConvertedActions {
+    let command = spot.command;
+    let equals = |text: &str| Matcher::Equals(convert_placeholders(text));
+    let not = |must| Matcher::Not(Box::new(must));
+    let state = |carrier: &Converter<'_>, state| {
+        Ok(vec![ActionKind::AssertElement { target: carrier.convert_target(command)?, state }])
+    };
+    let must = |what, must| Ok(vec![ActionKind::Assert { property: what, matcher: must }]);
+    match what {
+        "Title" => must(PageProperty::Title, equals(&command.target)),
+        "Text" => must(PageProperty::Text(Some(carrier.convert_target(command)?)), equals(&command.value)),
+        "NotText" => {
+            must(PageProperty::Text(Some(carrier.convert_target(command)?)), not(equals(&command.value)))
+        }
+        "Value" | "SelectedValue" => {
+            must(PageProperty::Value(carrier.convert_target(command)?), equals(&command.value))
+        }
+        "NotSelectedValue" => {
+            must(PageProperty::Value(carrier.convert_target(command)?), not(equals(&command.value)))
+        }
+        "SelectedLabel" => {
+            let option = target_with_suffix(carrier, command, " option:checked")?;
+            must(PageProperty::Text(Some(option)), equals(&command.value))
+        }
+        "ElementPresent" => state(carrier, ElementState::Present),
+        "ElementNotPresent" => state(carrier, ElementState::Absent),
+        "Editable" => state(carrier, ElementState::Enabled),
+        "Checked" | "NotChecked" => {
+            let suffix = if what == "Checked" { ":checked" } else { ":not(:checked)" };
+            let element = target_with_suffix(carrier, command, suffix)?;
+            Ok(vec![ActionKind::AssertElement { target: element, state: ElementState::Present }])
+        }
+        "" => {
+            let name = variable_name(&command.target);
+            let code = format!(
+                "if (String({{{{{name}}}}}) !== {}) {{ throw new Error({}); }}",
+                js_expression(&command.value),
+                serde_json::Value::from(format!("the variable `{name}` is not what it must be"))
+            );
+            Ok(vec![ActionKind::RunJs { code, into_variable: None }])
+        }
+        "Alert" => {
+            carrier.report_issue(spot, "the text of the dialog is not compared; it is answered with OK");
+            let answered = carrier.pending_response.is_some() || is_answered_next(spot.following());
+            Ok(if answered { Vec::new() } else { vec![ActionKind::Dialog(DialogResponse::Accept)] })
+        }
+        "Confirmation" | "Prompt" => Err("the text of a dialog cannot be compared".to_owned()),
+        "NotEditable" => Err("that a field takes no input cannot be asserted".to_owned()),
+        _ => Err("the dialect has nothing like it".to_owned()),
+    }
+}
+
+/// The element, with something behind each selector that it is found by.
+fn target_with_suffix(
+    carrier: &Converter<'_>,
+    command: &SideCommand,
+    suffix: &str,
+) -> Result<ElementTarget, String> {
+    let found = carrier.convert_target(command)?.locators;
+    let locators: Vec<Locator> =
+        found.iter().filter_map(|locator| locators::with_suffix(locator, suffix)).collect();
+    if locators.is_empty() {
+        return Err("it can only be carried over for an element that is found by id, name or CSS".to_owned());
+    }
+    Ok(ElementTarget { locators })
+}
+
+fn convert_wait(carrier: &Converter<'_>, command: &SideCommand, what: &str) -> ConvertedActions {
+    let state = match what {
+        "ElementPresent" => ElementState::Present,
+        "ElementVisible" => ElementState::Visible,
+        "ElementEditable" => ElementState::Enabled,
+        "ElementNotPresent" => ElementState::Absent,
+        "ElementNotVisible" => ElementState::Hidden,
+        "Text" => {
+            let must = Matcher::Equals(convert_placeholders(&command.value));
+            return Ok(vec![ActionKind::WaitFor(WaitCondition::Text(
+                Some(carrier.convert_target(command)?),
+                must,
+            ))]);
+        }
+        _ => return Err("the dialect has nothing like it".to_owned()),
+    };
+    Ok(vec![ActionKind::WaitFor(WaitCondition::Element(carrier.convert_target(command)?, state))])
+}
+
+fn convert_store(carrier: &mut Converter<'_>, command: &SideCommand, what: &str) -> ConvertedActions {
+    let into = if command.value.trim().is_empty() { &command.target } else { &command.value };
+    let into = variable_name(into);
+    let extract = |into: String, from| {
+        Ok(vec![ActionKind::Extract { into_variable: into, property: from, pattern: None }])
+    };
+    match what {
+        "" => {
+            let code = format!("return {};", js_expression(&command.target));
+            Ok(vec![ActionKind::RunJs { code, into_variable: Some(into) }])
+        }
+        "Json" if command.target.contains("${") => {
+            Err("JSON with variables in it cannot be carried over".to_owned())
+        }
+        "Json" => {
+            let code = format!("return {};", convert_placeholders(&command.target));
+            Ok(vec![ActionKind::RunJs { code, into_variable: Some(into) }])
+        }
+        "Text" => extract(into, PageProperty::Text(Some(carrier.convert_target(command)?))),
+        "Value" => extract(into, PageProperty::Value(carrier.convert_target(command)?)),
+        "Title" => extract(into, PageProperty::Title),
+        "ElementCount" | "XpathCount" | "CssCount" => {
+            extract(into, PageProperty::Count(carrier.convert_target(command)?))
+        }
+        "Attribute" => {
+            let (target, name) = command.target.rsplit_once('@').ok_or("it names no attribute")?;
+            let element = SideCommand { target: target.to_owned(), targets: Vec::new(), ..command.clone() };
+            extract(into, PageProperty::Attribute(carrier.convert_target(&element)?, name.to_owned()))
+        }
+        "WindowHandle" => {
+            let window = carrier.window;
+            let name = if command.target.trim().is_empty() { &command.value } else { &command.target };
+            carrier.windows.insert(name.trim().to_owned(), window);
+            Ok(Vec::new())
+        }
+        _ => Err("the dialect has nothing like it".to_owned()),
+    }
+}

@@ -1,0 +1,267 @@
+//! Goes through the commands of a test, one after the other, and keeps account.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use super::super::language::{Action, ActionKind, ElementTarget, Script, ScriptStep, ScriptVariable};
+use super::converter::{CommandContext, Converter, WindowRef};
+use super::import_report::{ImportIssue, ImportReport};
+use super::project::{SideCommand, SideProject};
+use super::{commands, locators};
+use crate::script::summary::DEFAULT_MAX_STEPS;
+use crate::syntax::node::Position;
+use crate::syntax::template::{TemplatePart, parse};
+
+/// Acts that one test becomes at most; tests that run others can multiply.
+const MAX_ACTIONS: usize = 10_000;
+/// Tests that run each other.
+const MAX_NESTED_TESTS: usize = 20;
+/// Locators of one element.
+const MAX_LOCATORS: usize = 20;
+
+pub(super) fn convert(project: &SideProject, index: usize) -> ImportReport {
+    let mut carrier = Converter {
+        project,
+        steps: Vec::new(),
+        action_count: 0,
+        issues: Vec::new(),
+        notes: Vec::new(),
+        variables: Vec::new(),
+        known_variables: BTreeSet::new(),
+        windows: BTreeMap::from([("root".to_owned(), WindowRef::Main)]),
+        opened_windows: 0,
+        window: WindowRef::Main,
+        pending_response: None,
+        open_blocks: 0,
+        call_stack: Vec::new(),
+    };
+    carrier.convert_test(index);
+    carrier.finish(index)
+}
+
+impl<'p> Converter<'p> {
+    fn finish(mut self, index: usize) -> ImportReport {
+        self.steps.retain(|step| !step.actions.is_empty());
+        let steps = self.steps.len();
+        if i64::try_from(steps).is_ok_and(|steps| steps > DEFAULT_MAX_STEPS) {
+            self.notes.push(format!(
+                "it has {steps} steps; a monitor may have {DEFAULT_MAX_STEPS} unless an admin allows more"
+            ));
+        }
+        let base = Some(self.project.url.trim()).filter(|url| url.starts_with("http")).map(str::to_owned);
+        let name = self.project.tests.get(index).map(|test| truncate_name(&test.name)).unwrap_or_default();
+        let script =
+            Script { name, base, variables: self.variables, steps: self.steps, ..Script::from_url("") };
+        ImportReport { script: (steps > 0).then_some(script), issues: self.issues, notes: self.notes }
+    }
+
+    fn convert_test(&mut self, index: usize) {
+        let Some(test) = self.project.tests.get(index) else { return };
+        self.call_stack.push(index);
+        for (index, command) in test.commands.iter().enumerate() {
+            self.convert_command(CommandContext { test, index, command });
+        }
+        self.call_stack.pop();
+    }
+
+    fn convert_command(&mut self, spot: CommandContext<'p>) {
+        let name = spot.command.command.trim();
+        if name.is_empty() || name.starts_with("//") {
+            return;
+        }
+        if self.action_count >= MAX_ACTIONS {
+            self.report_issue(spot, format!("the script has {MAX_ACTIONS} acts already"));
+            return;
+        }
+        match name {
+            "if" | "while" | "times" | "forEach" | "do" => {
+                self.open_blocks += 1;
+                self.report_issue(
+                    spot,
+                    "control flow cannot be carried over; what is inside of it is left out",
+                );
+            }
+            "end" | "repeatIf" if self.open_blocks > 0 => self.open_blocks -= 1,
+            "else" | "elseIf" if self.open_blocks > 0 => {}
+            _ if self.open_blocks > 0 => {
+                self.report_issue(spot, "it stands inside of control flow, which cannot be carried over");
+            }
+            "run" => self.convert_run(spot),
+            _ => self.convert_plain_command(spot, name),
+        }
+    }
+
+    /// The commands of another test, in place of this one.
+    fn convert_run(&mut self, spot: CommandContext<'p>) {
+        let called = self.project.tests.iter().position(|test| test.name == spot.command.target);
+        match called {
+            None => self.report_issue(spot, "there is no such test"),
+            Some(index) if self.call_stack.contains(&index) => {
+                self.report_issue(spot, "it runs a test that is running already");
+            }
+            Some(_) if self.call_stack.len() >= MAX_NESTED_TESTS => {
+                self.report_issue(spot, format!("more than {MAX_NESTED_TESTS} tests run each other"));
+            }
+            Some(index) => self.convert_test(index),
+        }
+    }
+
+    fn convert_plain_command(&mut self, spot: CommandContext<'p>, name: &str) {
+        let actions = match commands::convert_actions(self, spot, name) {
+            Ok(actions) => actions,
+            Err(reason) => {
+                self.report_issue(spot, reason);
+                return;
+            }
+        };
+        if name == "open" && !actions.is_empty() || self.steps.is_empty() {
+            self.begin_step(spot, name);
+        }
+        let any = !actions.is_empty();
+        for action in actions {
+            if let Err(reason) = self.push_action(action, commands::command_timeout(spot.command)) {
+                self.report_issue(spot, reason);
+                return;
+            }
+        }
+        if spot.command.opens_window {
+            self.opened_windows += 1;
+            self.windows
+                .insert(spot.command.window_handle_name.clone(), WindowRef::Opened(self.opened_windows));
+        }
+        if any
+            && let Some(answer) = self.pending_response.take()
+            && !commands::is_answered_next(spot.following())
+        {
+            let answered = self.push_action(ActionKind::Dialog(answer), None);
+            if let Err(reason) = answered {
+                self.report_issue(spot, reason);
+            }
+        }
+    }
+
+    /// Each page that is opened begins a step.
+    fn begin_step(&mut self, spot: CommandContext<'_>, name: &str) {
+        let comment = spot.command.comment.trim();
+        let path = spot.command.target.split(['?', '#']).next().unwrap_or_default();
+        let path =
+            path.split_once("://").map_or(path, |(_, rest)| rest.find('/').map_or("/", |at| &rest[at..]));
+        let title = match (comment, name) {
+            ("", "open") if !self.steps.is_empty() && !path.is_empty() => format!("Open {path}"),
+            ("", _) => spot.test.name.clone(),
+            (comment, _) => comment.to_owned(),
+        };
+        let title = if title.trim().is_empty() { format!("Step {}", self.steps.len() + 1) } else { title };
+        self.steps.push(ScriptStep { name: truncate_name(&title), ..ScriptStep::default() });
+    }
+
+    /// Adds an act, if the dialect takes it so.
+    fn push_action(&mut self, action: ActionKind, timeout: Option<Duration>) -> Result<(), String> {
+        self.check_action(&action)?;
+        if let ActionKind::Extract { into_variable: into, .. }
+        | ActionKind::RunJs { into_variable: Some(into), .. } = &action
+        {
+            self.known_variables.insert(into.clone());
+        }
+        if let Some(step) = self.steps.last_mut() {
+            step.actions.push(Action { timeout, ..bare_action(action) });
+            self.action_count += 1;
+        }
+        Ok(())
+    }
+
+    /// Whether the dialect takes the act, by its own words.
+    pub(super) fn check_action(&self, action: &ActionKind) -> Result<(), String> {
+        let step = ScriptStep {
+            name: "x".to_owned(),
+            actions: vec![bare_action(action.clone())],
+            ..ScriptStep::default()
+        };
+        let mut script = Script { steps: vec![step], ..Script::from_url("") };
+        let text = script.to_xml();
+        let named: BTreeSet<&str> = parse(&text)
+            .into_iter()
+            .filter_map(|piece| match piece {
+                TemplatePart::Placeholder(name) => {
+                    Some(name).filter(|name| self.known_variables.contains(*name))
+                }
+                TemplatePart::Text(_) => None,
+            })
+            .collect();
+        let variable =
+            |name: &&str| ScriptVariable { name: (*name).to_owned(), value: String::new(), protected: false };
+        script.variables = named.iter().map(variable).collect();
+        let faults = Script::parse(&script.to_xml()).err().unwrap_or_default();
+        faults.into_iter().next().map_or(Ok(()), |fault| Err(fault.message))
+    }
+
+    /// The element that the command is about: its target, then what it was recorded with besides.
+    pub(super) fn convert_target(&self, command: &SideCommand) -> Result<ElementTarget, String> {
+        let others = command.targets.iter().filter_map(|pair| pair.first()).map(String::as_str);
+        let others = others.filter(|other| *other != command.target);
+        let (mut found, mut reason) = (Vec::new(), None);
+        for text in std::iter::once(command.target.as_str()).chain(others) {
+            let fitting = locators::convert_locators(text).and_then(|locators| {
+                let target = ElementTarget { locators };
+                self.check_action(&ActionKind::Hover { target: target.clone() }).map(|()| target.locators)
+            });
+            match fitting {
+                Ok(locators) => {
+                    let new = locators.into_iter().filter(|new| !found.contains(new)).collect::<Vec<_>>();
+                    found.extend(new);
+                }
+                Err(why) => reason = reason.or(Some(why)),
+            }
+            if found.len() >= MAX_LOCATORS {
+                break;
+            }
+        }
+        found.truncate(MAX_LOCATORS);
+        match reason {
+            Some(reason) if found.is_empty() => Err(reason),
+            _ => Ok(ElementTarget { locators: found }),
+        }
+    }
+
+    /// The placeholder of a protected variable with this value.
+    pub(super) fn protected_placeholder(&mut self, value: &str, spot: CommandContext<'_>) -> String {
+        let same = self.variables.iter().find(|variable| variable.value == value);
+        if let Some(same) = same {
+            return format!("{{{{{}}}}}", same.name);
+        }
+        let names = (1..).map(|n| if n == 1 { "password".to_owned() } else { format!("password_{n}") });
+        let name = names.into_iter().find(|name| !self.known_variables.contains(name)).unwrap_or_default();
+        self.notes.push(format!(
+            "test `{}`, command {}: what is typed became the protected variable `{name}`; a monitor with it needs \
+             `transaction_password`",
+            crate::syntax::truncate_value(&spot.test.name),
+            spot.index + 1
+        ));
+        self.known_variables.insert(name.clone());
+        self.variables.push(ScriptVariable { name: name.clone(), value: value.to_owned(), protected: true });
+        format!("{{{{{name}}}}}")
+    }
+
+    pub(super) fn report_issue(&mut self, spot: CommandContext<'_>, reason: impl Into<String>) {
+        self.issues.push(ImportIssue {
+            test: spot.test.name.clone(),
+            number: spot.index + 1,
+            command: spot.command.command.trim().to_owned(),
+            reason: reason.into(),
+        });
+    }
+
+    /// The base of relative URLs.
+    pub(super) fn base_url(&self) -> &str {
+        self.project.url.trim()
+    }
+}
+
+fn bare_action(action: ActionKind) -> Action {
+    Action { kind: action, optional: false, timeout: None, expected: None, position: Position::default() }
+}
+
+/// A name of 255 characters at most.
+fn truncate_name(name: &str) -> String {
+    name.chars().take(255).collect()
+}

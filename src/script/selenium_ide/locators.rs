@@ -1,0 +1,64 @@
+//! Targets of Selenium IDE as locators of the dialect.
+
+use super::super::language::Locator;
+use super::text::convert_placeholders;
+
+/// The locators that `target` stands for.
+///
+/// # Errors
+/// Why the dialect has none.
+pub(super) fn convert_locators(target: &str) -> Result<Vec<Locator>, String> {
+    if target.starts_with("//") || target.starts_with("(//") {
+        return Ok(vec![Locator::XPath(convert_placeholders(target))]);
+    }
+    let Some((kind, text)) = target.split_once('=') else {
+        return Err(if target.is_empty() {
+            "it does not say which element is meant".to_owned()
+        } else {
+            format!("`{}` is no locator", crate::syntax::truncate_value(target))
+        });
+    };
+    let text = convert_placeholders(text);
+    Ok(vec![match kind {
+        "id" => Locator::Id(text),
+        "name" => Locator::Name(text),
+        "css" => Locator::Css(text),
+        "xpath" => Locator::XPath(text),
+        "linkText" | "link" => Locator::Link(text.strip_prefix("exact:").unwrap_or(&text).to_owned()),
+        "partialLinkText" => {
+            Locator::XPath(format!("//a[contains(normalize-space(.), {})]", xpath_literal(text.trim())))
+        }
+        "class" | "className" => Locator::Css(format!(".{text}")),
+        "identifier" => return Ok(vec![Locator::Id(text.clone()), Locator::Name(text)]),
+        _ => {
+            let kind = crate::syntax::truncate_value(kind);
+            return Err(format!("the dialect has no locator of the kind `{kind}=`"));
+        }
+    }])
+}
+
+/// A selector of CSS for the element, with something behind it, where one can be made.
+pub(super) fn with_suffix(locator: &Locator, suffix: &str) -> Option<Locator> {
+    let attribute = |name: &str, text: &str| {
+        let text = text.replace('\\', "\\\\").replace('"', "\\\"");
+        Some(Locator::Css(format!("[{name}=\"{text}\"]{suffix}")))
+    };
+    match locator {
+        Locator::Id(text) => attribute("id", text),
+        Locator::Name(text) => attribute("name", text),
+        Locator::Css(text) if !text.contains(',') => Some(Locator::Css(format!("{text}{suffix}"))),
+        _ => None,
+    }
+}
+
+/// A text as XPath 1.0 writes it, which knows no escapes.
+fn xpath_literal(text: &str) -> String {
+    if !text.contains('"') {
+        return format!("\"{text}\"");
+    }
+    if !text.contains('\'') {
+        return format!("'{text}'");
+    }
+    let parts: Vec<String> = text.split('"').map(|part| format!("\"{part}\"")).collect();
+    format!("concat({})", parts.join(", '\"', "))
+}

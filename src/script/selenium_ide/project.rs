@@ -1,0 +1,97 @@
+//! The file of a project: JSON.
+
+use serde::Deserialize;
+
+use crate::syntax::node::Position;
+use crate::syntax::truncate_value;
+
+/// A project.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Project")]
+pub struct SideProject {
+    #[serde(default)]
+    version: String,
+    /// What people call it.
+    #[serde(default)]
+    pub name: String,
+    /// What relative URLs stand on.
+    #[serde(default)]
+    pub(super) url: String,
+    pub(super) tests: Vec<SideTest>,
+}
+
+/// A test of a project.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct SideTest {
+    #[serde(default)]
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) commands: Vec<SideCommand>,
+}
+
+/// A command of a test.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SideCommand {
+    #[serde(default)]
+    pub(super) comment: String,
+    /// What is done; one that starts with `//` is switched off.
+    #[serde(default)]
+    pub(super) command: String,
+    #[serde(default)]
+    pub(super) target: String,
+    /// Other locators for the target, each with its kind.
+    #[serde(default)]
+    pub(super) targets: Vec<Vec<String>>,
+    #[serde(default)]
+    pub(super) value: String,
+    /// Whether it opens a window, whose handle goes into a variable.
+    #[serde(default)]
+    pub(super) opens_window: bool,
+    #[serde(default)]
+    pub(super) window_handle_name: String,
+}
+
+/// Why a file is no project.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct SideError {
+    /// Where in its text.
+    pub position: Position,
+    /// What is wrong there, without a full stop.
+    pub message: String,
+}
+
+impl SideProject {
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    /// Where and why it is no project of Selenium IDE.
+    pub fn parse(text: &str) -> Result<Self, SideError> {
+        let project: Self = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
+            let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+            let place = Position { line: number(error.line()), column: number(error.column()) };
+            let message = error.to_string();
+            let message = message.split(" at line ").next().unwrap_or_default();
+            SideError {
+                position: place,
+                message: format!("no project of Selenium IDE: {}", truncate_value(message)),
+            }
+        })?;
+        match project.version.split('.').next() {
+            Some("" | "1" | "2" | "3") => Ok(project),
+            _ => Err(SideError {
+                position: Position::default(),
+                message: format!(
+                    "a project of version {}, which is not known",
+                    truncate_value(&project.version)
+                ),
+            }),
+        }
+    }
+
+    /// Names of its tests, in their order.
+    pub fn test_names(&self) -> impl Iterator<Item = &str> {
+        self.tests.iter().map(|test| test.name.as_str())
+    }
+}

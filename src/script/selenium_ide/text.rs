@@ -1,0 +1,183 @@
+//! Texts of Selenium IDE as texts of the dialect: variables, keys.
+
+use super::super::language::{ActionKind, ElementTarget};
+
+/// Keys that Selenium IDE and the dialect call differently; others are alike but for their case.
+const KEY_NAMES: &[(&str, &str)] = &[
+    ("ENTER", "Enter"),
+    ("RETURN", "Enter"),
+    ("TAB", "Tab"),
+    ("ESC", "Escape"),
+    ("ESCAPE", "Escape"),
+    ("SPACE", "Space"),
+    ("BACKSPACE", "Backspace"),
+    ("BKSP", "Backspace"),
+    ("BACK_SPACE", "Backspace"),
+    ("DELETE", "Delete"),
+    ("DEL", "Delete"),
+    ("INSERT", "Insert"),
+    ("HOME", "Home"),
+    ("END", "End"),
+    ("PAGE_UP", "PageUp"),
+    ("PGUP", "PageUp"),
+    ("PAGE_DOWN", "PageDown"),
+    ("PGDN", "PageDown"),
+    ("LEFT", "ArrowLeft"),
+    ("UP", "ArrowUp"),
+    ("RIGHT", "ArrowRight"),
+    ("DOWN", "ArrowDown"),
+    ("ARROW_LEFT", "ArrowLeft"),
+    ("ARROW_UP", "ArrowUp"),
+    ("ARROW_RIGHT", "ArrowRight"),
+    ("ARROW_DOWN", "ArrowDown"),
+    ("CONTROL", "Control"),
+    ("CTRL", "Control"),
+    ("SHIFT", "Shift"),
+    ("ALT", "Alt"),
+    ("META", "Meta"),
+    ("COMMAND", "Meta"),
+];
+
+/// Characters that are pressed one by one at most, while a key is held.
+const MAX_KEYS_WHILE_HELD: usize = 50;
+
+/// `text` with `${name}` as `{{name}}`.
+pub(super) fn convert_placeholders(text: &str) -> String {
+    split_variables(text)
+        .map(|part| part.map_or_else(|name| format!("{{{{{}}}}}", variable_name(name)), str::to_owned))
+        .collect()
+}
+
+/// The name of a variable as the dialect takes it.
+pub(super) fn variable_name(name: &str) -> String {
+    let fits = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' };
+    let name: String = name.trim().chars().map(fits).collect();
+    if name.starts_with(|c: char| c.is_ascii_digit()) { format!("_{name}") } else { name }
+}
+
+/// The pieces of `text`: texts, and as errors the names in `${…}`.
+fn split_variables(text: &str) -> impl Iterator<Item = Result<&str, &str>> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        if let Some((name, behind)) = leading_variable(rest) {
+            rest = behind;
+            return Some(Err(name));
+        }
+        let mut starts = rest.match_indices("${").map(|(at, _)| at).skip_while(|at| *at == 0);
+        let next = if rest.contains('}') {
+            starts.find(|at| leading_variable(&rest[*at..]).is_some())
+        } else {
+            None
+        };
+        let end = next.unwrap_or(rest.len());
+        let (part, behind) = rest.split_at(end);
+        rest = behind;
+        Some(Ok(part))
+    })
+}
+
+/// The name that `text` begins with, as `${name}`, and what is behind it.
+fn leading_variable(text: &str) -> Option<(&str, &str)> {
+    let named = text.strip_prefix("${").and_then(|inside| inside.split_once('}'));
+    named.filter(|(name, _)| !name.trim().is_empty())
+}
+
+/// Whether `text` has keys in it, as `${KEY_ENTER}`.
+pub(super) fn has_keys(text: &str) -> bool {
+    text.contains("${KEY_")
+}
+
+/// What types `text` into `target`, key by key where it names some.
+pub(super) fn typing_actions(target: &ElementTarget, text: &str) -> Result<Vec<ActionKind>, String> {
+    let mut actions = Vec::new();
+    let mut held: Vec<&str> = Vec::new();
+    let mut plain = String::new();
+    let press = |held: &[&str], key: &str| {
+        let key = held.iter().copied().chain([key]).collect::<Vec<_>>().join("+");
+        ActionKind::Press { key, target: Some(target.clone()) }
+    };
+    for part in split_variables(text) {
+        let key = match part {
+            Ok(text) if !held.is_empty() => {
+                if text.chars().count() > MAX_KEYS_WHILE_HELD {
+                    return Err(format!(
+                        "more than {MAX_KEYS_WHILE_HELD} keys are pressed while another is held"
+                    ));
+                }
+                actions.extend(text.chars().map(|c| press(&held, &c.to_string())));
+                continue;
+            }
+            Ok(text) => {
+                plain.push_str(text);
+                continue;
+            }
+            Err(name) => match name.strip_prefix("KEY_") {
+                Some(key) => key,
+                None if held.is_empty() => {
+                    plain.push_str(&convert_placeholders(&format!("${{{name}}}")));
+                    continue;
+                }
+                None => return Err("a variable is typed while a key is held".to_owned()),
+            },
+        };
+        let known = KEY_NAMES.iter().find(|(known, _)| *known == key).map(|(_, name)| *name);
+        let function =
+            key.starts_with('F') && key[1..].parse::<u8>().is_ok_and(|number| (1..=12).contains(&number));
+        match known.or(function.then_some(key)) {
+            None => return Err(format!("the dialect has no key `{key}`")),
+            Some(modifier @ ("Control" | "Shift" | "Alt" | "Meta")) => {
+                flush_text(&mut actions, target, &mut plain);
+                if !held.contains(&modifier) {
+                    held.push(modifier);
+                }
+            }
+            Some(key) => {
+                flush_text(&mut actions, target, &mut plain);
+                actions.push(press(&held, key));
+            }
+        }
+    }
+    flush_text(&mut actions, target, &mut plain);
+    Ok(actions)
+}
+
+fn flush_text(actions: &mut Vec<ActionKind>, target: &ElementTarget, plain: &mut String) {
+    if !plain.is_empty() {
+        actions.push(ActionKind::Type { target: target.clone(), text: std::mem::take(plain) });
+    }
+}
+
+/// `text`, which may have placeholders, as an expression of JavaScript.
+pub(super) fn js_expression(text: &str) -> String {
+    let literal = |text: &str| serde_json::Value::from(text).to_string();
+    let part = |part: Result<&str, &str>| {
+        part.map_or_else(|name| format!("{{{{{}}}}}", variable_name(name)), literal)
+    };
+    let parts: Vec<String> = split_variables(text).map(part).collect();
+    if parts.is_empty() { "\"\"".to_owned() } else { parts.join(" + ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_become_placeholders_and_expressions() {
+        for (text, placeholders, code) in [
+            ("", "", "\"\""),
+            ("a", "a", "\"a\""),
+            ("${a}", "{{a}}", "{{a}}"),
+            ("x${my-var}é$${b}{", "x{{my_var}}é${{b}}{", "\"x\" + {{my_var}} + \"é$\" + {{b}} + \"{\""),
+            ("${1}", "{{_1}}", "{{_1}}"),
+            ("${", "${", "\"${\""),
+            ("${}\"", "${}\"", "\"${}\\\"\""),
+            ("é${a", "é${a", "\"é${a\""),
+        ] {
+            assert_eq!(convert_placeholders(text), placeholders, "{text}");
+            assert_eq!(js_expression(text), code, "{text}");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Accounts, their users and tokens.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use super::failed_logins::FailedLoginLimiter;
+use super::issued_token::TokenHash;
+use super::login_throttle::LoginThrottle;
+use crate::clock::Clock;
+use crate::domain::{CustomerId, Role, Timestamp, UserId};
+use crate::service::caller::{Caller, EntryPoint};
+use crate::store::{ConfigStore, TokenStore};
+use crate::sync::{Mutex, RwLock};
+
+/// Accounts, users and what they are logged in with.
+pub struct AccountService {
+    pub(super) ledger: Arc<dyn ConfigStore>,
+    pub(super) tokens: Arc<dyn TokenStore>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) throttle: LoginThrottle,
+    pub(super) failed_logins: Mutex<FailedLoginLimiter>,
+    /// Hash of the token of the host.
+    pub(super) host_token_hash: RwLock<Option<TokenHash>>,
+    /// Ends of sessions that were moved since they were last written.
+    pub(super) extended_sessions: Mutex<HashMap<TokenHash, Timestamp>>,
+}
+
+impl AccountService {
+    /// Over what is kept.
+    #[must_use]
+    pub fn new(ledger: Arc<dyn ConfigStore>, tokens: Arc<dyn TokenStore>, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            ledger,
+            tokens,
+            clock,
+            throttle: LoginThrottle::default(),
+            failed_logins: Mutex::default(),
+            host_token_hash: RwLock::default(),
+            extended_sessions: Mutex::default(),
+        }
+    }
+
+    /// The host itself, as an admin of `customer`: the command line and the server.
+    #[must_use]
+    pub fn host_caller(customer: CustomerId, via: EntryPoint) -> Caller {
+        Caller { customer, user: UserId(0), login: Arc::from("host"), role: Role::Admin, address: None, via }
+    }
+}
+
+/// `caller` at `address`.
+pub(super) fn with_address(address: IpAddr, caller: Caller) -> Caller {
+    Caller { address: Some(address), ..caller }
+}

@@ -1,0 +1,92 @@
+//! Messages: what was sent, to whom, what was given up, and sending that again.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value, json};
+
+use super::alert_service::AlertService;
+use crate::catalog::AccountFacts;
+use crate::catalog::json_object::into_object;
+use crate::catalog::timestamp_format::format_utc;
+use crate::domain::{Notification, NotificationState, Permission, Recipient, RecipientId};
+use crate::service::caller::{Caller, ServiceError};
+use crate::store::{NotificationFilter, Paginated, Pagination};
+
+impl AlertService {
+    /// Messages of the caller's account, the newest first.
+    pub async fn notifications(
+        &self,
+        caller: &Caller,
+        filter: NotificationFilter,
+        page: Pagination,
+    ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
+        caller.require_right(Permission::View)?;
+        let facts = self.parts.directory.facts(caller.customer).await?;
+        let filter = NotificationFilter { customer: Some(caller.customer), ..filter };
+        let found = self.parts.outbox.notifications(filter, page).await?;
+        let known = recipients_by_id(&facts);
+        Ok(Paginated {
+            total: found.total,
+            items: found.items.iter().map(|row| notification_to_json(row, &known)).collect(),
+        })
+    }
+
+    /// One of them.
+    pub async fn notification(&self, caller: &Caller, id: i64) -> Result<Map<String, Value>, ServiceError> {
+        let filter = NotificationFilter { id: Some(id), ..NotificationFilter::default() };
+        let found = self.notifications(caller, filter, Pagination { limit: 1, offset: 0 }).await?;
+        found.items.into_iter().next().ok_or(ServiceError::NotFound)
+    }
+
+    /// Sends one that was given up once more.
+    pub async fn retry(&self, caller: &Caller, id: i64) -> Result<Map<String, Value>, ServiceError> {
+        caller.require_right(Permission::Edit)?;
+        // Known to the account, before anything is said of its state.
+        self.notification(caller, id).await?;
+        let now = self.parts.clock.now();
+        if !self.parts.outbox.retry(caller.customer, id, now).await? {
+            let message = "Only a message that was given up (state `dead`) can be sent again";
+            return Err(ServiceError::Conflict(message.to_owned()));
+        }
+        self.parts.alert_control.wake_delivery();
+        self.audit(caller, "retry", "notification", id, "").await?;
+        self.notification(caller, id).await
+    }
+}
+
+fn recipients_by_id(facts: &AccountFacts) -> HashMap<RecipientId, &Recipient> {
+    facts.contacts.recipients.iter().map(|recipient| (recipient.id, recipient)).collect()
+}
+
+/// A message as version 3 answers it. The address stays with the recipient.
+fn notification_to_json(
+    message: &Notification,
+    known: &HashMap<RecipientId, &Recipient>,
+) -> Map<String, Value> {
+    let (new, notice) = (&message.message, &message.message.content);
+    let recipient = known.get(&new.recipient);
+    let waits = message.state == NotificationState::Pending;
+    let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    into_object(json!({
+        "id": message.id,
+        "kind": notice.kind.name(),
+        "state": message.state.name(),
+        "recipient_id": new.recipient.0,
+        "recipient_name": recipient.map(|recipient| &recipient.name),
+        "method_id": recipient.map(|recipient| recipient.method.id()),
+        "group_id": new.group,
+        "monitor_id": notice.monitor_id.map(|id| id.0),
+        "monitor_name": text(&notice.monitor_name),
+        "episode_id": notice.episode.map(|id| id.0),
+        "check_id": notice.check_id,
+        "status": notice.status.0,
+        "status_text": notice.status_text,
+        "errcount": notice.errcount,
+        "created_at": format_utc(new.created_at),
+        "attempts": message.attempts,
+        "next_at": waits.then(|| format_utc(message.next_attempt_at)),
+        "sent_at": message.sent_at.map(format_utc),
+        "error": text(&message.error),
+        "digest_id": message.digest_id,
+    }))
+}

@@ -1,0 +1,134 @@
+//! Test messages, and templates that are tried on an example.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::alert_service::AlertService;
+use crate::catalog::AccountFacts;
+use crate::catalog::example_notification::example_notification;
+use crate::catalog::json_object::into_object;
+use crate::domain::{
+    NewNotification, NotificationKind, NotificationMethod, Permission, RecipientId, RecordKind, Timestamp,
+};
+use crate::notify::{MessageRenderer, MessageTemplate};
+use crate::schema::Monitor;
+use crate::schema::field::FieldTable;
+use crate::schema::table::alerting::{TEMPLATE_PREVIEW, TEST_NOTIFIER};
+use crate::schema::typed::request::{PreviewRequest, TestAlertRequest, read_request};
+use crate::service::caller::{Caller, SavedObject, ServiceError};
+use crate::service::resources::{body_of, conflict_fault, template};
+use crate::syntax::ValidationError;
+use crate::syntax::node::Node;
+
+impl AlertService {
+    /// Puts a test message to a recipient into the outbox; answers its number. Thresholds, groups and blackouts do
+    /// not hold it back.
+    pub async fn send_test_notification(
+        &self,
+        caller: &Caller,
+        body: &Node,
+    ) -> Result<SavedObject, ServiceError> {
+        caller.require_right(Permission::Edit)?;
+        let fields = body_of(&TEST_NOTIFIER, body)?;
+        let facts = self.parts.directory.facts(caller.customer).await?;
+        let mut faults = Vec::new();
+        let wanted: TestAlertRequest = parse_request(&TEST_NOTIFIER, &fields)?;
+        let id = wanted.recipient_id;
+        if !facts.contacts.recipients.iter().any(|recipient| recipient.id.0 == id) {
+            let message = format!("`recipient_id`: there is no recipient `{id}`");
+            faults.push(conflict_fault(body, "recipient_id", message).with_value(id.to_string()));
+        }
+        let monitor = self.named_monitor(caller, parse_request(&TEST_NOTIFIER, &fields)?, body, &mut faults);
+        if !faults.is_empty() {
+            return Err(ServiceError::Invalid(faults));
+        }
+        let now = self.parts.clock.now();
+        let message = test_notification(&facts, RecipientId(id), monitor.as_ref(), now);
+        let made = self.parts.outbox.enqueue(vec![message]).await?.first().copied().unwrap_or_default();
+        self.parts.alert_control.wake_delivery();
+        self.audit(caller, "test", RecordKind::Recipient.name(), id, "").await?;
+        Ok(SavedObject { id: made, revision: 1, ..SavedObject::default() })
+    }
+
+    /// What the template in `body` makes of an example.
+    pub async fn preview_template(
+        &self,
+        caller: &Caller,
+        body: &Node,
+    ) -> Result<Map<String, Value>, ServiceError> {
+        caller.require_right(Permission::Edit)?;
+        let fields = body_of(&TEMPLATE_PREVIEW, body)?;
+        let mut faults = Vec::new();
+        let monitor =
+            self.named_monitor(caller, parse_request(&TEMPLATE_PREVIEW, &fields)?, body, &mut faults);
+        if !faults.is_empty() {
+            return Err(ServiceError::Invalid(faults));
+        }
+        let facts = self.parts.directory.facts(caller.customer).await?;
+        let given = crate::pipeline::template_from_fields(&fields)?;
+        let kind = given.kind.unwrap_or(NotificationKind::SiteError);
+        let method = given.method.unwrap_or(NotificationMethod::MailHtml);
+        let notice = example_notification(&facts, kind, monitor.as_ref(), self.parts.clock.now());
+        let own = Some(&given).filter(|given| **given != empty_template(given));
+        let made = MessageRenderer::default().render(&notice, method, own);
+        let words = made.map_err(|fault| {
+            ServiceError::Invalid(vec![template::template_fault(body, fault.part, &fault.reason)])
+        })?;
+        Ok(into_object(json!({
+            "subject": words.subject, "text": words.text, "html": words.html, "body": words.body,
+        })))
+    }
+
+    /// The monitor that the body names.
+    fn named_monitor(
+        &self,
+        caller: &Caller,
+        example: PreviewRequest,
+        body: &Node,
+        faults: &mut Vec<ValidationError>,
+    ) -> Option<Monitor> {
+        let id = example.monitor_id?;
+        let found = self.own_monitor(caller, id);
+        if found.is_none() {
+            let message = format!("`monitor_id`: there is no monitor `{id}`");
+            faults.push(conflict_fault(body, "monitor_id", message).with_value(id.to_string()));
+        }
+        found
+    }
+}
+
+fn parse_request<'a, T: Deserialize<'a>>(
+    table: &'static FieldTable,
+    fields: &'a Map<String, Value>,
+) -> Result<T, ServiceError> {
+    read_request(table, fields).map_err(ServiceError::from)
+}
+
+/// A template for the same that says nothing.
+fn empty_template(of: &MessageTemplate) -> MessageTemplate {
+    MessageTemplate { kind: of.kind, method: of.method, ..MessageTemplate::default() }
+}
+
+fn test_notification(
+    facts: &AccountFacts,
+    recipient: RecipientId,
+    monitor: Option<&Monitor>,
+    now: Timestamp,
+) -> NewNotification {
+    let mut notice = example_notification(facts, NotificationKind::Test, monitor, now);
+    if monitor.is_none() {
+        notice.monitor_name = String::new();
+        notice.monitor_type = None;
+        notice.target = String::new();
+    }
+    notice.locations.clear();
+    notice.phases.clear();
+    NewNotification {
+        key: format!("{}-0-{}-{recipient}", NotificationKind::Test.name(), now.as_micros()),
+        recipient,
+        group: None,
+        content: notice,
+        created_at: now,
+        not_before: now,
+    }
+}

@@ -1,0 +1,167 @@
+//! What all changes of many monitors have in common: which, whose, and whose fault it is.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::access::require_changeable;
+use super::monitor_change::MonitorChange;
+use super::monitor_context::MonitorContext;
+use super::save::save_all;
+use super::validation_context::AccountValidation;
+use crate::domain::{MonitorId, Permission};
+use crate::schema::Monitor;
+use crate::schema::reader::{FieldReader, InputFormat, reject_secret_sources};
+use crate::schema::table::FieldTable;
+use crate::schema::validate::ValidatedDocument;
+use crate::service::caller::{Caller, ServiceError};
+use crate::syntax::node::{Node, Position};
+use crate::syntax::{ValidationError, ValidationErrorKind};
+
+/// Faults and warnings that one answer names at most; how many more there are is told.
+const MAX_FAULTS: usize = 100;
+
+/// The fields of a body of `table`, or all that is wrong with it.
+pub(super) fn request_fields(
+    table: &'static FieldTable,
+    body: &Node,
+) -> Result<Map<String, Value>, ServiceError> {
+    let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
+    let fields = intake.read_fields(table, body, &[], true);
+    if intake.errors.is_empty() { Ok(fields) } else { Err(ServiceError::Invalid(intake.errors)) }
+}
+
+/// The numbers under `monitors`; one that stands there twice counts once.
+pub(super) fn monitor_ids(fields: &Map<String, Value>) -> Vec<MonitorId> {
+    let mut seen = HashSet::new();
+    let ids = fields.get("monitors").and_then(Value::as_array).into_iter().flatten();
+    ids.filter_map(Value::as_i64).filter(|id| seen.insert(*id)).map(MonitorId).collect()
+}
+
+/// All that is wrong with many monitors, each fault with the monitor that has it.
+#[derive(Debug, Default)]
+pub(super) struct FaultCollector {
+    faults: Vec<ValidationError>,
+    suppressed: usize,
+}
+
+impl FaultCollector {
+    /// Notes `faults` of `who`, such as ``monitor `7` ``.
+    pub(super) fn add_all(&mut self, who: &str, faults: impl IntoIterator<Item = ValidationError>) {
+        for mut fault in faults {
+            if self.faults.len() < MAX_FAULTS {
+                fault.message = format!("{who}: {}", fault.message);
+                self.faults.push(fault);
+            } else {
+                self.suppressed += 1;
+            }
+        }
+    }
+
+    /// Notes one fault of `who`.
+    pub(super) fn add(
+        &mut self,
+        who: &str,
+        rule: ValidationErrorKind,
+        path: &str,
+        message: impl Into<String>,
+    ) {
+        self.add_all(who, [ValidationError::new(rule, path, Position::default(), message)]);
+    }
+
+    /// Refuses when there is any.
+    pub(super) fn finish(mut self) -> Result<(), ServiceError> {
+        if self.suppressed > 0 {
+            let message = format!("{} more faults are not named here", self.suppressed);
+            self.faults.push(ValidationError::new(
+                ValidationErrorKind::Conflict,
+                "monitors",
+                Position::default(),
+                message,
+            ));
+        }
+        if self.faults.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(self.faults)) }
+    }
+}
+
+/// What one monitor of many is called in messages.
+pub(super) fn monitor_label(id: MonitorId) -> String {
+    format!("monitor `{id}`")
+}
+
+/// Changes all monitors that `fields` names as `change` says, or none: `change` gives the new document of
+/// one, or notes what is wrong. It runs where blocking is fine. Answers what their authors should know.
+///
+/// # Errors
+/// [`ServiceError::Forbidden`] for a role that may not edit, and naming an id that is not the account's or a
+/// file's; [`ServiceError::Invalid`] naming each monitor that cannot be changed so; and as the store's.
+pub(super) async fn change_many(
+    context: &MonitorContext,
+    caller: &Caller,
+    action: &'static str,
+    fields: Map<String, Value>,
+    mut change: impl FnMut(
+        &Monitor,
+        &Map<String, Value>,
+        &AccountValidation,
+        &mut FaultCollector,
+    ) -> Option<ValidatedDocument>
+    + Send
+    + 'static,
+) -> Result<Vec<String>, ServiceError> {
+    let _turn = context.lock_exclusive().await;
+    let scene = AccountValidation::new(context, caller).await?;
+    let olds = changeable_monitors(context, caller, &monitor_ids(&fields))?;
+    let judged = tokio::task::spawn_blocking(move || {
+        let (mut steps, mut blame) = (Vec::with_capacity(olds.len()), FaultCollector::default());
+        let mut warnings = Vec::new();
+        for old in olds {
+            if let Some(accepted) = change(&old, &fields, &scene, &mut blame) {
+                let who = monitor_label(old.id);
+                warnings.extend(accepted.warnings.iter().map(|warning| format!("{who}: {warning}")));
+                let (document, trail) = (Arc::new(accepted.document), (*old.metadata).clone());
+                steps.push(MonitorChange::Update {
+                    action,
+                    old: Box::new(old),
+                    document,
+                    trail,
+                    origin: None,
+                });
+            }
+        }
+        blame.finish().map(|()| (steps, warnings))
+    });
+    let stopped = |_| ServiceError::Unavailable("the server is shutting down".to_owned());
+    let (steps, mut warnings) = judged.await.map_err(stopped)??;
+    save_all(context, caller, steps).await?;
+    if let Some(more) = warnings.len().checked_sub(MAX_FAULTS).filter(|more| *more > 0) {
+        warnings.truncate(MAX_FAULTS);
+        warnings.push(format!("{more} more warnings are not named here"));
+    }
+    Ok(warnings)
+}
+
+/// The monitors with these numbers, when the caller may change them all.
+fn changeable_monitors(
+    context: &MonitorContext,
+    caller: &Caller,
+    ids: &[MonitorId],
+) -> Result<Vec<Monitor>, ServiceError> {
+    caller.require_right(Permission::Edit)?;
+    ids.iter()
+        .map(|id| {
+            let monitor = context.parts.roster.get_for_customer(caller.customer, *id);
+            let monitor = monitor.ok_or_else(|| {
+                ServiceError::Forbidden(format!("There is no monitor `{id}`; nothing was changed"))
+            })?;
+            match require_changeable(&monitor) {
+                Err(ServiceError::Forbidden(reason)) => {
+                    Err(ServiceError::Forbidden(format!("Monitor `{id}`: {reason}; nothing was changed")))
+                }
+                Err(other) => Err(other),
+                Ok(()) => Ok(monitor),
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,76 @@
+//! Shared fields of several monitors at once (interface.md 2.5, Monitor bulk edit).
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value, json};
+
+use super::bulk_change::{FaultCollector, change_many, monitor_label, request_fields};
+use super::monitor_context::MonitorContext;
+use super::validation_context::AccountValidation;
+use crate::catalog::AccountFacts;
+use crate::schema::reader::InputFormat;
+use crate::schema::table::requests::MONITOR_BULK_EDIT;
+use crate::schema::typed::request::{UpdateLocationsAction, UpdateLocationsRequest, read_request};
+use crate::schema::typed::schedule::LocationReference;
+use crate::schema::{Monitor, validate};
+use crate::service::caller::{Caller, ServiceError};
+use crate::syntax::node::{Node, NodeValue};
+
+/// Fields of the body that are not the monitors'.
+const ENVELOPE_FIELDS: [&str; 2] = ["monitors", "update_locations_action"];
+
+/// Monitor bulk edit (interface.md 2.5): all or nothing. The required fields are set in every monitor, the
+/// others where the body has them. `locations` replaces the monitor's own, or with `append` goes behind
+/// those that it uses now, its own or else the account's. A number that stands twice counts once. Answers
+/// the warnings.
+///
+/// # Errors
+/// [`ServiceError::Forbidden`] for a role that may not edit, an id that is not the account's, or a file's
+/// monitor; [`ServiceError::Faults`] for what is wrong with the body, or naming the monitors that may not have
+/// one of the values; and as the store's.
+pub async fn bulk_edit(
+    context: &MonitorContext,
+    caller: &Caller,
+    body: &Node,
+) -> Result<Vec<String>, ServiceError> {
+    let fields = request_fields(&MONITOR_BULK_EDIT, body)?;
+    let wanted: UpdateLocationsRequest = read_request(&MONITOR_BULK_EDIT, &fields)?;
+    let append = wanted.update_locations_action == UpdateLocationsAction::Append;
+    let kept = |name: &str| !(ENVELOPE_FIELDS.contains(&name) || append && name == "locations");
+    let entries = body.entries().iter().filter(|(key, _)| kept(&key.name)).cloned().collect();
+    let shared = Node { value: NodeValue::Map(entries), position: body.position };
+    let change = move |old: &Monitor,
+                       _: &Map<String, Value>,
+                       scene: &AccountValidation,
+                       blame: &mut FaultCollector| {
+        let more = wanted.locations.as_deref().unwrap_or_default();
+        let patched = if append && !more.is_empty() {
+            &with_locations(&shared, appended_locations(old, scene.facts(), more))
+        } else {
+            &shared
+        };
+        match validate::patch(&old.document, InputFormat::V3, patched, &scene.schema_context()) {
+            Ok(accepted) => Some(accepted),
+            Err(faults) => {
+                blame.add_all(&monitor_label(old.id), faults);
+                None
+            }
+        }
+    };
+    change_many(context, caller, "bulk-edit", fields, change).await
+}
+
+/// The locations that `monitor` uses now, and those of `more` that are not among them.
+fn appended_locations(monitor: &Monitor, facts: &AccountFacts, more: &[LocationReference]) -> Value {
+    let mut seen = HashSet::new();
+    let more = more.iter().map(|location| location.id.0);
+    let pool = facts.location_pool(monitor).into_iter().chain(more);
+    pool.filter(|id| seen.insert(*id)).map(|id| json!({"id": id})).collect()
+}
+
+fn with_locations(body: &Node, locations: Value) -> Node {
+    let mut entries = body.entries().to_vec();
+    let key = crate::syntax::node::Key { name: "locations".to_owned(), position: body.position };
+    entries.push((key, Node::from(locations)));
+    Node { value: NodeValue::Map(entries), position: body.position }
+}

@@ -1,0 +1,136 @@
+//! A password wherever several monitors have it (interface.md 2.5, Password bulk edit).
+
+use serde_json::{Map, Value};
+
+use super::bulk_change::{FaultCollector, change_many, monitor_label, request_fields};
+use super::monitor_context::MonitorContext;
+use super::validation_context::AccountValidation;
+use crate::domain::constant_time_eq;
+use crate::schema::field::{Field, FieldType};
+use crate::schema::table::FieldTable;
+use crate::schema::table::requests::PASSWORD_BULK_EDIT;
+use crate::schema::typed::request::{ReplaceTextRequest, read_request};
+use crate::schema::validate::ValidatedDocument;
+use crate::schema::{Monitor, MonitorDocument, SecretMode, table};
+use crate::service::caller::{Caller, ServiceError};
+use crate::syntax::node::{Node, Position};
+use crate::syntax::{MASK, ValidationError, ValidationErrorKind};
+
+/// Password bulk edit: all or nothing. Every secret field that is `current_value` becomes `new_value`,
+/// those in API steps too. Protected variables of scripts are none of them: they are opened by their
+/// `transaction_password` alone.
+///
+/// # Errors
+/// As [`super::bulk_edit`]; [`ServiceError::Invalid`] also names monitors that have no such secret.
+pub async fn bulk_edit_passwords(
+    context: &MonitorContext,
+    caller: &Caller,
+    body: &Node,
+) -> Result<Vec<String>, ServiceError> {
+    let fields = request_fields(&PASSWORD_BULK_EDIT, body)?;
+    let wanted: ReplaceTextRequest<'_> = read_request(&PASSWORD_BULK_EDIT, &fields)?;
+    let masked: Vec<ValidationError> =
+        [("current_value", wanted.current_value), ("new_value", wanted.new_value)]
+            .into_iter()
+            .filter(|(_, value)| *value == MASK)
+            .map(|(name, _)| {
+                let message = format!("`{name}` is masked: `{MASK}` is no password");
+                ValidationError::new(ValidationErrorKind::Secret, name, body.position_of(name), message)
+                    .with_hint("give the value itself")
+            })
+            .collect();
+    if !masked.is_empty() {
+        return Err(ServiceError::Invalid(masked));
+    }
+    change_many(context, caller, "bulk-edit-passwords", fields, replace_in_monitor).await
+}
+
+fn replace_in_monitor(
+    old: &Monitor,
+    fields: &Map<String, Value>,
+    _: &AccountValidation,
+    blame: &mut FaultCollector,
+) -> Option<ValidatedDocument> {
+    let wanted: ReplaceTextRequest<'_> = match read_request(&PASSWORD_BULK_EDIT, fields) {
+        Ok(wanted) => wanted,
+        Err(error) => {
+            blame.add_all(&monitor_label(old.id), [error.into()]);
+            return None;
+        }
+    };
+    let mut exchange =
+        SecretReplacer { current: wanted.current_value, new: wanted.new_value, found: 0, faults: Vec::new() };
+    let mut values = old.document.to_stored(SecretMode::Revealed);
+    exchange.replace_in_object(table::for_type(old.monitor_type()), "", &mut values);
+    if exchange.found == 0 {
+        let message = "no secret of it is the `current_value`";
+        blame.add(&monitor_label(old.id), ValidationErrorKind::Conflict, "current_value", message);
+    }
+    let sound = exchange.found > 0 && exchange.faults.is_empty();
+    blame.add_all(&monitor_label(old.id), exchange.faults);
+    match MonitorDocument::new(old.monitor_type(), values) {
+        // Another password changes nothing that saving warns of.
+        Ok(document) => sound.then(|| ValidatedDocument { document, warnings: Vec::new() }),
+        Err(error) => {
+            blame.add_all(&monitor_label(old.id), [error.into()]);
+            None
+        }
+    }
+}
+
+/// Puts one secret in the place of another.
+struct SecretReplacer<'a> {
+    current: &'a str,
+    new: &'a str,
+    found: usize,
+    faults: Vec<ValidationError>,
+}
+
+impl SecretReplacer<'_> {
+    fn replace_in_object(&mut self, table: &'static FieldTable, path: &str, values: &mut Map<String, Value>) {
+        for (name, value) in values {
+            if let Some(field) = table.field(name) {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                self.replace_in_field(field, &path, value);
+            }
+        }
+    }
+
+    fn replace_in_field(&mut self, field: &Field, path: &str, value: &mut Value) {
+        match (&field.field_type, value) {
+            (FieldType::Object(inner), Value::Object(values)) => self.replace_in_object(inner, path, values),
+            (FieldType::List { items: FieldType::Object(inner), .. }, Value::Array(items)) => {
+                for (index, item) in items.iter_mut().enumerate() {
+                    if let Value::Object(values) = item {
+                        self.replace_in_object(inner, &format!("{path}[{index}]"), values);
+                    }
+                }
+            }
+            (kind, Value::String(text)) if field.secret && constant_time_eq(text, self.current) => {
+                self.found += 1;
+                match kind {
+                    FieldType::Text { max, .. } if self.new.chars().count() > *max => {
+                        let message = format!("`{path}` must have at most {max} characters");
+                        self.faults.push(ValidationError::new(
+                            ValidationErrorKind::Length,
+                            path,
+                            Position::default(),
+                            message,
+                        ));
+                    }
+                    FieldType::Text { format, .. } if !format.matches(self.new) => {
+                        let message = format!("`{path}` must be {}", format.expected());
+                        self.faults.push(ValidationError::new(
+                            ValidationErrorKind::Format,
+                            path,
+                            Position::default(),
+                            message,
+                        ));
+                    }
+                    _ => self.new.clone_into(text),
+                }
+            }
+            _ => {}
+        }
+    }
+}

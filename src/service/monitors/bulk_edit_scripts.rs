@@ -1,0 +1,133 @@
+//! A text wherever it stands in the scripts of several monitors (interface.md 2.5, Script bulk edit).
+
+use serde_json::{Map, Value, json};
+
+use super::bulk_change::{FaultCollector, change_many, monitor_label, request_fields};
+use super::monitor_context::MonitorContext;
+use super::validation_context::AccountValidation;
+use crate::domain::MonitorType;
+use crate::schema::field::FieldType;
+use crate::schema::reader::InputFormat;
+use crate::schema::table::requests::SCRIPT_BULK_EDIT;
+use crate::schema::typed::request::{ReplaceTextRequest, read_request};
+use crate::schema::validate::ValidatedDocument;
+use crate::schema::{Monitor, table, validate};
+use crate::script::language::Script;
+use crate::script::{ScriptError, ScriptSummary, check_well_formed, mask};
+use crate::service::caller::{Caller, ServiceError};
+use crate::syntax::ValidationErrorKind;
+use crate::syntax::node::Node;
+
+/// Bytes that the scripts of one call may grow by together.
+const MAX_GROWTH_BYTES: usize = 256 * 1024 * 1024;
+
+/// Script bulk edit: all or nothing. Every literal occurrence of `current_value` in `script` becomes
+/// `new_value`; what comes out has to parse. The values of protected variables are not looked into.
+///
+/// # Errors
+/// As [`super::bulk_edit`]; [`ServiceError::Faults`] also names monitors whose script has no such text, or
+/// would be none any more.
+pub async fn bulk_edit_scripts(
+    context: &MonitorContext,
+    caller: &Caller,
+    body: &Node,
+) -> Result<Vec<String>, ServiceError> {
+    let fields = request_fields(&SCRIPT_BULK_EDIT, body)?;
+    let mut grown = 0;
+    let change = move |old: &Monitor,
+                       fields: &Map<String, Value>,
+                       scene: &AccountValidation,
+                       blame: &mut FaultCollector| {
+        replace_in_monitor(old, fields, scene, &mut grown, blame)
+    };
+    change_many(context, caller, "bulk-edit-scripts", fields, change).await
+}
+
+fn replace_in_monitor(
+    old: &Monitor,
+    fields: &Map<String, Value>,
+    scene: &AccountValidation,
+    grown: &mut usize,
+    blame: &mut FaultCollector,
+) -> Option<ValidatedDocument> {
+    let who = monitor_label(old.id);
+    let wanted: ReplaceTextRequest<'_> = match read_request(&SCRIPT_BULK_EDIT, fields) {
+        Ok(wanted) => wanted,
+        Err(error) => {
+            blame.add_all(&who, [error.into()]);
+            return None;
+        }
+    };
+    let (current, new) = (wanted.current_value, wanted.new_value);
+    let script = old.document.script().unwrap_or_default();
+    let script = if old.monitor_type() == MonitorType::BrowserScript { mask(script) } else { script.into() };
+    let count = script.matches(current).count();
+    if count == 0 {
+        blame.add(
+            &who,
+            ValidationErrorKind::Conflict,
+            "current_value",
+            "`script` has no such text as `current_value`",
+        );
+        return None;
+    }
+    // Judged before it is built: a letter that becomes a page makes a library.
+    let growth = count.saturating_mul(new.len().saturating_sub(current.len()));
+    *grown = grown.saturating_add(growth);
+    let most = match table::for_type(old.monitor_type()).field("script").map(|field| field.field_type) {
+        Some(FieldType::Text { max, .. }) => max,
+        _ => 0,
+    };
+    if script.len().saturating_add(growth) > most.saturating_mul(4) {
+        blame.add(
+            &who,
+            ValidationErrorKind::Length,
+            "script",
+            format!("`script` must have at most {most} characters"),
+        );
+        return None;
+    }
+    if *grown > MAX_GROWTH_BYTES {
+        let message =
+            "the scripts would grow by more than 256 MiB together; change fewer monitors in one call";
+        blame.add(&who, ValidationErrorKind::Length, "new_value", message);
+        return None;
+    }
+    let before = script;
+    let script = before.replace(current, new);
+    if let Some(problem) = script_error(old.monitor_type(), &before, &script) {
+        blame.add(
+            &who,
+            ValidationErrorKind::Format,
+            "script",
+            format!("`script` could not be parsed any more, {problem}"),
+        );
+        return None;
+    }
+    let body = Node::from(json!({"script": script}));
+    match validate::patch(&old.document, InputFormat::V3, &body, &scene.schema_context()) {
+        Ok(accepted) => Some(accepted),
+        Err(faults) => {
+            blame.add_all(&who, faults);
+            None
+        }
+    }
+}
+
+/// Why the script cannot be read, or not be played any more, where saving it would only warn.
+fn script_error(kind: MonitorType, before: &str, script: &str) -> Option<String> {
+    let fault = match kind {
+        MonitorType::BrowserScript => {
+            ScriptSummary::parse(script).err().or_else(|| new_script_fault(before, script))
+        }
+        MonitorType::Api => check_well_formed(script).err(),
+        _ => None,
+    };
+    fault.map(|fault| fault.to_string())
+}
+
+/// The first fault of a script that could be played before.
+fn new_script_fault(before: &str, script: &str) -> Option<ScriptError> {
+    let fault = Script::parse(script).err()?.into_iter().next();
+    fault.filter(|_| Script::parse(before).is_ok())
+}

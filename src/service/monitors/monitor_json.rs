@@ -1,0 +1,264 @@
+//! Monitors as version 3 shows them.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value, json};
+
+use super::monitor_context::MonitorContext;
+use crate::catalog::AccountFacts;
+use crate::catalog::record_settings::settings_or_skip;
+use crate::catalog::timestamp_format::{format_utc, to_local};
+use crate::domain::{MonitorId, MonitorType, Outcome, Permission, Record, RecordKind, Revision, Timestamp};
+use crate::schema::typed::record::{BlackoutKind, BlackoutSettings};
+use crate::schema::typed::time_window::parse_local_time;
+use crate::schema::{Monitor, Origin, SecretMode, table};
+use crate::script::ScriptSummary;
+use crate::service::caller::{Caller, ServiceError};
+use crate::store::{MonitorState, Pagination, RecordFilter};
+
+/// The version 3 object of each of `monitors` as `caller` sees it: every field of interface.md 2.1 and of
+/// its type, in the order of the table; computed ones too (fields.md 3), secrets masked. What has no value is
+/// null. Reads the store once, however many there are.
+///
+/// # Errors
+/// As the store's.
+pub async fn monitors_to_json(
+    context: &MonitorContext,
+    caller: &Caller,
+    monitors: &[Monitor],
+) -> Result<Vec<Map<String, Value>>, ServiceError> {
+    if monitors.is_empty() {
+        return Ok(Vec::new());
+    }
+    let facts = context.parts.directory.facts(caller.customer).await?;
+    let now = context.parts.clock.now();
+    let blackouts = records_of_monitors(context, caller, RecordKind::Blackout, monitors).await?;
+    let blackouts = future_blackouts(&blackouts, &facts, now);
+    let agreements = ids_by_monitor(&records_of_monitors(context, caller, RecordKind::Sla, monitors).await?);
+    let alerts =
+        ids_by_monitor(&records_of_monitors(context, caller, RecordKind::PerformanceAlert, monitors).await?);
+    let shown = |monitor: &Monitor| {
+        let script = monitor.document.script_summary();
+        let alerts = alerts.get(&monitor.id).map_or(&[][..], Vec::as_slice);
+        let scene = MonitorJson {
+            monitor,
+            facts: &facts,
+            caller,
+            last: last_script_run(context, monitor),
+            script,
+            now,
+            blackouts: blackouts.get(&monitor.id).cloned().unwrap_or_default(),
+            agreement: agreements.get(&monitor.id).and_then(|ids| ids.first().copied()),
+            has_alerts: !alerts.is_empty(),
+            is_raised: alerts
+                .iter()
+                .any(|alert| context.parts.directory.active_performance_alerts().is_active(*alert)),
+        };
+        scene.to_json()
+    };
+    Ok(monitors.iter().map(shown).collect())
+}
+
+/// What `id` stands for to `caller`, as [`monitors_to_json`] shows it: the monitor of that id, or the one with a
+/// content view of that id, which then has the view's id and is `is_content_view` (fields.md 3, Content View).
+/// Ids of views are those that their owner gave; one that any monitor has or had stands for that alone. `None`
+/// when it stands for nothing.
+///
+/// # Errors
+/// As the store's.
+pub async fn monitor_or_view_to_json(
+    context: &MonitorContext,
+    caller: &Caller,
+    id: i64,
+) -> Result<Option<(Revision, Map<String, Value>)>, ServiceError> {
+    let roster = &context.parts.roster;
+    let mut is_view = false;
+    let mut found = roster.get_for_customer(caller.customer, MonitorId(id));
+    if found.is_none() && context.parts.ledger.customer_for_monitor(MonitorId(id)).await?.is_none() {
+        let has_view =
+            |monitor: &Monitor| monitor.customer == caller.customer && monitor.has_content_view(id);
+        found = roster
+            .count_matching(0, has_view)
+            .1
+            .and_then(|first| roster.get_for_customer(caller.customer, first));
+        is_view = found.is_some();
+    }
+    let Some(monitor) = found else { return Ok(None) };
+    let shown = monitors_to_json(context, caller, std::slice::from_ref(&monitor)).await?;
+    let object = shown.into_iter().next().map(|mut object| {
+        if is_view {
+            object.insert("id".to_owned(), json!(id));
+            object.insert("is_content_view".to_owned(), json!(true));
+        }
+        (monitor.revision, object)
+    });
+    Ok(object)
+}
+
+/// The records of `kind` that are attached to `monitors`.
+async fn records_of_monitors(
+    context: &MonitorContext,
+    caller: &Caller,
+    kind: RecordKind,
+    monitors: &[Monitor],
+) -> Result<Vec<Record>, ServiceError> {
+    let filter = RecordFilter {
+        parent_id: monitors.iter().map(|monitor| monitor.id.0).collect(),
+        ..RecordFilter::new(kind).for_customer(caller.customer)
+    };
+    Ok(context.parts.ledger.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?.items)
+}
+
+/// Where the last run of a monitor with a script stands; others show none.
+fn last_script_run(context: &MonitorContext, monitor: &Monitor) -> Option<MonitorState> {
+    let runs = context.last_runs.as_ref()?;
+    (monitor.monitor_type() == MonitorType::BrowserScript).then(|| runs.last_run(monitor)).flatten()
+}
+
+/// The blackouts that are not past, by monitor.
+fn future_blackouts(
+    records: &[Record],
+    facts: &AccountFacts,
+    now: Timestamp,
+) -> HashMap<MonitorId, Vec<i64>> {
+    let now = to_local(now, &facts.time_zone);
+    let mut ahead: HashMap<MonitorId, Vec<i64>> = HashMap::new();
+    for record in records {
+        // A recipient may have the number of a monitor.
+        let Some(blackout) = settings_or_skip::<BlackoutSettings<'_>>(record) else { continue };
+        let theirs = blackout.kind != BlackoutKind::Notifier;
+        let Some(monitor) = record.parent_id.filter(|_| theirs) else { continue };
+        let thru = blackout.thru_date.and_then(parse_local_time);
+        if blackout.persistent || thru.is_some_and(|thru| thru > now) {
+            ahead.entry(MonitorId(monitor)).or_default().push(record.id);
+        }
+    }
+    ahead
+}
+
+/// Their numbers, by monitor.
+fn ids_by_monitor(records: &[Record]) -> HashMap<MonitorId, Vec<i64>> {
+    let mut found: HashMap<MonitorId, Vec<i64>> = HashMap::new();
+    for record in records {
+        if let Some(monitor) = record.parent_id {
+            found.entry(MonitorId(monitor)).or_default().push(record.id);
+        }
+    }
+    found
+}
+
+/// One monitor with what it is shown by.
+struct MonitorJson<'a> {
+    monitor: &'a Monitor,
+    facts: &'a AccountFacts,
+    caller: &'a Caller,
+    last: Option<MonitorState>,
+    /// `None` for types without a script, and for one that cannot be read.
+    script: Option<ScriptSummary>,
+    now: Timestamp,
+    /// Its blackouts that are not past.
+    blackouts: Vec<i64>,
+    /// Its service level agreement.
+    agreement: Option<i64>,
+    /// Whether it has performance alerts, and whether one is raised.
+    has_alerts: bool,
+    is_raised: bool,
+}
+
+impl MonitorJson<'_> {
+    fn to_json(&self) -> Map<String, Value> {
+        let mut set = self.monitor.document.to_json(SecretMode::Masked);
+        let mut object = Map::new();
+        object.insert("id".to_owned(), json!(self.monitor.id.0));
+        object.insert("type".to_owned(), json!(self.monitor.monitor_type().name()));
+        for field in table::for_type(self.monitor.monitor_type()).fields() {
+            if field.name == "id" {
+                continue;
+            }
+            let own = set.get_mut(field.name).map(Value::take);
+            let value = self.computed_field(field.name, own.as_ref()).or(own);
+            object.insert(field.name.to_owned(), value.unwrap_or(Value::Null));
+        }
+        object
+    }
+
+    /// The value of a field that Vigie works out; `None` where the document's own counts.
+    fn computed_field(&self, name: &str, own: Option<&Value>) -> Option<Value> {
+        let monitor = self.monitor;
+        let trail = &monitor.metadata;
+        Some(match name {
+            "customer_id" => json!(monitor.customer.0),
+            "access_type" => json!(if self.may_edit() { "Edit" } else { "View" }),
+            "paused_until" => json!(format_utc(monitor.paused_until(self.now)?)),
+            "home_location" if own.is_none() => json!(self.facts.location_pool(monitor).first()?),
+            "locations" => self.locations(own),
+            "custom_properties" => self.properties(own),
+            "ssl_cert_name" => json!(self.certificate()?.name),
+            "ssl_cert_format" => json!(self.certificate()?.format),
+            "blackout_ids" => json!(self.blackouts),
+            "has_sla" => json!(self.agreement.is_some()),
+            "sla_id" => json!(self.agreement),
+            "has_performance_alerts" => json!(self.has_alerts),
+            "has_active_performance_alerts" => json!(self.is_raised),
+            // What is shown by the id of a view says otherwise.
+            "is_content_view" => json!(false),
+            "has_mobile_locations" => json!(self.facts.mobile_location_count(monitor) > 0),
+            "mobile_location_count" => json!(self.facts.mobile_location_count(monitor)),
+            "mobile_type" => json!(self.facts.mobile_profile(monitor)),
+            "last_modified" => json!(format_utc(monitor.modified_at)),
+            "script_created" => json!(format_utc(trail.script_created?)),
+            "script_modified" => json!(format_utc(trail.script_modified?)),
+            "script_modified_by_user" => json!(trail.script_modified_by),
+            "transaction_steps" => json!(self.script.as_ref()?.steps),
+            "transaction_events" => json!(self.script.as_ref().map_or(0, |script| script.events)),
+            "is_transaction" => json!(self.script.as_ref().is_some_and(ScriptSummary::is_transaction)),
+            "script_status" => json!(self.script_status()),
+            "script_replayed_successfully" => json!(
+                self.last.as_ref().is_some_and(|last| matches!(last.outcome, Outcome::Ok | Outcome::Warning))
+            ),
+            _ => return None,
+        })
+    }
+
+    /// Whether the caller may change it now (fields.md 3, `access_type`).
+    fn may_edit(&self) -> bool {
+        self.caller.role.allows(Permission::Edit) && !matches!(self.monitor.origin, Origin::File { .. })
+    }
+
+    /// Its locations, or else those of the account, with name and region. Devices are the provider's.
+    fn locations(&self, own: Option<&Value>) -> Value {
+        if matches!(self.monitor.monitor_type(), MonitorType::MobileCloud | MonitorType::MobileLab) {
+            return own.cloned().unwrap_or_else(|| json!([]));
+        }
+        let shown = |id: i64| match self.facts.locations.get(&id) {
+            Some(known) => json!({"id": id, "name": known.name, "region": known.region}),
+            // One that was removed since.
+            None => json!({"id": id, "name": "", "region": 0}),
+        };
+        self.facts.location_pool(self.monitor).into_iter().map(shown).collect()
+    }
+
+    fn properties(&self, own: Option<&Value>) -> Value {
+        let shown = |entry: &Value| {
+            let (id, value_id) = (entry.get("id")?.as_i64()?, entry.get("value_id")?.as_i64()?);
+            let known = self.facts.properties.get(&id);
+            let value = known.and_then(|property| property.values.get(&value_id));
+            let name = known.map(|property| property.name.as_str()).unwrap_or_default();
+            let value = value.map(String::as_str).unwrap_or_default();
+            Some(json!({"id": id, "value_id": value_id, "name": name, "value": value}))
+        };
+        own.and_then(Value::as_array).into_iter().flatten().filter_map(shown).collect()
+    }
+
+    fn certificate(&self) -> Option<&crate::catalog::CertificateSummary> {
+        self.facts.certificates.get(&self.monitor.document.client_certificate_id()?)
+    }
+
+    fn script_status(&self) -> String {
+        match &self.last {
+            None => "Never played".to_owned(),
+            Some(last) if last.status.0 == 0 => last.outcome.to_string(),
+            Some(last) => format!("{}: {} {}", last.outcome, last.status.0, last.status.text()),
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Reads and changes the account of the caller.
+
+use std::collections::BTreeMap;
+
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value};
+
+use super::resource_service::ResourceService;
+use crate::domain::{Location, RecordKind, Revision};
+use crate::service::caller::{Caller, SavedObject, ServiceError};
+use crate::syntax::node::Node;
+
+impl ResourceService {
+    /// `GET /account`.
+    pub async fn account(&self, caller: &Caller) -> Result<(Map<String, Value>, Revision), ServiceError> {
+        self.get(caller, RecordKind::Customer, caller.customer.0).await
+    }
+
+    /// `PATCH /account`.
+    pub async fn update_account(
+        &self,
+        caller: &Caller,
+        body: &Node,
+        if_match: Option<Revision>,
+    ) -> Result<SavedObject, ServiceError> {
+        self.patch(caller, RecordKind::Customer, caller.customer.0, body, if_match).await
+    }
+
+    /// Zone of the window times of the caller's account.
+    pub async fn time_zone(&self, caller: &Caller) -> Result<TimeZone, ServiceError> {
+        Ok(self.parts.directory.facts(caller.customer).await?.time_zone.clone())
+    }
+
+    /// The locations that the caller's account may use, by id.
+    pub async fn available_locations(
+        &self,
+        caller: &Caller,
+    ) -> Result<BTreeMap<i64, Location>, ServiceError> {
+        Ok(self.parts.directory.facts(caller.customer).await?.locations.clone())
+    }
+}

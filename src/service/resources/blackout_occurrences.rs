@@ -1,0 +1,41 @@
+//! When a blackout holds next (issue: "next occurrences can be asked for").
+
+use serde_json::{Map, Value, json};
+
+use super::resource_kind::resource_kind;
+use super::resource_service::ResourceService;
+use crate::catalog::contacts;
+use crate::catalog::timestamp_format::{format_utc, format_window_time};
+use crate::domain::{RecordKind, Timestamp};
+use crate::service::caller::{Caller, ServiceError};
+
+impl ResourceService {
+    /// The next `most` times at which the blackout `id` holds that end after `after`, now when absent.
+    pub async fn blackout_occurrences(
+        &self,
+        caller: &Caller,
+        id: i64,
+        after: Option<Timestamp>,
+        most: usize,
+    ) -> Result<Vec<Map<String, Value>>, ServiceError> {
+        let kind = resource_kind(RecordKind::Blackout);
+        caller.require_right(kind.view_right)?;
+        let bench = self.context(caller, kind).await?;
+        let record = self.find_visible(&bench, id).await?;
+        let Some(blackout) = contacts::blackout_from_record(&record) else { return Ok(Vec::new()) };
+        let found = bench.facts.calendar.occurrences(&blackout, after.unwrap_or(bench.now), most);
+        let zone = &bench.facts.time_zone;
+        let shown = |(from, thru): (Timestamp, Timestamp)| {
+            [
+                ("from_date", format_window_time(from, zone)),
+                ("thru_date", format_window_time(thru, zone)),
+                ("from", format_utc(from)),
+                ("thru", format_utc(thru)),
+            ]
+            .into_iter()
+            .map(|(name, text)| (name.to_owned(), json!(text)))
+            .collect()
+        };
+        Ok(found.into_iter().map(shown).collect())
+    }
+}

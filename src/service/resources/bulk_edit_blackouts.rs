@@ -1,0 +1,166 @@
+//! Blackout bulk edit (interface.md 2.4): blackouts of several monitors, all or nothing.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use super::audit_fields;
+use super::blackout::{is_past, set_defaults};
+use super::record_context::RecordContext;
+use super::record_draft::{conflict_fault, invalid};
+use super::resource_kind::resource_kind;
+use super::resource_service::ResourceService;
+use crate::catalog::record_settings::settings_or_skip;
+use crate::catalog::timestamp_format::to_local;
+use crate::domain::{MonitorId, Record, RecordKind};
+use crate::schema::blackout;
+use crate::schema::table::requests::BLACKOUT;
+use crate::schema::typed::record::{BlackoutKind, BlackoutSettings};
+use crate::service::caller::{Caller, ServiceError};
+use crate::store::{AuditObject, ConfigChange, NewAuditEntry, NewRecord, Pagination, RecordFilter};
+use crate::syntax::node::Node;
+
+/// Blackouts that one call makes or removes at most.
+const MAX_BLACKOUTS: usize = 100_000;
+
+/// Monitors up to which the store is asked for theirs alone.
+const FILTER_BY_MONITOR_MAX: usize = 500;
+
+impl ResourceService {
+    /// Blackout bulk edit (interface.md 2.4): all or nothing. An id that is no monitor of the account: 403.
+    pub async fn bulk_edit_blackouts(&self, caller: &Caller, body: &Node) -> Result<(), ServiceError> {
+        let kind = resource_kind(RecordKind::Blackout);
+        caller.require_right(kind.edit_right)?;
+        let _turn = self.edit_lock.lock().await;
+        // The monitors stay until their blackouts are kept.
+        let _monitors = self.parts.roster.lock_shared().await;
+        let bench = self.context(caller, kind).await?;
+        let wanted = blackout::bulk_edit(body, to_local(bench.now, &bench.facts.time_zone))?;
+        let monitors = named_monitors(&bench, &wanted)?;
+        let new = [
+            ("update_one_time", "one_time_blackouts", false),
+            ("update_persistent", "persistent_blackouts", true),
+        ]
+        .into_iter()
+        .filter(|(switch, ..)| wanted.get(*switch) == Some(&Value::Bool(true)))
+        .flat_map(|(_, list, weekly)| {
+            list_entries(&wanted, list).map(move |entry| new_blackout_fields(entry, weekly))
+        })
+        .collect::<Vec<_>>();
+        let gone = self.blackouts_to_replace(&bench, &wanted, &monitors).await?;
+        let most = monitors.len().saturating_mul(new.len()).saturating_add(gone.len());
+        if most > MAX_BLACKOUTS {
+            let message = format!(
+                "`monitors`: this makes and removes {most} blackouts; {MAX_BLACKOUTS} are possible at once"
+            );
+            return Err(invalid(conflict_fault(body, "monitors", message)));
+        }
+        let (changes, entries) = build_writes(&bench, &monitors, &new, &gone);
+        if !changes.is_empty() {
+            self.parts.ledger.write_changes(changes, entries).await?;
+            self.parts.directory.invalidate();
+        }
+        Ok(())
+    }
+
+    /// Those that go because their half of the edit says `replace`; past ones are history, and stay.
+    async fn blackouts_to_replace(
+        &self,
+        bench: &RecordContext<'_>,
+        wanted: &Map<String, Value>,
+        monitors: &BTreeSet<i64>,
+    ) -> Result<Vec<Record>, ServiceError> {
+        let replaces = |switch: &str, action: &str| {
+            wanted.get(switch) == Some(&Value::Bool(true)) && wanted.get(action) == Some(&json!("replace"))
+        };
+        let once = replaces("update_one_time", "update_one_time_action");
+        let weekly = replaces("update_persistent", "update_persistent_action");
+        if !once && !weekly {
+            return Ok(Vec::new());
+        }
+        let mut filter = RecordFilter::new(RecordKind::Blackout).for_customer(bench.caller.customer);
+        if monitors.len() <= FILTER_BY_MONITOR_MAX {
+            filter.parent_id = monitors.iter().copied().collect();
+        }
+        let found = self.parts.ledger.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
+        let goes = |record: &Record| {
+            let Some(blackout) = settings_or_skip::<BlackoutSettings<'_>>(record) else { return false };
+            let half = if blackout.persistent { weekly } else { once };
+            let theirs = record.parent_id.is_some_and(|monitor| monitors.contains(&monitor));
+            half && theirs && blackout.kind != BlackoutKind::Notifier && !is_past(bench, record)
+        };
+        Ok(found.items.into_iter().filter(goes).collect())
+    }
+}
+
+/// The monitors that a bulk edit names; 403 when one of them is not the account's.
+pub(super) fn named_monitors(
+    bench: &RecordContext<'_>,
+    wanted: &Map<String, Value>,
+) -> Result<BTreeSet<i64>, ServiceError> {
+    let ids: BTreeSet<i64> = list_entries(wanted, "monitors").filter_map(Value::as_i64).collect();
+    let roster = &bench.parts.roster;
+    let strangers: Vec<i64> = ids
+        .iter()
+        .copied()
+        .filter(|id| roster.get_for_customer(bench.caller.customer, MonitorId(*id)).is_none())
+        .take(10)
+        .collect();
+    if strangers.is_empty() {
+        return Ok(ids);
+    }
+    let named: Vec<_> = strangers.iter().map(|id| format!("`{id}`")).collect();
+    Err(ServiceError::Forbidden(format!(
+        "`monitors`: there is no monitor {}; nothing was changed",
+        named.join(", ")
+    )))
+}
+
+fn list_entries<'a>(wanted: &'a Map<String, Value>, list: &str) -> impl Iterator<Item = &'a Value> {
+    wanted.get(list).and_then(Value::as_array).into_iter().flatten()
+}
+
+fn new_blackout_fields(entry: &Value, weekly: bool) -> Map<String, Value> {
+    let mut fields = entry.as_object().cloned().unwrap_or_default();
+    fields.retain(|_, value| !value.is_null());
+    fields.insert("persistent".to_owned(), json!(weekly));
+    set_defaults(&mut fields);
+    fields
+}
+
+/// New ones first: their place is then their number, by which their audit entries name them.
+fn build_writes(
+    bench: &RecordContext<'_>,
+    monitors: &BTreeSet<i64>,
+    new: &[Map<String, Value>],
+    gone: &[Record],
+) -> (Vec<ConfigChange>, Vec<NewAuditEntry>) {
+    let (mut changes, mut entries) = (Vec::new(), Vec::new());
+    for (monitor, fields) in monitors.iter().flat_map(|id| new.iter().map(move |fields| (*id, fields))) {
+        let mut entry =
+            bench.audit_entry("create", AuditObject::Created(changes.len()), bench.kind.name_of(fields));
+        (entry.before, entry.after) = audit_fields::changed_fields(&BLACKOUT, &Map::new(), fields);
+        entry.after.insert("assoc_id".to_owned(), json!(monitor));
+        entries.push(entry);
+        changes.push(ConfigChange::CreateRecord(NewRecord {
+            kind: RecordKind::Blackout,
+            customer: Some(bench.caller.customer),
+            parent_id: Some(monitor),
+            unique_key: None,
+            created_at: bench.now,
+            created_by: bench.caller.login.to_string(),
+            fields: fields.clone(),
+            sealed: None,
+        }));
+    }
+    for record in gone {
+        let mut entry =
+            bench.audit_entry("delete", AuditObject::Id(record.id), bench.kind.name_of(&record.fields));
+        (entry.before, entry.after) = audit_fields::changed_fields(&BLACKOUT, &record.fields, &Map::new());
+        entry.before.insert("assoc_id".to_owned(), json!(record.parent_id));
+        entries.push(entry);
+        let (kind, id) = (RecordKind::Blackout, record.id);
+        changes.push(ConfigChange::RemoveRecord { kind, id, expected: record.revision });
+    }
+    (changes, entries)
+}

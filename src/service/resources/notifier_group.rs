@@ -1,0 +1,120 @@
+//! Notifier groups (behaviour.md 1 `/notifier-groups`): who is told of which monitors, steps and errors.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value, json};
+
+use super::record_context::RecordContext;
+use super::record_draft::{RecordDraft, conflict_fault, fields_with_defaults, merged_fields};
+use crate::domain::{MonitorId, Record, RecordKind};
+use crate::schema::table::alerting::NOTIFIER_GROUP;
+use crate::service::caller::ServiceError;
+use crate::store::{Pagination, RecordFilter};
+use crate::syntax::ValidationError;
+use crate::syntax::node::Node;
+
+pub(super) async fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
+    let fields = fields_with_defaults(&NOTIFIER_GROUP, body)?;
+    validate(bench, &fields, body).await?;
+    Ok(with_unique_name(bench, RecordDraft::new(fields)))
+}
+
+pub(super) async fn patch(
+    bench: &RecordContext<'_>,
+    old: &Record,
+    body: &Node,
+) -> Result<RecordDraft, ServiceError> {
+    let fields = merged_fields(&NOTIFIER_GROUP, &old.fields, body)?;
+    validate(bench, &fields, body).await?;
+    Ok(with_unique_name(bench, RecordDraft::from_record(old, fields)))
+}
+
+fn with_unique_name(bench: &RecordContext<'_>, mut draft: RecordDraft) -> RecordDraft {
+    let name = bench.kind.name_of(&draft.fields);
+    draft.unique = Some(format!("{}:{name}", bench.caller.customer));
+    draft
+}
+
+/// What the body names is the account's, and stands there once. Lists that it does not name are not looked at:
+/// a monitor of them may be gone.
+async fn validate(
+    bench: &RecordContext<'_>,
+    fields: &Map<String, Value>,
+    body: &Node,
+) -> Result<(), ServiceError> {
+    let mut faults = Vec::new();
+    let given = |list: &'static str| {
+        let entries = fields.get(list).filter(|_| body.get(list).is_some()).and_then(Value::as_array);
+        entries.into_iter().flatten().enumerate()
+    };
+    for list in ["monitors", "recipients", "errortypes", "templates"] {
+        let mut seen = HashSet::new();
+        for (index, entry) in given(list) {
+            let part = |name: &str| entry.get(name).and_then(Value::as_i64);
+            if !seen.insert((part("id"), part("step_number"), part("content_view_id"))) {
+                let path = format!("{list}[{index}]");
+                faults.push(conflict_fault(body, &path, format!("`{path}` stands in the list already")));
+            }
+        }
+    }
+    let mut views = Vec::new();
+    let mut unknown = |list: &'static str, what: &str, known: &dyn Fn(i64) -> bool| {
+        for (index, entry) in given(list) {
+            let id = entry.get("id").and_then(Value::as_i64).unwrap_or_default();
+            if !known(id) {
+                let path = format!("{list}[{index}].id");
+                faults.push(unknown_id_fault(body, &path, what, id));
+            }
+        }
+    };
+    let customer = bench.caller.customer;
+    unknown("monitors", "monitor", &|id| {
+        bench.parts.roster.get_for_customer(customer, MonitorId(id)).is_some()
+    });
+    for (index, entry) in given("monitors") {
+        let part = |name: &str| entry.get(name).and_then(Value::as_i64);
+        let Some((id, view)) = part("id").zip(part("content_view_id")) else { continue };
+        let monitor = bench.parts.roster.get_for_customer(customer, MonitorId(id));
+        // One that is not there is told already.
+        if monitor.is_some_and(|monitor| !monitor.has_content_view(view)) {
+            let path = format!("monitors[{index}].content_view_id");
+            let message = format!("`{path}`: monitor `{id}` has no content view `{view}`");
+            views.push(conflict_fault(body, &path, message).with_value(view.to_string()));
+        }
+    }
+    let recipients: HashSet<i64> = bench.facts.contacts.recipients.iter().map(|one| one.id.0).collect();
+    unknown("recipients", "recipient", &|id| recipients.contains(&id));
+    if body.get("templates").is_some() {
+        let filter = RecordFilter::new(RecordKind::Template).for_customer(customer);
+        let found = bench.parts.ledger.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
+        let templates: HashSet<i64> = found.items.iter().map(|record| record.id).collect();
+        unknown("templates", "template", &|id| templates.contains(&id));
+    }
+    faults.extend(views);
+    if faults.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(faults)) }
+}
+
+fn unknown_id_fault(body: &Node, path: &str, what: &str, id: i64) -> ValidationError {
+    conflict_fault(body, path, format!("`{path}`: there is no {what} `{id}`")).with_value(id.to_string())
+}
+
+/// Monitors that are gone are not shown, so that what was read can be sent back.
+pub(super) fn computed_field(bench: &RecordContext<'_>, record: &Record, name: &str) -> Option<Value> {
+    if name != "monitors" {
+        return None;
+    }
+    let there = |entry: &&Value| {
+        let id = entry.get("id").and_then(Value::as_i64).unwrap_or_default();
+        bench.parts.roster.get_for_customer(record.customer, MonitorId(id)).is_some()
+    };
+    let monitors = record.fields.get("monitors")?.as_array()?;
+    let shown = |entry: &Value| {
+        let part = |name: &str| entry.get(name);
+        json!({
+            "id": part("id"),
+            "step_number": part("step_number"),
+            "content_view_id": part("content_view_id"),
+        })
+    };
+    Some(monitors.iter().filter(there).map(shown).collect())
+}

@@ -1,0 +1,55 @@
+//! What one call on records works with: the caller, the kind of record, what is known of the account.
+
+use std::sync::Arc;
+
+use super::dependencies::ResourceDependencies;
+use super::resource_kind::ResourceKind;
+use crate::catalog::AccountFacts;
+use crate::catalog::record_settings::settings_or_skip;
+use crate::domain::{CustomerId, Record, RecordKind, Timestamp};
+use crate::schema::typed::record::LocationSettings;
+use crate::service::caller::{Caller, ServiceError};
+use crate::store::{AuditObject, NewAuditEntry};
+
+/// The account whose locations all others share.
+pub(super) const HOST_CUSTOMER: CustomerId = CustomerId(1);
+
+/// What one call works with.
+pub(super) struct RecordContext<'a> {
+    pub(super) parts: &'a ResourceDependencies,
+    pub(super) caller: &'a Caller,
+    pub(super) kind: &'static ResourceKind,
+    pub(super) now: Timestamp,
+    /// What is known of the account.
+    pub(super) facts: Arc<AccountFacts>,
+    /// What the path of a create names.
+    pub(super) parent_id: Option<i64>,
+}
+
+impl<'a> RecordContext<'a> {
+    pub(super) async fn new(
+        parts: &'a ResourceDependencies,
+        caller: &'a Caller,
+        kind: &'static ResourceKind,
+    ) -> Result<Self, ServiceError> {
+        let facts = parts.directory.facts(caller.customer).await?;
+        Ok(Self { parts, caller, kind, now: parts.clock.now(), facts, parent_id: None })
+    }
+
+    /// Whether the caller may see `record`: those of the account, and shared locations.
+    pub(super) fn can_see(&self, record: &Record) -> bool {
+        record.customer == self.caller.customer || is_shared(record)
+    }
+
+    /// An audit entry about a record of this kind.
+    pub(super) fn audit_entry(&self, action: &'static str, object: AuditObject, name: &str) -> NewAuditEntry {
+        self.caller.audit_entry(self.now, action, self.kind.record.name(), object, name)
+    }
+}
+
+/// Whether every account sees it.
+fn is_shared(record: &Record) -> bool {
+    record.kind == RecordKind::Location
+        && record.customer == HOST_CUSTOMER
+        && settings_or_skip(record).is_some_and(|location: LocationSettings<'_>| !location.private)
+}

@@ -1,0 +1,101 @@
+//! What a change comes to before it is kept, and how bodies are read.
+
+use serde_json::{Map, Value};
+
+use crate::domain::Record;
+use crate::schema::reader::{FieldReader, InputFormat, reject_secret_sources};
+use crate::schema::table::FieldTable;
+use crate::service::accounts::UserChangeGuard;
+use crate::service::caller::ServiceError;
+use crate::store::ConfigChange;
+use crate::syntax::node::Node;
+use crate::syntax::{ValidationError, ValidationErrorKind};
+
+/// A record as it is to be kept.
+#[derive(Default)]
+pub(super) struct RecordDraft {
+    pub(super) fields: Map<String, Value>,
+    pub(super) assoc: Option<i64>,
+    pub(super) unique: Option<String>,
+    pub(super) private: Option<Vec<u8>>,
+    /// What else is changed in the same transaction.
+    pub(super) further_changes: Vec<ConfigChange>,
+    /// Held until it is written, for users.
+    pub(super) user_guard: Option<UserChangeGuard>,
+    /// What its author should know.
+    pub(super) warnings: Vec<String>,
+    /// What only this answer shows.
+    pub(super) shown_once: Map<String, Value>,
+}
+
+impl RecordDraft {
+    /// Of a new record.
+    pub(super) fn new(fields: Map<String, Value>) -> Self {
+        Self { fields, ..Self::default() }
+    }
+
+    /// Of `old` with other fields.
+    pub(super) fn from_record(old: &Record, fields: Map<String, Value>) -> Self {
+        Self {
+            fields,
+            assoc: old.parent_id,
+            unique: old.unique_key.clone(),
+            private: old.private_data.clone(),
+            ..Self::default()
+        }
+    }
+}
+
+/// The fields of a new record: what the body says, and defaults for the rest.
+pub(in crate::service) fn fields_with_defaults(
+    table: &'static FieldTable,
+    body: &Node,
+) -> Result<Map<String, Value>, Vec<ValidationError>> {
+    let mut read = body_fields(table, body, true)?;
+    read.retain(|_, value| !value.is_null());
+    let mut fields = table.defaults();
+    fields.extend(read);
+    Ok(fields)
+}
+
+/// `old` with what the body says; null gives a field its default again.
+pub(super) fn merged_fields(
+    table: &'static FieldTable,
+    old: &Map<String, Value>,
+    body: &Node,
+) -> Result<Map<String, Value>, Vec<ValidationError>> {
+    let mut fields = old.clone();
+    for (name, value) in body_fields(table, body, false)? {
+        let default = || table.field(&name).and_then(crate::schema::field::Field::default_value);
+        match if value.is_null() { default() } else { Some(value) } {
+            Some(value) => drop(fields.insert(name, value)),
+            None => drop(fields.shift_remove(&name)),
+        }
+    }
+    Ok(fields)
+}
+
+/// The fields that stand in the body.
+pub(super) fn body_fields(
+    table: &'static FieldTable,
+    body: &Node,
+    complete: bool,
+) -> Result<Map<String, Value>, Vec<ValidationError>> {
+    let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
+    let read = intake.read_fields(table, body, &[], complete);
+    if intake.errors.is_empty() { Ok(read) } else { Err(intake.errors) }
+}
+
+/// A fault of one field that is not in its kind and bounds alone.
+pub(in crate::service) fn conflict_fault(
+    body: &Node,
+    path: &str,
+    message: impl Into<String>,
+) -> ValidationError {
+    ValidationError::new(ValidationErrorKind::Conflict, path, body.position_of(path), message)
+}
+
+/// One fault as a refusal.
+pub(super) fn invalid(fault: ValidationError) -> ServiceError {
+    ServiceError::Invalid(vec![fault])
+}

@@ -1,0 +1,296 @@
+//! Reads, creates, changes and removes records.
+
+use serde_json::{Map, Value};
+
+use super::dependencies::ResourceDependencies;
+use super::record_context::RecordContext;
+use super::record_draft::RecordDraft;
+use super::resource_kind::{ResourceKind, resource_kind};
+use crate::domain::{Record, RecordKind, Revision};
+use crate::service::caller::{Caller, SavedObject, ServiceError};
+use crate::service::resources::certificate::CertificateWatcher;
+use crate::store::{
+    AuditObject, ConfigChange, NewAuditEntry, NewRecord, Paginated, Pagination, RecordFilter, StoreError,
+};
+use crate::sync::RwLock;
+use crate::syntax::node::Node;
+
+/// Records of every kind, to be read and changed by users.
+pub struct ResourceService {
+    pub(super) parts: ResourceDependencies,
+    /// Held by every change: rules look at other records as well, such as those on the last admin.
+    pub(super) edit_lock: tokio::sync::Mutex<()>,
+    /// Who has to know when a certificate comes or goes.
+    pub(super) certificate_watcher: RwLock<Option<CertificateWatcher>>,
+}
+
+impl ResourceService {
+    /// Over `parts`.
+    #[must_use]
+    pub fn new(parts: ResourceDependencies) -> Self {
+        Self { parts, edit_lock: tokio::sync::Mutex::new(()), certificate_watcher: RwLock::default() }
+    }
+
+    /// Records of the filter's kind that `caller` may see and the filter names, in version 3 form.
+    pub async fn list(
+        &self,
+        caller: &Caller,
+        filter: RecordFilter,
+        page: Pagination,
+    ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
+        let kind = resource_kind(filter.kind);
+        caller.require_right(kind.view_right)?;
+        let bench = self.context(caller, kind).await?;
+        if kind.record == RecordKind::Location {
+            return super::location_list::list(&bench, page).await;
+        }
+        let found = self.parts.ledger.records(filter.for_customer(caller.customer), page).await?;
+        let rows =
+            found.items.iter().map(|record| super::record_json::record_to_json(&bench, record)).collect();
+        Ok(Paginated { total: found.total, items: rows })
+    }
+
+    /// One of them, with its version.
+    pub async fn get(
+        &self,
+        caller: &Caller,
+        kind: RecordKind,
+        id: i64,
+    ) -> Result<(Map<String, Value>, Revision), ServiceError> {
+        let kind = resource_kind(kind);
+        caller.require_right(kind.view_right)?;
+        let bench = self.context(caller, kind).await?;
+        if let Some(object) = super::location_list::configured_location(&bench, id) {
+            return Ok((object, Revision(1)));
+        }
+        let record = self.find_visible(&bench, id).await?;
+        Ok((super::record_json::record_to_json(&bench, &record), record.revision))
+    }
+
+    /// Makes one.
+    pub async fn create(
+        &self,
+        caller: &Caller,
+        kind: RecordKind,
+        body: &Node,
+    ) -> Result<SavedObject, ServiceError> {
+        self.create_for_parent(caller, kind, None, body).await
+    }
+
+    /// Makes one of what the path names, such as a performance alert of the monitor `under`.
+    pub async fn create_for_parent(
+        &self,
+        caller: &Caller,
+        kind: RecordKind,
+        under: Option<i64>,
+        body: &Node,
+    ) -> Result<SavedObject, ServiceError> {
+        let kind = resource_kind(kind);
+        caller.require_right(kind.edit_right)?;
+        let ahead = super::kind_rules::prepare_slow(&self.context(caller, kind).await?, body).await?;
+        let _turn = self.edit_lock.lock().await;
+        // What it is attached to stays until it is kept.
+        let _monitors = self.lock_monitors_shared(kind).await;
+        let bench = RecordContext { parent_id: under, ..self.context(caller, kind).await? };
+        let draft = match ahead {
+            Some(draft) => draft,
+            None => super::kind_rules::create(&bench, body).await?,
+        };
+        let mut entry = bench.audit_entry("create", AuditObject::Created(0), kind.name_of(&draft.fields));
+        (entry.before, entry.after) =
+            super::audit_fields::changed_fields(kind.table, &Map::new(), &draft.fields);
+        let new = NewRecord {
+            kind: kind.record,
+            customer: Some(caller.customer),
+            parent_id: draft.assoc,
+            unique_key: draft.unique.clone(),
+            created_at: bench.now,
+            created_by: caller.login.to_string(),
+            fields: draft.fields.clone(),
+            sealed: draft.private.clone(),
+        };
+        let ids = self.commit(kind, &draft, vec![ConfigChange::CreateRecord(new)], entry).await?;
+        let id = ids.first().copied().unwrap_or_default();
+        Ok(SavedObject { id, revision: 1, warnings: draft.warnings, shown_once: draft.shown_once })
+    }
+
+    /// Changes one; a body that changes nothing leaves its version as it is.
+    pub async fn patch(
+        &self,
+        caller: &Caller,
+        kind: RecordKind,
+        id: i64,
+        body: &Node,
+        if_match: Option<Revision>,
+    ) -> Result<SavedObject, ServiceError> {
+        let kind = resource_kind(kind);
+        caller.require_right(kind.patch_right)?;
+        let _turn = self.edit_lock.lock().await;
+        let _monitors = (self.lock_monitors_exclusive(kind).await, self.lock_monitors_shared(kind).await);
+        let bench = self.context(caller, kind).await?;
+        let old = self.find_changeable(&bench, id, if_match).await?;
+        let draft = super::kind_rules::patch(&bench, &old, body).await?;
+        let unchanged = SavedObject { id, revision: old.revision.0, ..SavedObject::default() };
+        // An account is kept with its defaults from its first change on: that is no change of them.
+        let mut before = match kind.record {
+            RecordKind::Customer => kind.table.defaults(),
+            _ => Map::new(),
+        };
+        before.extend(old.fields.clone());
+        if draft.fields == before && draft.private == old.private_data && draft.unique == old.unique_key {
+            return Ok(SavedObject { warnings: draft.warnings, ..unchanged });
+        }
+        let mut entry = bench.audit_entry("change", AuditObject::Id(id), kind.name_of(&draft.fields));
+        (entry.before, entry.after) = super::audit_fields::changed_fields(kind.table, &before, &draft.fields);
+        let has_password = matches!(kind.record, RecordKind::User | RecordKind::Recipient);
+        if has_password && draft.private != old.private_data {
+            entry.after.insert("password".to_owned(), Value::from(crate::syntax::MASK));
+        }
+        let (expected, revision) = (old.revision, Revision(old.revision.0 + 1));
+        let record = Record {
+            revision,
+            modified_at: bench.now,
+            parent_id: draft.assoc,
+            unique_key: draft.unique.clone(),
+            fields: draft.fields.clone(),
+            private_data: draft.private.clone(),
+            ..old
+        };
+        let put = ConfigChange::UpdateRecord { record: Box::new(record), expected };
+        self.commit(kind, &draft, vec![put], entry).await?;
+        Ok(SavedObject { id, revision: revision.0, warnings: draft.warnings, shown_once: draft.shown_once })
+    }
+
+    /// Removes one.
+    pub async fn delete(
+        &self,
+        caller: &Caller,
+        kind: RecordKind,
+        id: i64,
+        if_match: Option<Revision>,
+    ) -> Result<(), ServiceError> {
+        let kind = resource_kind(kind);
+        caller.require_right(kind.edit_right)?;
+        let _turn = self.edit_lock.lock().await;
+        let _monitors = self.lock_monitors_exclusive(kind).await;
+        let bench = self.context(caller, kind).await?;
+        let old = self.find_changeable(&bench, id, if_match).await?;
+        let draft = super::kind_rules::removal_draft(&bench, &old).await?;
+        let mut entry = bench.audit_entry("delete", AuditObject::Id(id), kind.name_of(&old.fields));
+        (entry.before, entry.after) =
+            super::audit_fields::changed_fields(kind.table, &old.fields, &Map::new());
+        let remove = ConfigChange::RemoveRecord { kind: kind.record, id, expected: old.revision };
+        self.commit(kind, &draft, vec![remove], entry).await?;
+        Ok(())
+    }
+
+    /// Lets nobody make or change a monitor where monitors may name what is changed: between "no monitor uses
+    /// it" and its end there is no moment for one that does. Always behind the own turn.
+    pub(super) async fn lock_monitors_exclusive(
+        &self,
+        kind: &ResourceKind,
+    ) -> Option<tokio::sync::RwLockWriteGuard<'_, ()>> {
+        if kind.is_referenced_by_monitors { Some(self.parts.roster.lock_exclusive().await) } else { None }
+    }
+
+    /// The monitors that it names stay until it is kept.
+    pub(super) async fn lock_monitors_shared(
+        &self,
+        kind: &ResourceKind,
+    ) -> Option<tokio::sync::RwLockReadGuard<'_, ()>> {
+        if kind.references_monitors { Some(self.parts.roster.lock_shared().await) } else { None }
+    }
+
+    /// The record `id` that the caller may see; settings' locations are none.
+    pub(super) async fn find_visible(
+        &self,
+        bench: &RecordContext<'_>,
+        id: i64,
+    ) -> Result<Record, ServiceError> {
+        let record = self.parts.ledger.record(bench.kind.record, id).await?;
+        record.filter(|record| bench.can_see(record)).ok_or(ServiceError::NotFound)
+    }
+
+    /// Refuses what is not attached to `under`, as of another monitor than the path names.
+    pub async fn require_parent(
+        &self,
+        caller: &Caller,
+        kind: RecordKind,
+        id: i64,
+        under: i64,
+    ) -> Result<(), ServiceError> {
+        let bench = self.context(caller, resource_kind(kind)).await?;
+        let record = self.find_visible(&bench, id).await?;
+        if record.parent_id == Some(under) { Ok(()) } else { Err(ServiceError::NotFound) }
+    }
+
+    /// As [`ResourceService::find_visible`], where it is to be changed.
+    pub(super) async fn find_changeable(
+        &self,
+        bench: &RecordContext<'_>,
+        id: i64,
+        if_match: Option<Revision>,
+    ) -> Result<Record, ServiceError> {
+        super::location_list::reject_configured(bench, id)?;
+        let record = self.find_visible(bench, id).await?;
+        if record.customer != bench.caller.customer {
+            let message = "This location is shared by all accounts; only account 1 can change it";
+            return Err(ServiceError::Forbidden(message.to_owned()));
+        }
+        match if_match {
+            Some(wanted) if wanted != record.revision => Err(ServiceError::PreconditionFailed),
+            _ => Ok(record),
+        }
+    }
+
+    pub(super) async fn context<'a>(
+        &'a self,
+        caller: &'a Caller,
+        kind: &'static ResourceKind,
+    ) -> Result<RecordContext<'a>, ServiceError> {
+        RecordContext::new(&self.parts, caller, kind).await
+    }
+
+    /// One transaction, and then everybody who has to know is told.
+    pub(super) async fn commit(
+        &self,
+        kind: &ResourceKind,
+        draft: &RecordDraft,
+        mut changes: Vec<ConfigChange>,
+        entry: NewAuditEntry,
+    ) -> Result<Vec<i64>, ServiceError> {
+        changes.extend(draft.further_changes.iter().cloned());
+        let written = self.parts.ledger.write_changes(changes, vec![entry]).await;
+        let ids = written.map_err(|error| match error {
+            StoreError::AlreadyExists(_) if kind.record == RecordKind::Sla => {
+                ServiceError::Conflict("The monitor has an agreement already; change that".to_owned())
+            }
+            StoreError::AlreadyExists(_) => {
+                let name = kind.name_of(&draft.fields);
+                ServiceError::Conflict(format!("There is a {} `{name}` already", kind.record))
+            }
+            other => ServiceError::from(other),
+        })?;
+        if kind.is_cached {
+            self.parts.directory.invalidate();
+        }
+        if kind.record == RecordKind::Certificate {
+            self.notify_certificate_watcher().await?;
+        }
+        Ok(ids)
+    }
+
+    /// Lets `watcher` know all certificates now, and whenever one comes or goes.
+    pub async fn watch_certificates(&self, watcher: CertificateWatcher) -> Result<(), ServiceError> {
+        *self.certificate_watcher.write() = Some(watcher);
+        self.notify_certificate_watcher().await
+    }
+
+    async fn notify_certificate_watcher(&self) -> Result<(), ServiceError> {
+        let watcher = self.certificate_watcher.read().clone();
+        if let Some(watcher) = watcher {
+            watcher(super::certificate::open_all(&self.parts).await?);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,309 @@
+//! The reading side: what pages and API show of monitors and results.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+use super::overall_health::{HealthLookup, OverallHealth, OverallHealthSource};
+use crate::catalog::MonitorCache;
+use crate::domain::{
+    Capture, CheckId, CheckResult, CustomerId, Location, MonitorId, MonitorType, Outcome, Timestamp,
+};
+use crate::schema::Monitor;
+use crate::store::{MonitorState, PaginatedResults, Pagination, ResultFilter, ResultStore, StoreError};
+
+/// For how long a board is shown again before it is read afresh.
+const BOARD_CACHE_TTL: Duration = Duration::from_secs(1);
+
+/// Where a monitor stands, for people: an outcome, or why there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MonitorStatus {
+    /// What its last run came to.
+    LastOutcome(Outcome),
+    /// Planned, but no run was recorded yet.
+    NoResultYet,
+    /// It rests until a time (`POST /monitors/{id}/pause`).
+    Paused,
+    /// `enabled` is false.
+    Disabled,
+}
+
+impl MonitorStatus {
+    /// Every standing, the one that needs a look first.
+    pub const ALL: [Self; 9] = [
+        Self::LastOutcome(Outcome::Error),
+        Self::LastOutcome(Outcome::Unknown),
+        Self::LastOutcome(Outcome::Missed),
+        Self::LastOutcome(Outcome::Warning),
+        Self::NoResultYet,
+        Self::LastOutcome(Outcome::Ok),
+        Self::LastOutcome(Outcome::Blackout),
+        Self::Paused,
+        Self::Disabled,
+    ];
+
+    /// The word that is shown.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::LastOutcome(outcome) => outcome.name(),
+            Self::NoResultYet => "waiting",
+            Self::Paused => "paused",
+            Self::Disabled => "disabled",
+        }
+    }
+
+    /// The standing with this word.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|standing| standing.as_str() == name)
+    }
+
+    /// Its place in [`Self::ALL`].
+    fn severity_rank(self) -> usize {
+        Self::ALL.iter().position(|&standing| standing == self).unwrap_or(usize::MAX)
+    }
+}
+
+/// One monitor with where it stands.
+#[derive(Clone, Debug)]
+pub struct StatusRow {
+    /// The monitor.
+    pub monitor: Monitor,
+    /// Of several locations, the state that needs a look most; `None` before the first run.
+    pub state: Option<MonitorState>,
+    /// Where it stands.
+    pub status: MonitorStatus,
+    /// The last result behind `state`; filled for rows that are shown.
+    pub last_result: Option<CheckResult>,
+}
+
+/// Every monitor, those that need a look first, then by name.
+#[derive(Clone, Debug, Default)]
+pub struct StatusBoard {
+    rows: Vec<StatusRow>,
+}
+
+impl StatusBoard {
+    /// How many monitors stand where, in the order of [`MonitorStatus::ALL`].
+    #[must_use]
+    pub fn counts(&self) -> [(MonitorStatus, usize); 9] {
+        let mut counts = MonitorStatus::ALL.map(|standing| (standing, 0));
+        for row in &self.rows {
+            if let Some(count) = counts.get_mut(row.status.severity_rank()) {
+                count.1 += 1;
+            }
+        }
+        counts
+    }
+
+    /// The monitors of `customer` alone.
+    #[must_use]
+    pub fn for_customer(&self, customer: CustomerId) -> Self {
+        let own = self.rows.iter().filter(|row| row.monitor.customer == customer);
+        Self { rows: own.cloned().collect() }
+    }
+
+    /// How many monitors there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is no monitor at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+}
+
+/// Which rows are wanted; every part that is set narrows.
+#[derive(Clone, Debug, Default)]
+pub struct StatusQuery {
+    /// Where they stand.
+    pub standing: Option<MonitorStatus>,
+    /// Their type.
+    pub kind: Option<MonitorType>,
+    /// Part of their name, in any case.
+    pub text: String,
+    /// At most so many.
+    pub limit: usize,
+    /// After so many.
+    pub offset: usize,
+}
+
+/// A window of the rows that match.
+#[derive(Clone, Debug)]
+pub struct StatusPage {
+    /// How many match in all.
+    pub count: usize,
+    /// Those in the window, with their last results.
+    pub rows: Vec<StatusRow>,
+}
+
+/// Reads the monitors in memory and what was kept of their runs.
+pub struct StatusQueries {
+    results: Arc<dyn ResultStore>,
+    roster: Arc<MonitorCache>,
+    locations: Vec<Location>,
+    board: Mutex<Option<(Instant, Arc<StatusBoard>)>>,
+    situations: OverallHealthSource,
+}
+
+impl StatusQueries {
+    /// A view of the monitors of `roster`, at `locations`.
+    #[must_use]
+    pub fn new(results: Arc<dyn ResultStore>, roster: Arc<MonitorCache>, locations: Vec<Location>) -> Self {
+        Self {
+            results,
+            roster,
+            locations,
+            board: Mutex::new(None),
+            situations: OverallHealthSource::default(),
+        }
+    }
+
+    /// Where this process checks from.
+    #[must_use]
+    pub fn locations(&self) -> &[Location] {
+        &self.locations
+    }
+
+    /// What figures are made of.
+    pub(super) fn sample_store(&self) -> &dyn crate::store::SampleStore {
+        &*self.results
+    }
+
+    /// One monitor of whichever account.
+    #[must_use]
+    pub fn monitor(&self, id: MonitorId) -> Option<Monitor> {
+        self.roster.get(id)
+    }
+
+    /// Shows from now on how monitors are by what `of` says.
+    pub fn set_health_lookup(&self, of: HealthLookup) {
+        self.situations.set_lookup(of);
+    }
+
+    /// How `monitor` is over all its locations.
+    #[must_use]
+    pub fn overall_health(&self, monitor: &Monitor, now: Timestamp) -> OverallHealth {
+        self.situations.get(monitor, now)
+    }
+
+    /// Where every monitor stands at `now`, at most a second old.
+    pub async fn status_board(&self, now: Timestamp) -> Result<Arc<StatusBoard>, StoreError> {
+        let mut kept = self.board.lock().await;
+        if let Some((read_at, board)) = kept.as_ref()
+            && read_at.elapsed() < BOARD_CACHE_TTL
+        {
+            return Ok(Arc::clone(board));
+        }
+        let (monitors, states) = (self.roster.all(), self.results.states().await?);
+        // Sorting 100,000 monitors takes long enough to hold up the checks that share this thread.
+        let board = tokio::task::spawn_blocking(move || build_board(&monitors, states, now)).await;
+        // Fails only when the runtime goes down.
+        let board = Arc::new(board.map_err(|_| StoreError::Closed)?);
+        *kept = Some((Instant::now(), Arc::clone(&board)));
+        Ok(board)
+    }
+
+    /// The rows of `board` that match, with their last results.
+    pub async fn status_rows(
+        &self,
+        board: &StatusBoard,
+        query: &StatusQuery,
+    ) -> Result<StatusPage, StoreError> {
+        let text = query.text.to_lowercase();
+        let matching = board.rows.iter().filter(|row| {
+            query.standing.is_none_or(|standing| row.status == standing)
+                && query.kind.is_none_or(|kind| row.monitor.monitor_type() == kind)
+                && (text.is_empty() || row.monitor.name().to_lowercase().contains(&text))
+        });
+        let count = matching.clone().count();
+        let mut rows: Vec<_> = matching.skip(query.offset).take(query.limit).cloned().collect();
+        let states: Vec<_> = rows.iter().filter_map(|row| row.state.clone()).collect();
+        let mut last = self.results.latest_results(states).await?.into_iter();
+        for row in rows.iter_mut().filter(|row| row.state.is_some()) {
+            row.last_result = last.next().flatten();
+        }
+        Ok(StatusPage { count, rows })
+    }
+
+    /// Results, newest first.
+    pub async fn results(
+        &self,
+        filter: ResultFilter,
+        page: Pagination,
+    ) -> Result<PaginatedResults, StoreError> {
+        self.results.results(filter, page).await
+    }
+
+    /// A file that a result holds, with its content.
+    pub async fn capture(&self, id: CheckId, name: String) -> Result<Option<Capture>, StoreError> {
+        self.results.capture(id, name).await
+    }
+
+    /// Where these monitors stand, by monitor and location.
+    pub async fn states_for(&self, monitors: Vec<MonitorId>) -> Result<Vec<MonitorState>, StoreError> {
+        self.results.states_for(monitors).await
+    }
+
+    /// One result of a monitor of `customer`, removed ones too; another account's is as if there were none.
+    pub async fn result_for_customer(
+        &self,
+        customer: CustomerId,
+        id: CheckId,
+    ) -> Result<Option<CheckResult>, StoreError> {
+        let Some(result) = self.results.result(id).await? else { return Ok(None) };
+        let own = ResultFilter {
+            monitors: vec![result.monitor_id],
+            location: Some(result.location_id),
+            from: Some(result.planned_at),
+            until: Some(result.planned_at + Duration::from_micros(1)),
+            outcomes: Vec::new(),
+            customer: Some(customer),
+        };
+        let found = self.results.results(own, Pagination { limit: 0, offset: 0 }).await?;
+        Ok((found.total > 0).then_some(result))
+    }
+
+    /// One result with its details.
+    pub async fn result(&self, id: CheckId) -> Result<Option<CheckResult>, StoreError> {
+        self.results.result(id).await
+    }
+}
+
+fn build_board(monitors: &[Monitor], states: Vec<MonitorState>, now: Timestamp) -> StatusBoard {
+    let mut worst: HashMap<MonitorId, MonitorState> = HashMap::with_capacity(states.len());
+    for state in states {
+        let rank = |state: &MonitorState| {
+            (MonitorStatus::LastOutcome(state.outcome).severity_rank(), Reverse(state.planned_at))
+        };
+        match worst.get(&state.monitor_id) {
+            Some(kept) if rank(kept) <= rank(&state) => {}
+            _ => drop(worst.insert(state.monitor_id, state)),
+        }
+    }
+    let row = |monitor: &Monitor| {
+        let state = worst.remove(&monitor.id);
+        let standing = match &state {
+            _ if !monitor.enabled() => MonitorStatus::Disabled,
+            _ if monitor.paused_until(now).is_some() => MonitorStatus::Paused,
+            Some(state) => MonitorStatus::LastOutcome(state.outcome),
+            None => MonitorStatus::NoResultYet,
+        };
+        StatusRow { monitor: monitor.clone(), state, status: standing, last_result: None }
+    };
+    let mut rows: Vec<_> = monitors.iter().map(row).collect();
+    rows.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
+    StatusBoard { rows }
+}
+
+fn sort_key(row: &StatusRow) -> (usize, &str, MonitorId) {
+    (row.status.severity_rank(), row.monitor.name(), row.monitor.id)
+}

@@ -1,0 +1,156 @@
+//! Reads checked values by path.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use serde_json::Value;
+
+use super::table::SETTINGS;
+use super::validate::SettingValues;
+use crate::net::{NetError, Pem};
+use crate::notify::Secret;
+use crate::schema::reader::SecretSource;
+use crate::syntax::node::{Node, Position};
+use crate::syntax::{ValidationError, ValidationErrorKind};
+
+/// Whether a PEM file can be used as what it stands for.
+pub(super) type PemCheck = fn(&Pem) -> Result<(), NetError>;
+
+/// Every setting has a value here: the one that was set, or its default.
+pub(super) struct SettingsReader<'a> {
+    pub(super) values: SettingValues,
+    pub(super) file: Option<&'a Arc<str>>,
+    pub(super) errors: &'a mut Vec<ValidationError>,
+}
+
+impl SettingsReader<'_> {
+    pub(super) fn node(&self, path: &str) -> &Node {
+        self.values.get(path).or_else(|| default_values().get(path)).unwrap_or_else(|| null_node())
+    }
+
+    pub(super) fn text(&self, path: &str) -> String {
+        self.node(path).as_text().unwrap_or_default().to_owned()
+    }
+
+    pub(super) fn optional_text(&self, path: &str) -> Option<String> {
+        self.node(path).as_text().map(str::to_owned)
+    }
+
+    pub(super) fn text_list(&self, path: &str) -> Vec<String> {
+        self.node(path).items().iter().filter_map(Node::as_text).map(str::to_owned).collect()
+    }
+
+    pub(super) fn number(&self, path: &str) -> i64 {
+        self.node(path).to_json().as_i64().unwrap_or_default()
+    }
+
+    pub(super) fn count(&self, path: &str) -> usize {
+        usize::try_from(self.number(path)).unwrap_or(usize::MAX)
+    }
+
+    pub(super) fn add_error(
+        &mut self,
+        rule: ValidationErrorKind,
+        path: &str,
+        place: Position,
+        message: String,
+    ) {
+        let fault = ValidationError::new(rule, path, place, message);
+        self.errors.push(match self.file {
+            Some(file) if place.is_known() => fault.with_file(file),
+            _ => fault,
+        });
+    }
+
+    /// The file that `node` names; `None` when it says nothing of use, which is a fault then. Values of a
+    /// wrong type are faults already.
+    pub(super) fn read_pem(&mut self, path: &str, node: &Node, check: PemCheck) -> Option<Pem> {
+        let file = node.as_text()?;
+        match Pem::read(Path::new(file)) {
+            Ok(pem) => self.record_check(path, node.position, check(&pem)).then_some(pem),
+            Err(error) => {
+                let message = format!("`{path}`: the file `{file}` cannot be read: {error}");
+                self.add_error(ValidationErrorKind::Conflict, path, node.position, message);
+                None
+            }
+        }
+    }
+
+    pub(super) fn record_check(
+        &mut self,
+        path: &str,
+        place: Position,
+        checked: Result<(), NetError>,
+    ) -> bool {
+        if let Err(error) = &checked {
+            self.add_error(ValidationErrorKind::Conflict, path, place, format!("`{path}`: {error}"));
+        }
+        checked.is_ok()
+    }
+
+    /// The entries of a list of maps; what tells them apart and stands there twice is a fault.
+    pub(super) fn entries(&mut self, path: &str) -> Vec<(usize, Node)> {
+        let node = self.node(path).clone();
+        let mut seen = BTreeSet::new();
+        for (at, item) in node.items().iter().enumerate() {
+            let name = match path {
+                "plans" => "code",
+                "mobile.profiles" => "subtype",
+                "browser.remote" => "browser",
+                _ => "id",
+            };
+            let Some(key) = item.get(name) else { continue };
+            if !seen.insert(key.to_json().to_string()) {
+                let inner = format!("{path}[{at}].{name}");
+                self.add_error(
+                    ValidationErrorKind::DuplicateField,
+                    &inner,
+                    key.position,
+                    format!("`{inner}` stands there twice"),
+                );
+            }
+        }
+        node.items().iter().cloned().enumerate().collect()
+    }
+
+    pub(super) fn flag(&self, path: &str) -> bool {
+        self.node(path).to_json() == serde_json::Value::Bool(true)
+    }
+
+    pub(super) fn read_password(&mut self, path: &str) -> Secret {
+        let node = self.node(path).clone();
+        self.read_secret_file(path, &node)
+    }
+
+    /// What the file holds that `node` at `path` names; empty without one.
+    pub(super) fn read_secret_file(&mut self, path: &str, node: &Node) -> Secret {
+        let Some(file) = node.as_text() else { return Secret::default() };
+        match super::secrets::read_secret(Path::new(""), SecretSource::File(file)) {
+            Ok(secret) => Secret(secret),
+            Err(reason) => {
+                self.add_error(
+                    ValidationErrorKind::Conflict,
+                    path,
+                    node.position,
+                    format!("`{path}`: {reason}"),
+                );
+                Secret::default()
+            }
+        }
+    }
+}
+
+/// The defaults of the table.
+pub(super) fn default_values() -> &'static SettingValues {
+    static DEFAULTS: OnceLock<SettingValues> = OnceLock::new();
+    DEFAULTS.get_or_init(|| {
+        let parse = |default: &str| Node::from_yaml(default).unwrap_or_else(|_| null_node().clone());
+        SETTINGS.iter().map(|setting| (setting.path, parse(setting.default))).collect()
+    })
+}
+
+pub(super) fn null_node() -> &'static Node {
+    static NULL: OnceLock<Node> = OnceLock::new();
+    NULL.get_or_init(|| Node::from(Value::Null))
+}

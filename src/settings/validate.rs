@@ -1,0 +1,208 @@
+//! From file, environment and flags to one checked value a setting. All faults are found at once.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::setting_type::{EntryField, SettingType};
+use super::table::{SECTIONS, SETTINGS, Setting};
+use crate::syntax::node::{Key, Node, NodeValue};
+use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, display_value};
+
+/// The value of every setting that somebody set.
+pub(super) type SettingValues = BTreeMap<&'static str, Node>;
+
+/// Reads the text of a settings file; `label` names it in faults.
+pub(super) fn read_file(
+    label: &Arc<str>,
+    text: &str,
+    values: &mut SettingValues,
+    faults: &mut Vec<ValidationError>,
+) {
+    let before = faults.len();
+    match Node::from_yaml(text) {
+        Ok(root) => read_section("", &root, values, faults),
+        Err(error) => faults.push(error.into()),
+    }
+    for fault in faults.iter_mut().skip(before) {
+        fault.file = Some(Arc::clone(label));
+    }
+}
+
+fn read_section(prefix: &str, node: &Node, values: &mut SettingValues, faults: &mut Vec<ValidationError>) {
+    if node.is_null() {
+        return;
+    }
+    if !matches!(node.value, NodeValue::Map(_)) {
+        let whole = if prefix.is_empty() { "the settings" } else { prefix };
+        let message = format!("`{whole}` must be a map of settings, not `{}`", display_value(node));
+        faults.push(ValidationError::new(ValidationErrorKind::Type, prefix, node.position, message));
+        return;
+    }
+    for (at, (key, value)) in node.entries().iter().enumerate() {
+        let path = if prefix.is_empty() { key.name.clone() } else { format!("{prefix}.{}", key.name) };
+        if node.entries().iter().take(at).any(|(earlier, _)| earlier.name == key.name) {
+            let message = format!("`{path}` stands there twice");
+            faults.push(ValidationError::new(
+                ValidationErrorKind::DuplicateField,
+                path,
+                key.position,
+                message,
+            ));
+        } else if prefix.is_empty() && SECTIONS.iter().any(|(name, _)| *name == key.name && !name.is_empty())
+        {
+            read_section(&key.name, value, values, faults);
+        } else if let Some(setting) = SETTINGS.iter().find(|setting| setting.path == path) {
+            read_setting(setting, value, values, faults);
+        } else {
+            faults.push(unknown_setting(prefix, key, &path));
+        }
+    }
+}
+
+fn read_setting(
+    setting: &'static Setting,
+    node: &Node,
+    values: &mut SettingValues,
+    faults: &mut Vec<ValidationError>,
+) {
+    let nullable = setting.default == "null";
+    if node.is_null() && nullable {
+        return;
+    }
+    let before = faults.len();
+    check_value(&setting.setting_type, setting.path, node, faults);
+    // Lists go on even then: what is wrong with their entries as a whole is told too.
+    if faults.len() == before || matches!(setting.setting_type, SettingType::MapList(_)) {
+        values.insert(setting.path, node.clone());
+    }
+}
+
+/// Takes the text of an environment variable or flag, called `source` in faults.
+pub(super) fn read_text(
+    setting: &'static Setting,
+    source: &str,
+    text: &str,
+    values: &mut SettingValues,
+    faults: &mut Vec<ValidationError>,
+) {
+    let before = faults.len();
+    check_value(&setting.setting_type, source, &setting.setting_type.parse(text), faults);
+    if faults.len() == before {
+        values.insert(setting.path, setting.setting_type.parse(text));
+    }
+}
+
+fn check_value(kind: &SettingType, path: &str, node: &Node, faults: &mut Vec<ValidationError>) {
+    match kind {
+        SettingType::List(of) if matches!(node.value, NodeValue::List(_)) => {
+            for (at, item) in node.items().iter().enumerate() {
+                check_value(of, &format!("{path}[{at}]"), item, faults);
+            }
+        }
+        // Addresses stand alone, separated by commas, or in a list.
+        SettingType::Listen if !node.items().is_empty() => {
+            for (at, item) in node.items().iter().enumerate() {
+                check_value(kind, &format!("{path}[{at}]"), item, faults);
+            }
+        }
+        SettingType::MapList(parts) if matches!(node.value, NodeValue::List(_)) => {
+            for (at, item) in node.items().iter().enumerate() {
+                check_entry(parts, &format!("{path}[{at}]"), item, faults);
+            }
+        }
+        _ if kind.accepts(node) => {}
+        _ => {
+            let given = display_value(node);
+            let message = format!("`{path}` must be {}, not `{given}`", kind.expected());
+            faults.push(
+                ValidationError::new(error_kind(kind, node), path, node.position, message).with_value(given),
+            );
+        }
+    }
+}
+
+fn check_entry(parts: &[EntryField], path: &str, node: &Node, faults: &mut Vec<ValidationError>) {
+    if !matches!(node.value, NodeValue::Map(_)) {
+        let message = format!("`{path}` must be a map, not `{}`", display_value(node));
+        faults.push(ValidationError::new(ValidationErrorKind::Type, path, node.position, message));
+        return;
+    }
+    for (at, (key, value)) in node.entries().iter().enumerate() {
+        let inner = format!("{path}.{}", key.name);
+        if node.entries().iter().take(at).any(|(earlier, _)| earlier.name == key.name) {
+            let message = format!("`{inner}` stands there twice");
+            faults.push(ValidationError::new(
+                ValidationErrorKind::DuplicateField,
+                inner,
+                key.position,
+                message,
+            ));
+            continue;
+        }
+        if let Some(part) = parts.iter().find(|part| part.name == key.name) {
+            check_value(&part.setting_type, &inner, value, faults);
+            continue;
+        }
+        let fault = ValidationError::new(
+            ValidationErrorKind::UnknownField,
+            &inner,
+            key.position,
+            format!("`{inner}` is no setting"),
+        );
+        faults.push(with_suggestion(fault, &key.name, parts.iter().map(|part| part.name)));
+    }
+    for part in parts.iter().filter(|part| part.required && node.get(part.name).is_none()) {
+        let inner = format!("{path}.{}", part.name);
+        let message = format!("`{inner}` is missing");
+        faults.push(ValidationError::new(ValidationErrorKind::MissingField, inner, node.position, message));
+    }
+}
+
+fn unknown_setting(prefix: &str, key: &Key, path: &str) -> ValidationError {
+    let fault = ValidationError::new(
+        ValidationErrorKind::UnknownField,
+        path,
+        key.position,
+        format!("`{path}` is no setting"),
+    );
+    let here = SETTINGS.iter().filter_map(|setting| match setting.path.split_once('.') {
+        Some((section, name)) => (section == prefix).then_some(name),
+        None => prefix.is_empty().then_some(setting.path),
+    });
+    let sections =
+        SECTIONS.iter().map(|(name, _)| *name).filter(|name| prefix.is_empty() && !name.is_empty());
+    // A right name in the wrong section is meant more often than a likely word in the right one.
+    if let Some(setting) = SETTINGS.iter().find(|s| s.path.rsplit('.').next() == Some(key.name.as_str())) {
+        return fault.with_hint(format!("did you mean `{}`?", setting.path));
+    }
+    with_suggestion(fault, &key.name, here.chain(sections))
+}
+
+fn with_suggestion<'a>(
+    fault: ValidationError,
+    name: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> ValidationError {
+    match closest_match(name, known) {
+        Some(near) => fault.with_hint(format!("did you mean `{near}`?")),
+        None => fault,
+    }
+}
+
+fn error_kind(kind: &SettingType, node: &Node) -> ValidationErrorKind {
+    match (kind, &node.value) {
+        (SettingType::Int { .. }, NodeValue::Int(_))
+        | (SettingType::Float { .. }, NodeValue::Int(_) | NodeValue::Float(_)) => ValidationErrorKind::Range,
+        (SettingType::Choice(_), NodeValue::Text(_)) => ValidationErrorKind::Choice,
+        (
+            SettingType::Int { .. }
+            | SettingType::Float { .. }
+            | SettingType::Bool
+            | SettingType::List(_)
+            | SettingType::MapList(_),
+            _,
+        ) => ValidationErrorKind::Type,
+        (_, NodeValue::Text(_)) => ValidationErrorKind::Format,
+        _ => ValidationErrorKind::Type,
+    }
+}

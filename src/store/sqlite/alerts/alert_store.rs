@@ -1,0 +1,92 @@
+//! Alert state, outages and messages: the calls that read and change them.
+
+use rusqlite::Connection;
+
+use crate::domain::{CustomerId, EpisodeId, MonitorId, Timestamp};
+use crate::store::contract::{
+    AlertChanges, AlertStore, EpisodeFilter, Paginated, Pagination, StoreError, StoreFuture, StoredEpisode,
+};
+use crate::store::sqlite::result_row::to_signed;
+use crate::store::sqlite::store::SqliteStore;
+
+use super::prepared_alerts::PreparedAlerts;
+use super::{episodes, outbox};
+
+/// Rows that one transaction removes.
+const CHUNK_ROWS: i64 = 1000;
+
+impl AlertStore for SqliteStore {
+    fn alert_states(&self) -> StoreFuture<'_, Vec<(MonitorId, String)>> {
+        Box::pin(self.readers.call(select_alert_states))
+    }
+
+    fn commit_alerts(&self, alarm: AlertChanges) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            let rows = prepare(alarm).await?;
+            self.writer.call(move |writing| rows.write(writing)).await
+        })
+    }
+
+    fn episodes(&self, filter: EpisodeFilter, page: Pagination) -> StoreFuture<'_, Paginated<StoredEpisode>> {
+        Box::pin(self.readers.call(move |conn| episodes::read_page(conn, &filter, page)))
+    }
+
+    fn episode(&self, customer: CustomerId, id: EpisodeId) -> StoreFuture<'_, Option<StoredEpisode>> {
+        Box::pin(self.readers.call(move |conn| episodes::by_id(conn, customer, id)))
+    }
+
+    fn acknowledge(
+        &self,
+        customer: CustomerId,
+        id: EpisodeId,
+        login: String,
+        at: Timestamp,
+    ) -> StoreFuture<'_, bool> {
+        Box::pin(
+            self.writer.call(move |writing| episodes::acknowledge(writing.conn, customer, id, &login, at)),
+        )
+    }
+
+    fn remove_ended_before(&self, before: Timestamp) -> StoreFuture<'_, u64> {
+        Box::pin(async move {
+            let gone = delete_in_chunks(self, episodes::DELETE_ENDED, before).await?;
+            Ok(gone + delete_in_chunks(self, outbox::DELETE_FINISHED, before).await?)
+        })
+    }
+}
+
+/// `alarm`, ready to be written. Files are compressed apart from the threads that wait for targets.
+async fn prepare(alarm: AlertChanges) -> Result<PreparedAlerts, StoreError> {
+    if alarm.evidence.is_empty() {
+        return Ok(PreparedAlerts::prepare(alarm));
+    }
+    // Fails only when the runtime goes down.
+    tokio::task::spawn_blocking(move || PreparedAlerts::prepare(alarm)).await.map_err(|_| StoreError::Closed)
+}
+
+fn select_alert_states(conn: &Connection) -> rusqlite::Result<Vec<(MonitorId, String)>> {
+    conn.prepare_cached("SELECT monitor_id, body FROM watches ORDER BY monitor_id")?
+        .query_map([], |row| Ok((MonitorId(row.get(0)?), row.get(1)?)))?
+        .collect()
+}
+
+/// Between two transactions others get their turn.
+async fn delete_in_chunks(
+    store: &SqliteStore,
+    removal: &'static str,
+    before: Timestamp,
+) -> Result<u64, StoreError> {
+    let mut gone = 0;
+    loop {
+        let rows = store
+            .writer
+            .call(move |writing| {
+                writing.conn.prepare_cached(removal)?.execute([before.as_micros(), CHUNK_ROWS])
+            })
+            .await? as u64;
+        gone += rows;
+        if to_signed(rows) < CHUNK_ROWS {
+            return Ok(gone);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Outages as they are kept.
+
+use rusqlite::types::Value as Sql;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::domain::{CustomerId, EpisodeId, MonitorId, Timestamp};
+use crate::store::contract::{EpisodeFilter, Paginated, Pagination, StoredEpisode};
+
+use crate::store::sqlite::decode::RowRef;
+use crate::store::sqlite::decode::json_object_column;
+use crate::store::sqlite::paged_query::PagedQuery;
+
+const COLUMNS: &str =
+    "id, customer, monitor_id, monitor_name, since, ended_at, acknowledged_by, acknowledged_at, body";
+
+/// Removes up to `?2` that ended before `?1`.
+pub(super) const DELETE_ENDED: &str =
+    "DELETE FROM episodes WHERE id IN (SELECT id FROM episodes WHERE ended_at < ?1 LIMIT ?2)";
+
+/// An outage with its body as text.
+pub(super) struct EpisodeRow {
+    episode: StoredEpisode,
+    body: String,
+}
+
+impl EpisodeRow {
+    pub(super) fn from_episode(mut episode: StoredEpisode) -> Self {
+        let body = std::mem::take(&mut episode.body);
+        Self { episode, body: serde_json::Value::Object(body).to_string() }
+    }
+
+    /// Who acknowledged it stays as it is kept: that comes from elsewhere.
+    pub(super) fn upsert(&self, conn: &Connection) -> rusqlite::Result<()> {
+        let StoredEpisode { id, customer, monitor_id, monitor_name, since, ended_at, .. } = &self.episode;
+        conn.prepare_cached(
+            "INSERT INTO episodes VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+             ON CONFLICT DO UPDATE SET ended_at = ?6, body = ?9",
+        )?
+        .execute(params![
+            id.0,
+            customer.0,
+            monitor_id.0,
+            monitor_name,
+            since.as_micros(),
+            ended_at.map(Timestamp::as_micros),
+            self.episode.acknowledged_by,
+            self.episode.acknowledged_at.map(Timestamp::as_micros),
+            self.body
+        ])?;
+        Ok(())
+    }
+}
+
+/// The outages in `page` of those that match, newest first, and how many do.
+pub(super) fn read_page(
+    conn: &Connection,
+    filter: &EpisodeFilter,
+    page: Pagination,
+) -> rusqlite::Result<Paginated<StoredEpisode>> {
+    let (mut conditions, mut values) = (vec!["1"], Vec::new());
+    match filter.open {
+        Some(true) => conditions.push("ended_at IS NULL"),
+        Some(false) => conditions.push("ended_at IS NOT NULL"),
+        None => {}
+    }
+    let asked = [
+        ("customer = ?", filter.customer.map(|id| id.0)),
+        ("monitor_id = ?", filter.monitor.map(|id| id.0)),
+        ("(ended_at IS NULL OR ended_at >= ?)", filter.from.map(Timestamp::as_micros)),
+        ("since < ?", filter.until.map(Timestamp::as_micros)),
+    ];
+    for (condition, value) in asked {
+        if let Some(value) = value {
+            conditions.push(condition);
+            values.push(Sql::from(value));
+        }
+    }
+    let conditions = conditions.join(" AND ");
+    let list =
+        PagedQuery { table: "episodes", columns: COLUMNS, order: "since DESC, id DESC", conditions, values };
+    list.fetch(conn, page, episode_from_row)
+}
+
+/// One of `customer`.
+pub(super) fn by_id(
+    conn: &Connection,
+    customer: CustomerId,
+    id: EpisodeId,
+) -> rusqlite::Result<Option<StoredEpisode>> {
+    conn.prepare_cached(&format!("SELECT {COLUMNS} FROM episodes WHERE id = ?1 AND customer = ?2"))?
+        .query_row([id.0, customer.0], episode_from_row)
+        .optional()
+}
+
+/// Whether it was open and nobody had done so before.
+pub(super) fn acknowledge(
+    conn: &Connection,
+    customer: CustomerId,
+    id: EpisodeId,
+    login: &str,
+    at: Timestamp,
+) -> rusqlite::Result<bool> {
+    let changed = conn
+        .prepare_cached(
+            "UPDATE episodes SET acknowledged_by = ?3, acknowledged_at = ?4
+             WHERE id = ?1 AND customer = ?2 AND ended_at IS NULL AND acknowledged_at IS NULL",
+        )?
+        .execute(params![id.0, customer.0, login, at.as_micros()])?;
+    Ok(changed == 1)
+}
+
+fn episode_from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<StoredEpisode> {
+    let time =
+        |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(Timestamp::from_micros));
+    let id = row.get(0)?;
+    Ok(StoredEpisode {
+        id: EpisodeId(id),
+        customer: CustomerId(row.get(1)?),
+        monitor_id: MonitorId(row.get(2)?),
+        monitor_name: row.get(3)?,
+        since: Timestamp::from_micros(row.get(4)?),
+        ended_at: time(5)?,
+        acknowledged_by: row.get(6)?,
+        acknowledged_at: time(7)?,
+        body: json_object_column(row, RowRef { table: "episodes", key: &[("id", id)] }, 8, "body")?,
+    })
+}

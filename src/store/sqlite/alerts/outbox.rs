@@ -1,0 +1,290 @@
+//! Messages on their way.
+
+use rusqlite::types::Value as Sql;
+use rusqlite::{Connection, params};
+
+use crate::domain::{
+    CheckId, CustomerId, NewNotification, Notification, NotificationContent, NotificationState, RecipientId,
+    Timestamp,
+};
+use crate::store::contract::{
+    DeliveryOutcome, NotificationFilter, Outbox, Paginated, Pagination, StoreFuture,
+};
+
+use crate::store::sqlite::decode::{RowRef, skip_undecodable};
+use crate::store::sqlite::paged_query::PagedQuery;
+use crate::store::sqlite::store::SqliteStore;
+
+const COLUMNS: &str =
+    "id, key, recipient, group_id, created_at, not_before, state, attempts, next_at, sent_at,
+    error, digest, notice";
+
+/// Removes up to `?2` that ended and were written before `?1`.
+pub(super) const DELETE_FINISHED: &str = "DELETE FROM notifications WHERE id IN (
+    SELECT id FROM notifications WHERE state >= 2 AND created_at < ?1 LIMIT ?2)";
+
+/// A message with its notice as text.
+pub(super) struct NotificationRow {
+    new: NewNotification,
+    notice: String,
+}
+
+impl NotificationRow {
+    pub(super) fn from_notification(new: NewNotification) -> Self {
+        // Writes without fail: string keys, no foreign maps.
+        let notice = serde_json::to_string(&new.content).unwrap_or_else(|_| "null".to_owned());
+        Self { new, notice }
+    }
+
+    /// Whether its key was not there yet.
+    pub(super) fn insert(&self, conn: &Connection) -> rusqlite::Result<bool> {
+        let NewNotification { key, recipient, group, content: notice, created_at, not_before } = &self.new;
+        let inserted = conn
+            .prepare_cached(
+                "INSERT INTO notifications (key, customer, recipient, group_id, monitor_id, episode, check_id,
+                     created_at, not_before, state, attempts, next_at, error, notice)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, 0, ?9, '', ?10) ON CONFLICT DO NOTHING",
+            )?
+            .execute(params![
+                key,
+                notice.customer.0,
+                recipient.0,
+                group,
+                notice.monitor_id.map(|id| id.0),
+                notice.episode.map(|id| id.0),
+                notice.check_id.map(|id| id.0.cast_signed()),
+                created_at.as_micros(),
+                not_before.as_micros(),
+                self.notice
+            ])?;
+        Ok(inserted == 1)
+    }
+
+    /// Its number, whether it is new or known.
+    fn insert_or_find(&self, conn: &Connection) -> rusqlite::Result<i64> {
+        if self.insert(conn)? {
+            return Ok(conn.last_insert_rowid());
+        }
+        conn.prepare_cached("SELECT id FROM notifications WHERE key = ?1")?
+            .query_row([&self.new.key], |row| row.get(0))
+    }
+}
+
+impl Outbox for SqliteStore {
+    fn due(&self, now: Timestamp, most: u32, each: u32) -> StoreFuture<'_, Vec<Notification>> {
+        Box::pin(self.readers.call(move |conn| select_due(conn, now, most, each)))
+    }
+
+    fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
+        Box::pin(self.readers.call(|conn| {
+            let next: Option<i64> = conn
+                .prepare_cached("SELECT min(next_at) FROM notifications WHERE state = 0")?
+                .query_row([], |row| row.get(0))?;
+            Ok(next.map(Timestamp::from_micros))
+        }))
+    }
+
+    fn held(&self, recipient: RecipientId, most: u32) -> StoreFuture<'_, Vec<Notification>> {
+        Box::pin(self.readers.call(move |conn| {
+            conn.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM notifications WHERE state = 1 AND recipient = ?1 ORDER BY id LIMIT ?2"
+            ))?
+            .query_map([recipient.0, i64::from(most)], notification_from_row)?
+            .filter_map(|row| skip_undecodable(row).transpose())
+            .collect()
+        }))
+    }
+
+    fn recipients_with_held(&self) -> StoreFuture<'_, Vec<RecipientId>> {
+        Box::pin(self.readers.call(|conn| {
+            conn.prepare_cached("SELECT DISTINCT recipient FROM notifications WHERE state = 1")?
+                .query_map([], |row| row.get(0).map(RecipientId))?
+                .collect()
+        }))
+    }
+
+    fn record_outcomes(&self, ended: Vec<(i64, DeliveryOutcome)>, at: Timestamp) -> StoreFuture<'_, ()> {
+        Box::pin(self.writer.call(move |writing| {
+            ended.iter().try_for_each(|(id, delivery)| record_outcome(writing.conn, *id, delivery, at))
+        }))
+    }
+
+    fn release_for_check(&self, check: CheckId, now: Timestamp) -> StoreFuture<'_, ()> {
+        Box::pin(self.writer.call(move |writing| {
+            writing
+                .conn
+                .prepare_cached(
+                    "UPDATE notifications SET next_at = ?2
+                     WHERE check_id = ?1 AND state = 0 AND attempts = 0 AND next_at > ?2",
+                )?
+                .execute([check.0.cast_signed(), now.as_micros()])?;
+            Ok(())
+        }))
+    }
+
+    fn enqueue(&self, new: Vec<NewNotification>) -> StoreFuture<'_, Vec<i64>> {
+        Box::pin(async move {
+            let rows: Vec<NotificationRow> =
+                new.into_iter().map(NotificationRow::from_notification).collect();
+            self.writer
+                .call(move |writing| rows.iter().map(|row| row.insert_or_find(writing.conn)).collect())
+                .await
+        })
+    }
+
+    fn notifications(
+        &self,
+        filter: NotificationFilter,
+        page: Pagination,
+    ) -> StoreFuture<'_, Paginated<Notification>> {
+        Box::pin(self.readers.call(move |conn| read_page(conn, &filter, page)))
+    }
+
+    fn retry(&self, customer: CustomerId, id: i64, now: Timestamp) -> StoreFuture<'_, bool> {
+        Box::pin(self.writer.call(move |writing| {
+            let changed = writing
+                .conn
+                .prepare_cached(
+                    "UPDATE notifications SET state = 0, attempts = 0, next_at = ?3, not_before = ?3
+                     WHERE id = ?1 AND customer = ?2 AND state = 4",
+                )?
+                .execute([id, customer.0, now.as_micros()])?;
+            Ok(changed == 1)
+        }))
+    }
+}
+
+/// Recipient by recipient, so that the cost goes with what is answered, not with what waits.
+fn select_due(
+    conn: &Connection,
+    now: Timestamp,
+    most: u32,
+    each: u32,
+) -> rusqlite::Result<Vec<Notification>> {
+    let tx = conn.unchecked_transaction()?;
+    let mut next_recipient =
+        tx.prepare_cached("SELECT min(recipient) FROM notifications WHERE state = 0 AND recipient > ?1")?;
+    let mut of_recipient = tx.prepare_cached(
+        "SELECT next_at, id FROM notifications WHERE state = 0 AND recipient = ?1 AND next_at <= ?2
+         ORDER BY id LIMIT ?3",
+    )?;
+    let mut found: Vec<(i64, i64)> = Vec::new();
+    let mut last = i64::MIN;
+    while let Some(recipient) = next_recipient.query_row([last], |row| row.get(0))? {
+        last = recipient;
+        let rows = of_recipient
+            .query_map([recipient, now.as_micros(), i64::from(each)], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        for row in rows {
+            found.push(row?);
+        }
+    }
+    found.sort_unstable();
+    found.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+    let mut one = tx.prepare_cached(&format!("SELECT {COLUMNS} FROM notifications WHERE id = ?1"))?;
+    let mut messages = Vec::with_capacity(found.len());
+    for (_, id) in found {
+        // One that cannot be decoded must not hold up the others.
+        messages.extend(skip_undecodable(one.query_row([id], notification_from_row))?);
+    }
+    Ok(messages)
+}
+
+/// Leaves alone what somebody else ended, tried again or removed meanwhile.
+fn record_outcome(
+    conn: &Connection,
+    id: i64,
+    delivery: &DeliveryOutcome,
+    at: Timestamp,
+) -> rusqlite::Result<()> {
+    let at = at.as_micros();
+    match delivery {
+        DeliveryOutcome::Sent => conn
+            .prepare_cached(
+                "UPDATE notifications SET state = 2, attempts = attempts + 1, sent_at = ?2, error = ''
+                 WHERE id = ?1 AND state = 0",
+            )?
+            .execute([id, at])?,
+        DeliveryOutcome::Failed { error, next_at } => conn
+            .prepare_cached(
+                "UPDATE notifications SET attempts = attempts + 1, next_at = ?2, error = ?3
+                 WHERE id = ?1 AND state = 0",
+            )?
+            .execute(params![id, next_at.as_micros(), error])?,
+        DeliveryOutcome::Dead { error } => conn
+            .prepare_cached(
+                "UPDATE notifications SET state = 4, attempts = attempts + 1, error = ?2
+                 WHERE id = ?1 AND state IN (0, 1)",
+            )?
+            .execute(params![id, error])?,
+        DeliveryOutcome::Held => conn
+            .prepare_cached("UPDATE notifications SET state = 1 WHERE id = ?1 AND state = 0")?
+            .execute([id])?,
+        DeliveryOutcome::Digested(digest) => conn
+            .prepare_cached(
+                "UPDATE notifications SET state = 3, digest = ?2, sent_at = ?3
+                 WHERE id = ?1 AND state IN (0, 1)",
+            )?
+            .execute([id, *digest, at])?,
+    };
+    Ok(())
+}
+
+fn read_page(
+    conn: &Connection,
+    filter: &NotificationFilter,
+    page: Pagination,
+) -> rusqlite::Result<Paginated<Notification>> {
+    let (mut conditions, mut values) = (vec!["1"], Vec::new());
+    let asked = [
+        ("customer = ?", filter.customer.map(|id| id.0)),
+        ("state = ?", filter.state.map(state_code)),
+        ("monitor_id = ?", filter.monitor.map(|id| id.0)),
+        ("episode = ?", filter.episode.map(|id| id.0)),
+        ("recipient = ?", filter.recipient.map(|id| id.0)),
+        ("id = ?", filter.id),
+    ];
+    for (condition, value) in asked {
+        if let Some(value) = value {
+            conditions.push(condition);
+            values.push(Sql::from(value));
+        }
+    }
+    let conditions = conditions.join(" AND ");
+    PagedQuery { table: "notifications", columns: COLUMNS, order: "id DESC", conditions, values }.fetch(
+        conn,
+        page,
+        notification_from_row,
+    )
+}
+
+/// The number of a state in the table.
+fn state_code(state: NotificationState) -> i64 {
+    let place = NotificationState::ALL.iter().position(|(known, _)| *known == state);
+    place.and_then(|place| i64::try_from(place).ok()).unwrap_or_default()
+}
+
+fn notification_from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Notification> {
+    let id = row.get(0)?;
+    let place = RowRef { table: "notifications", key: &[("id", id)] };
+    let notice: NotificationContent =
+        place.parse_json(place.text_column(row, 12, "notice")?.unwrap_or_default(), "notice")?;
+    let state: usize = row.get(6)?;
+    let known = NotificationState::ALL.get(state).map(|(state, _)| *state);
+    Ok(Notification {
+        id,
+        message: NewNotification {
+            key: row.get(1)?,
+            recipient: RecipientId(row.get(2)?),
+            group: row.get(3)?,
+            content: notice,
+            created_at: Timestamp::from_micros(row.get(4)?),
+            not_before: Timestamp::from_micros(row.get(5)?),
+        },
+        state: place.require_known("state", state, known)?,
+        attempts: row.get(7)?,
+        next_attempt_at: Timestamp::from_micros(row.get(8)?),
+        sent_at: row.get::<_, Option<i64>>(9)?.map(Timestamp::from_micros),
+        error: row.get(10)?,
+        digest_id: row.get(11)?,
+    })
+}

@@ -1,0 +1,73 @@
+//! What alerting made of results, as rows.
+
+use rusqlite::{Connection, params};
+
+use crate::domain::MonitorId;
+use crate::store::contract::{AlertChanges, VerifiedCheck};
+use crate::store::sqlite::rollup::pending_rollups::RolledUntil;
+use crate::store::sqlite::writer::WriteContext;
+
+use super::{episodes, outbox, result_updates};
+
+/// What alerting made of results, ready to be written: the JSON is written and files are compressed by the
+/// caller, not by the writing thread.
+pub(in crate::store::sqlite) struct PreparedAlerts {
+    watches: Vec<(MonitorId, Option<String>)>,
+    episodes: Vec<episodes::EpisodeRow>,
+    notifications: Vec<outbox::NotificationRow>,
+    verified: Vec<VerifiedCheck>,
+    evidence: Vec<result_updates::CompressedEvidence>,
+}
+
+impl PreparedAlerts {
+    pub(in crate::store::sqlite) fn prepare(alarm: AlertChanges) -> Self {
+        Self {
+            watches: alarm.alert_states,
+            episodes: alarm.episodes.into_iter().map(episodes::EpisodeRow::from_episode).collect(),
+            notifications: alarm
+                .notifications
+                .into_iter()
+                .map(outbox::NotificationRow::from_notification)
+                .collect(),
+            verified: alarm.verifications,
+            evidence: alarm
+                .evidence
+                .into_iter()
+                .filter_map(result_updates::CompressedEvidence::from_evidence)
+                .collect(),
+        }
+    }
+
+    /// Writes all of it; after the results of the same transaction, which it may be about.
+    pub(in crate::store::sqlite) fn write(&self, writing: &mut WriteContext<'_>) -> rusqlite::Result<()> {
+        for (monitor, body) in &self.watches {
+            store_alert_state(writing.conn, *monitor, body.as_deref())?;
+        }
+        for episode in &self.episodes {
+            episode.upsert(writing.conn)?;
+        }
+        for notification in &self.notifications {
+            notification.insert(writing.conn)?;
+        }
+        if !self.verified.is_empty() {
+            let rolled = RolledUntil::read(writing.conn)?;
+            for verified in &self.verified {
+                result_updates::apply_verification(writing, verified, &rolled)?;
+            }
+        }
+        for evidence in &self.evidence {
+            evidence.attach(writing.conn)?;
+        }
+        Ok(())
+    }
+}
+
+fn store_alert_state(conn: &Connection, monitor: MonitorId, body: Option<&str>) -> rusqlite::Result<()> {
+    match body {
+        Some(body) => conn
+            .prepare_cached("INSERT INTO watches VALUES (?1, ?2) ON CONFLICT DO UPDATE SET body = ?2")?
+            .execute(params![monitor.0, body])?,
+        None => conn.prepare_cached("DELETE FROM watches WHERE monitor_id = ?1")?.execute([monitor.0])?,
+    };
+    Ok(())
+}

@@ -1,0 +1,138 @@
+//! What comes to a result after it was kept: the answer of a second location, files.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::domain::{Capture, Outcome, Status};
+use crate::store::contract::{Evidence, ResultKey, VerifiedCheck};
+
+use crate::store::sqlite::captures::{self, CaptureChunk};
+use crate::store::sqlite::decode::{RowRef, skip_undecodable};
+use crate::store::sqlite::result_counts::CountChanges;
+use crate::store::sqlite::result_row::{DetailsBody, to_json};
+use crate::store::sqlite::rollup::pending_rollups::RolledUntil;
+use crate::store::sqlite::writer::WriteContext;
+
+/// A file that came after its result, compressed.
+pub(super) struct CompressedEvidence {
+    result: ResultKey,
+    file: Capture,
+    pieces: Vec<CaptureChunk>,
+}
+
+impl CompressedEvidence {
+    /// `None` for what is no file, or too large a one.
+    pub(super) fn from_evidence(evidence: Evidence) -> Option<Self> {
+        let mut files = vec![evidence.file];
+        let pieces = captures::compress_all(&mut files);
+        Some(Self { result: evidence.result, file: files.pop()?, pieces })
+    }
+
+    /// Adds it to its result, when that is still there and has no file of this name.
+    pub(super) fn attach(&self, conn: &Connection) -> rusqlite::Result<()> {
+        let Some(kept) = StoredOutcome::read(conn, &self.result)? else { return Ok(()) };
+        // What cannot be decoded stays as it is, rather than to be written over or to hold up the others.
+        let Some(mut details) = skip_undecodable(kept.read_details(conn, &self.result))? else {
+            return Ok(());
+        };
+        if details.captures.iter().any(|file| file.name == self.file.name) {
+            return Ok(());
+        }
+        details.captures.push(self.file.clone());
+        kept.write_details(conn, &self.result, &details)?;
+        captures::insert(conn, kept.is_failed(), row_key(&self.result), &self.pieces)
+    }
+}
+
+/// Notes the answer of a second location. With 70 an error turns into a warning whose reservation is the status
+/// that it had (behaviour.md 5), in history, counts, rollups and, when it is the last result there, the state.
+pub(super) fn apply_verification(
+    writing: &mut WriteContext<'_>,
+    verified: &VerifiedCheck,
+    rolled: &RolledUntil,
+) -> rusqlite::Result<()> {
+    let (key, conn) = (&verified.result, writing.conn);
+    let Some(kept) = StoredOutcome::read(conn, key)? else { return Ok(()) };
+    let Some(mut details) = skip_undecodable(kept.read_details(conn, key))? else { return Ok(()) };
+    details.verification = Some(verified.answer.clone());
+    let turns = verified.answer.status == Status::VERIFIED_NO_ERROR && kept.outcome == Outcome::Error;
+    if turns {
+        details.status_text = None;
+    }
+    kept.write_details(conn, key, &details)?;
+    if !turns {
+        return Ok(());
+    }
+    let (planned_at, monitor, location) = row_key(key);
+    conn.prepare_cached(
+        "UPDATE results SET outcome = 1, warning_status = status, status = 0
+         WHERE planned_at = ?1 AND monitor_id = ?2 AND location_id = ?3",
+    )?
+    .execute([planned_at, monitor, location])?;
+    conn.prepare_cached(
+        "UPDATE states SET outcome = 1, status = 0, since = ?4, streak = 1
+         WHERE monitor_id = ?2 AND location_id = ?3 AND check_id = ?1 AND outcome = 2",
+    )?
+    .execute([key.check_id.0.cast_signed(), monitor, location, planned_at])?;
+    let owner = writing.shared.cached_customer(conn, monitor)?;
+    let mut changes = CountChanges::default();
+    changes.add(planned_at, owner, location, i64::from(Outcome::Error.code()), -1);
+    changes.add(planned_at, owner, location, i64::from(Outcome::Warning.code()), 1);
+    changes.flush(conn)?;
+    rolled.mark_run(conn, planned_at, monitor, location)
+}
+
+/// What is kept of a result, as far as it can change.
+struct StoredOutcome {
+    outcome: Outcome,
+}
+
+impl StoredOutcome {
+    /// `None` when it is gone.
+    fn read(conn: &Connection, key: &ResultKey) -> rusqlite::Result<Option<Self>> {
+        let (planned_at, monitor, location) = row_key(key);
+        let outcome: Option<u8> = conn
+            .prepare_cached(
+                "SELECT outcome FROM results WHERE planned_at = ?1 AND monitor_id = ?2 AND location_id = ?3",
+            )?
+            .query_row([planned_at, monitor, location], |row| row.get(0))
+            .optional()?;
+        Ok(outcome.and_then(Outcome::from_code).map(|outcome| Self { outcome }))
+    }
+
+    /// As the key of its details has it.
+    fn is_failed(&self) -> bool {
+        self.outcome != Outcome::Ok
+    }
+
+    fn read_details(&self, conn: &Connection, key: &ResultKey) -> rusqlite::Result<DetailsBody> {
+        let (planned_at, monitor, location) = row_key(key);
+        let body: Option<String> = conn
+            .prepare_cached(
+                "SELECT body FROM details
+                 WHERE failed = ?1 AND planned_at = ?2 AND monitor_id = ?3 AND location_id = ?4",
+            )?
+            .query_row(params![self.is_failed(), planned_at, monitor, location], |row| row.get(0))
+            .optional()?;
+        let key = [("planned_at", planned_at), ("monitor_id", monitor), ("location_id", location)];
+        let place = RowRef { table: "details", key: &key };
+        body.map_or_else(|| Ok(DetailsBody::default()), |body| DetailsBody::decode(place, &body))
+    }
+
+    fn write_details(
+        &self,
+        conn: &Connection,
+        key: &ResultKey,
+        details: &DetailsBody,
+    ) -> rusqlite::Result<()> {
+        let (planned_at, monitor, location) = row_key(key);
+        conn.prepare_cached(
+            "INSERT INTO details VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET body = ?5",
+        )?
+        .execute(params![self.is_failed(), planned_at, monitor, location, to_json(details)])?;
+        Ok(())
+    }
+}
+
+fn row_key(key: &ResultKey) -> (i64, i64, i64) {
+    (key.planned_at.as_micros(), key.monitor_id.0, key.location_id.0)
+}

@@ -1,0 +1,109 @@
+//! What people change, one call after the other inside of a shared transaction: each all or nothing, so
+//! that one that is refused leaves the others alone.
+
+use rusqlite::Connection;
+
+use crate::domain::{MonitorId, RecordKind, Revision};
+use crate::store::contract::{AuditObject, ConfigChange, NewAuditEntry, StoreError};
+
+use super::change_error::ChangeError;
+use super::monitors::{self, MonitorRow};
+use super::records::{self, NewRecordRow, UpdatedRecordRow};
+use super::{audit, tokens};
+
+/// Writes of one call, ready to be done: the JSON is written by the caller, not by the writing thread.
+pub(super) struct ConfigChanges {
+    steps: Vec<PreparedChange>,
+    audit: Vec<NewAuditEntry>,
+}
+
+enum PreparedChange {
+    CreateMonitor(MonitorRow),
+    PutMonitor(MonitorRow, Revision),
+    RemoveMonitor(MonitorId, Revision),
+    CreateRecord(NewRecordRow),
+    PutRecord(UpdatedRecordRow, Revision),
+    RemoveRecord(RecordKind, i64, Revision),
+    EndTokens(i64),
+}
+
+impl ConfigChanges {
+    pub(super) fn prepare(writes: Vec<ConfigChange>, audit: Vec<NewAuditEntry>) -> Self {
+        let steps = writes
+            .into_iter()
+            .map(|write| match write {
+                ConfigChange::CreateMonitor(new) => PreparedChange::CreateMonitor(MonitorRow::from_new(new)),
+                ConfigChange::UpdateMonitor { monitor: kept, expected } => {
+                    PreparedChange::PutMonitor(MonitorRow::from_stored(*kept), expected)
+                }
+                ConfigChange::RemoveMonitor { id, expected } => PreparedChange::RemoveMonitor(id, expected),
+                ConfigChange::CreateRecord(new) => {
+                    PreparedChange::CreateRecord(NewRecordRow::from_record(new))
+                }
+                ConfigChange::UpdateRecord { record, expected } => {
+                    PreparedChange::PutRecord(UpdatedRecordRow::from_record(*record), expected)
+                }
+                ConfigChange::RemoveRecord { kind, id, expected } => {
+                    PreparedChange::RemoveRecord(kind, id, expected)
+                }
+                ConfigChange::RevokeTokens(user) => PreparedChange::EndTokens(user.0),
+            })
+            .collect();
+        Self { steps, audit }
+    }
+
+    /// Does all of them or none; answers the ids of those that create.
+    pub(super) fn apply(&self, conn: &Connection) -> rusqlite::Result<Result<Vec<i64>, StoreError>> {
+        let statement = |sql| conn.prepare_cached(sql)?.execute([]);
+        statement("SAVEPOINT one_call")?;
+        let outcome = match self.apply_all(conn) {
+            Ok(ids) => Ok(ids),
+            Err(ChangeError::Sql(error)) => return Err(error),
+            Err(ChangeError::Rejected(error)) => {
+                statement("ROLLBACK TO one_call")?;
+                Err(error)
+            }
+        };
+        statement("RELEASE one_call")?;
+        Ok(outcome)
+    }
+
+    fn apply_all(&self, conn: &Connection) -> Result<Vec<i64>, ChangeError> {
+        let mut made = Vec::with_capacity(self.steps.len());
+        for step in &self.steps {
+            made.extend(step.apply(conn)?);
+        }
+        for entry in &self.audit {
+            let about = match entry.object_id {
+                AuditObject::Id(id) => Some(id),
+                AuditObject::Created(number) => Some(*made.get(number).ok_or_else(missing_created_id)?),
+                AuditObject::None => None,
+            };
+            audit::insert(conn, entry, about)?;
+        }
+        Ok(made)
+    }
+}
+
+/// An entry about what no write of its call makes: nothing is kept, rather than an entry that is about nothing.
+fn missing_created_id() -> ChangeError {
+    ChangeError::Rejected(StoreError::Unusable(
+        "an entry of the audit trail is about what was never made".to_owned(),
+    ))
+}
+
+impl PreparedChange {
+    /// The id of what it makes, if it makes anything.
+    fn apply(&self, conn: &Connection) -> Result<Option<i64>, ChangeError> {
+        let found = match self {
+            Self::CreateMonitor(put) => return put.insert(conn).map(Some),
+            Self::CreateRecord(new) => return new.insert(conn).map(Some),
+            Self::PutMonitor(put, expected) => return put.update(conn, *expected).map(|()| None),
+            Self::PutRecord(put, expected) => return put.update(conn, *expected).map(|()| None),
+            Self::RemoveMonitor(id, expected) => monitors::mark_removed(conn, *id, Some(*expected))?,
+            Self::RemoveRecord(kind, id, expected) => records::delete(conn, *kind, *id, *expected)?,
+            Self::EndTokens(user) => tokens::delete_for_user(conn, *user).map(|()| true)?,
+        };
+        if found { Ok(None) } else { Err(ChangeError::Rejected(StoreError::Stale)) }
+    }
+}

@@ -1,0 +1,154 @@
+//! SQLite behind the traits of what people change.
+
+use rusqlite::{Connection, params};
+
+use crate::domain::{CustomerId, MonitorId, Record, RecordKind, Timestamp};
+use crate::store::contract::{
+    AuditEntry, AuditFilter, ConfigChange, ConfigStore, NewAuditEntry, Paginated, Pagination, RecordFilter,
+    Reseal, StoreError, StoreFuture, StoredMonitor, StoredToken, TokenStore, seal_context,
+};
+
+use super::config_changes::ConfigChanges;
+use super::store::SqliteStore;
+use super::{audit, monitors, records, shared_texts, tokens};
+
+/// Rows that one transaction seals anew.
+const CHUNK: i64 = 500;
+
+impl ConfigStore for SqliteStore {
+    fn stored_monitors(&self) -> StoreFuture<'_, Vec<StoredMonitor>> {
+        Box::pin(self.readers.call(monitors::select_all_stored))
+    }
+
+    fn write_changes(
+        &self,
+        changes: Vec<ConfigChange>,
+        audit: Vec<NewAuditEntry>,
+    ) -> StoreFuture<'_, Vec<i64>> {
+        Box::pin(async move {
+            let changes = ConfigChanges::prepare(changes, audit);
+            self.writer.call(move |writing| changes.apply(writing.conn)).await?
+        })
+    }
+
+    fn record(&self, kind: RecordKind, id: i64) -> StoreFuture<'_, Option<Record>> {
+        Box::pin(self.readers.call(move |conn| records::by_id(conn, kind, id)))
+    }
+
+    fn record_by_unique(&self, kind: RecordKind, unique: String) -> StoreFuture<'_, Option<Record>> {
+        Box::pin(self.readers.call(move |conn| records::by_unique_key(conn, kind, &unique)))
+    }
+
+    fn records(&self, filter: RecordFilter, page: Pagination) -> StoreFuture<'_, Paginated<Record>> {
+        Box::pin(self.readers.call(move |conn| records::read_page(conn, &filter, page)))
+    }
+
+    fn audit(&self, filter: AuditFilter, page: Pagination) -> StoreFuture<'_, Paginated<AuditEntry>> {
+        Box::pin(self.readers.call(move |conn| audit::read_page(conn, &filter, page)))
+    }
+
+    fn customer_for_monitor(&self, monitor: MonitorId) -> StoreFuture<'_, Option<CustomerId>> {
+        Box::pin(self.readers.call(move |conn| shared_texts::customer_for_monitor(conn, monitor)))
+    }
+
+    fn reseal(&self, reseal: Reseal) -> StoreFuture<'_, u64> {
+        Box::pin(async move {
+            let monitors = SealedColumn {
+                kind: "monitor",
+                read: "SELECT id, customer, sealed FROM monitors
+                       WHERE id > ?1 AND sealed IS NOT NULL ORDER BY id LIMIT ?2",
+                write: "UPDATE monitors SET sealed = ?2 WHERE id = ?1",
+            };
+            let certificates = SealedColumn {
+                kind: "certificate",
+                read: "SELECT id, customer, private FROM records
+                       WHERE id > ?1 AND kind = 'certificate' AND private IS NOT NULL ORDER BY id LIMIT ?2",
+                write: "UPDATE records SET private = ?2 WHERE id = ?1",
+            };
+            let recipients = SealedColumn {
+                kind: "recipient",
+                read: "SELECT id, customer, private FROM records
+                       WHERE id > ?1 AND kind = 'recipient' AND private IS NOT NULL ORDER BY id LIMIT ?2",
+                ..certificates
+            };
+            let mut renewed = 0;
+            for sealed in [monitors, certificates, recipients] {
+                renewed += sealed.reseal_all(self, &reseal).await?;
+            }
+            Ok(renewed)
+        })
+    }
+}
+
+/// Where sealed bytes are kept.
+#[derive(Clone, Copy)]
+struct SealedColumn {
+    kind: &'static str,
+    read: &'static str,
+    write: &'static str,
+}
+
+impl SealedColumn {
+    /// In steps that let others write; answers how many changed. When it ends early, some have the new form
+    /// and others the old one: doing it again does the rest.
+    async fn reseal_all(self, store: &SqliteStore, reseal: &Reseal) -> Result<u64, StoreError> {
+        let (mut after, mut changed) = (i64::MIN, 0);
+        loop {
+            let reseal = std::sync::Arc::clone(reseal);
+            let step = move |writing: &mut super::writer::WriteContext<'_>| {
+                self.reseal_chunk(writing.conn, after, &reseal)
+            };
+            let (last, count) = store.writer.call(step).await?;
+            changed += count;
+            match last {
+                Some(last) => after = last,
+                None => return Ok(changed),
+            }
+        }
+    }
+
+    /// Answers the last id that it saw, none at the end, and how many changed.
+    fn reseal_chunk(
+        self,
+        conn: &Connection,
+        after: i64,
+        reseal: &Reseal,
+    ) -> rusqlite::Result<(Option<i64>, u64)> {
+        let rows: Vec<(i64, Option<i64>, Vec<u8>)> = conn
+            .prepare_cached(self.read)?
+            .query_map([after, CHUNK], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+            .collect::<Result<_, _>>()?;
+        let mut write = conn.prepare_cached(self.write)?;
+        let mut changed = 0;
+        for (id, customer, sealed) in &rows {
+            let context = seal_context(self.kind, CustomerId(customer.unwrap_or(*id)));
+            if let Some(new) = reseal(&context, sealed) {
+                write.execute(params![id, new])?;
+                changed += 1;
+            }
+        }
+        Ok((rows.last().map(|(id, ..)| *id), changed))
+    }
+}
+
+impl TokenStore for SqliteStore {
+    fn insert(&self, token: StoredToken) -> StoreFuture<'_, ()> {
+        Box::pin(self.writer.call(move |writing| tokens::insert(writing.conn, &token)))
+    }
+
+    fn token(&self, hash: [u8; 32]) -> StoreFuture<'_, Option<StoredToken>> {
+        Box::pin(self.readers.call(move |conn| tokens::by_hash(conn, hash)))
+    }
+
+    fn extend(&self, hash: [u8; 32], expires_at: Timestamp) -> StoreFuture<'_, ()> {
+        Box::pin(self.writer.call(move |writing| tokens::extend(writing.conn, hash, expires_at)))
+    }
+
+    fn revoke(&self, hash: [u8; 32]) -> StoreFuture<'_, ()> {
+        Box::pin(self.writer.call(move |writing| tokens::delete(writing.conn, hash)))
+    }
+
+    fn remove_expired(&self, now: Timestamp) -> StoreFuture<'_, u64> {
+        Box::pin(self.writer.call(move |writing| tokens::delete_expired(writing.conn, now)))
+    }
+}

@@ -1,0 +1,102 @@
+//! The tables and how a file of an older version comes up to them.
+
+use rusqlite::Connection;
+
+use crate::store::contract::StoreError;
+
+use super::error::ErrorMapper;
+use super::shared_texts::insert_pair;
+
+/// Marks the file as ours (`PRAGMA application_id`), "Vgie".
+const APPLICATION_ID: i64 = 0x5667_6965;
+
+/// The steps from version to version; the version is the number of steps taken (`PRAGMA user_version`).
+/// A step that was released is never edited.
+const MIGRATIONS: &[Migration] = &[
+    Migration { sql: include_str!("migrations/1.sql"), after_sql: |_| Ok(()) },
+    Migration { sql: include_str!("migrations/2.sql"), after_sql: |_| Ok(()) },
+    Migration { sql: include_str!("migrations/3.sql"), after_sql: migrate_places_to_marks },
+    Migration { sql: include_str!("migrations/4.sql"), after_sql: |_| Ok(()) },
+    Migration { sql: include_str!("migrations/5.sql"), after_sql: |_| Ok(()) },
+    Migration { sql: include_str!("migrations/6.sql"), after_sql: |_| Ok(()) },
+    Migration { sql: include_str!("migrations/7.sql"), after_sql: |_| Ok(()) },
+    Migration { sql: include_str!("migrations/8.sql"), after_sql: |_| Ok(()) },
+];
+
+/// From one version to the next: statements, and then what SQL cannot compute, in the same transaction.
+struct Migration {
+    sql: &'static str,
+    after_sql: fn(&Connection) -> rusqlite::Result<()>,
+}
+
+fn migrate_places_to_marks(conn: &Connection) -> rusqlite::Result<()> {
+    let mut places = conn.prepare("SELECT monitor_id, location_id FROM places")?;
+    let mut rows = places.query([])?;
+    while let Some(row) = rows.next()? {
+        insert_pair(conn, row.get(0)?, row.get(1)?)?;
+    }
+    drop(rows);
+    drop(places);
+    conn.execute_batch("DROP TABLE places")
+}
+
+/// Brings the file up to the newest version, each step in a transaction of its own.
+///
+/// # Errors
+/// [`StoreError::TooNew`] for a file of a newer Vigie, [`StoreError::InvalidProbe`] for the database of
+/// another program.
+pub(super) fn migrate(conn: &mut Connection, told: &ErrorMapper) -> Result<(), StoreError> {
+    let version = pragma_value(conn, "user_version").map_err(|e| told.to_store_error(&e))?;
+    let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+    if version > known {
+        return Err(StoreError::TooNew { found: version, known });
+    }
+    check_application_id(conn, told)?;
+    for (at, step) in MIGRATIONS.iter().enumerate().skip(usize::try_from(version).unwrap_or(0)) {
+        run_migration(conn, at + 1, step).map_err(|e| told.to_store_error(&e))?;
+    }
+    Ok(())
+}
+
+/// Whether the file can be read as it is.
+///
+/// # Errors
+/// As [`migrate`], and [`StoreError::InvalidProbe`] for a file of an older version, which only the writing
+/// process brings up.
+pub(super) fn check_version(conn: &Connection, told: &ErrorMapper) -> Result<(), StoreError> {
+    let version = pragma_value(conn, "user_version").map_err(|e| told.to_store_error(&e))?;
+    let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+    check_application_id(conn, told)?;
+    match version {
+        newer if newer > known => Err(StoreError::TooNew { found: newer, known }),
+        older if older < known => {
+            Err(told
+                .unusable("it is of an older version; start `vigie serve` on it once, which brings it up"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_application_id(conn: &Connection, told: &ErrorMapper) -> Result<(), StoreError> {
+    let application = pragma_value(conn, "application_id").map_err(|e| told.to_store_error(&e))?;
+    let tables: i64 = conn
+        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+        .map_err(|e| told.to_store_error(&e))?;
+    if tables > 0 && application != APPLICATION_ID {
+        return Err(told.unusable("it is the database of another program; name another file"));
+    }
+    Ok(())
+}
+
+fn run_migration(conn: &mut Connection, version: usize, step: &Migration) -> rusqlite::Result<()> {
+    let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    tx.execute_batch(step.sql)?;
+    (step.after_sql)(&tx)?;
+    tx.pragma_update(None, "application_id", APPLICATION_ID)?;
+    tx.pragma_update(None, "user_version", i64::try_from(version).unwrap_or(i64::MAX))?;
+    tx.commit()
+}
+
+fn pragma_value(conn: &Connection, pragma: &str) -> rusqlite::Result<i64> {
+    conn.pragma_query_value(None, pragma, |row| row.get(0))
+}

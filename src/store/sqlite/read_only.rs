@@ -1,0 +1,53 @@
+//! Reads a database beside the process that writes it, or without one.
+
+use std::path::Path;
+
+use crate::schema::Monitor;
+use crate::store::contract::{PaginatedResults, Pagination, ResultFilter, StoreError};
+
+use super::error::ErrorMapper;
+use super::reader_pool::ReaderPool;
+use super::settings::SqliteSettings;
+use super::store::join_threads;
+use super::{migrations, monitors, open, results};
+
+/// A database that is only read. Takes no lock, so that a running server is not in the way.
+pub struct ReadOnlyStore {
+    readers: ReaderPool,
+}
+
+impl ReadOnlyStore {
+    /// Opens the database at `path`. Blocks.
+    ///
+    /// # Errors
+    /// [`StoreError::InvalidProbe`] when there is none, when it may not be read, or when it is of an older
+    /// Vigie and was not brought up to this version yet; [`StoreError::TooNew`] for one of a newer Vigie.
+    pub fn open(path: &Path, settings: &SqliteSettings) -> Result<Self, StoreError> {
+        let told = ErrorMapper::for_path(path);
+        if !path.exists() {
+            return Err(told.unusable("there is no such file"));
+        }
+        migrations::check_version(&open::open_reader(path, settings, &told)?, &told)?;
+        Ok(Self { readers: ReaderPool::start(path, settings, &told)? })
+    }
+
+    /// All monitors that were not removed.
+    pub async fn monitors(&self) -> Result<Vec<Monitor>, StoreError> {
+        self.readers.call(monitors::select_all).await
+    }
+
+    /// Results, newest first.
+    pub async fn results(
+        &self,
+        filter: ResultFilter,
+        page: Pagination,
+    ) -> Result<PaginatedResults, StoreError> {
+        self.readers.call(move |conn| results::read_page(conn, &filter, page)).await
+    }
+}
+
+impl Drop for ReadOnlyStore {
+    fn drop(&mut self) {
+        join_threads(self.readers.close());
+    }
+}

@@ -1,0 +1,93 @@
+//! How many results there are, kept by minute: counting millions of rows for each page would take seconds.
+
+use std::collections::BTreeMap;
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, params, params_from_iter};
+
+use crate::store::contract::ResultFilter;
+
+use super::result_filter::where_clause;
+
+/// Microseconds.
+const MINUTE_US: i64 = 60_000_000;
+
+/// Rows that came and went in one transaction, by minute, account, location and outcome.
+#[derive(Default)]
+pub(super) struct CountChanges(BTreeMap<(i64, i64, i64, i64), i64>);
+
+impl CountChanges {
+    /// Notes that `rows` rows of this kind came, or went when it is negative.
+    pub(super) fn add(&mut self, planned_at: i64, customer: i64, location: i64, outcome: i64, rows: i64) {
+        *self.0.entry((minute_start(planned_at), customer, location, outcome)).or_default() += rows;
+    }
+
+    /// Writes them; part of the transaction that changes the rows.
+    pub(super) fn flush(self, conn: &Connection) -> rusqlite::Result<()> {
+        let mut change = conn.prepare_cached(
+            "INSERT INTO counts VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET rows = rows + ?5",
+        )?;
+        let mut drop_empty = conn.prepare_cached(
+            "DELETE FROM counts
+             WHERE minute = ?1 AND customer = ?2 AND location_id = ?3 AND outcome = ?4 AND rows <= 0",
+        )?;
+        for ((minute, customer, location, outcome), rows) in self.0.into_iter().filter(|(_, rows)| *rows != 0)
+        {
+            change.execute([minute, customer, location, outcome, rows])?;
+            if rows < 0 {
+                drop_empty.execute([minute, customer, location, outcome])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many results match `filter`: whole minutes out of the counts, what is left at both ends row by row.
+/// Those of single monitors are few enough to be counted by their index.
+pub(super) fn count_matching(conn: &Connection, filter: &ResultFilter) -> rusqlite::Result<i64> {
+    if !filter.monitors.is_empty() {
+        return count_rows(conn, filter, None);
+    }
+    let from = filter.from.map(|from| minute_start(from.as_micros().saturating_add(MINUTE_US - 1)));
+    let thru = filter.until.map(|thru| minute_start(thru.as_micros()));
+    let (first, end) = (from.unwrap_or(i64::MIN), thru.unwrap_or(i64::MAX));
+    if first >= end {
+        return count_rows(conn, filter, None);
+    }
+    let mut count = count_by_minute(conn, filter, first, end)?;
+    if from.is_some() {
+        count += count_rows(conn, filter, Some((i64::MIN, first)))?;
+    }
+    if thru.is_some() {
+        count += count_rows(conn, filter, Some((end, i64::MAX)))?;
+    }
+    Ok(count)
+}
+
+fn count_by_minute(conn: &Connection, filter: &ResultFilter, first: i64, end: i64) -> rusqlite::Result<i64> {
+    let location = filter.location.map(|id| id.0);
+    let codes: Vec<i64> = filter.outcomes.iter().map(|outcome| i64::from(outcome.code())).collect();
+    let codes = (!codes.is_empty()).then(|| serde_json::Value::from(codes).to_string());
+    conn.prepare_cached(
+        "SELECT ifnull(sum(rows), 0) FROM counts WHERE minute >= ?1 AND minute < ?2
+         AND (?3 IS NULL OR location_id = ?3)
+         AND (?4 IS NULL OR outcome IN (SELECT value FROM json_each(?4)))
+         AND (?5 IS NULL OR customer = ?5)",
+    )?
+    .query_row(params![first, end, location, codes, filter.customer.map(|id| id.0)], |row| row.get(0))
+}
+
+/// Counts rows, of those planned in `within` only.
+fn count_rows(conn: &Connection, filter: &ResultFilter, within: Option<(i64, i64)>) -> rusqlite::Result<i64> {
+    let (mut conditions, mut values) = where_clause(conn, filter)?;
+    if let Some((first, end)) = within {
+        conditions.push_str(" AND planned_at >= ? AND planned_at < ?");
+        values.extend([Value::from(first), Value::from(end)]);
+    }
+    conn.prepare_cached(&format!("SELECT count(*) FROM results WHERE {conditions}"))?
+        .query_row(params_from_iter(&values), |row| row.get(0))
+}
+
+fn minute_start(at: i64) -> i64 {
+    at.saturating_sub(at.rem_euclid(MINUTE_US))
+}

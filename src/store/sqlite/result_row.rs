@@ -1,0 +1,227 @@
+//! A result as the narrow row, the texts it shares with others, and its details. Made by the caller of
+//! `commit`, so that the writing thread has no JSON to write.
+
+use std::net::{IpAddr, SocketAddr};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::domain::{
+    Attempt, Capture, CheckDetails, CheckResult, Facts, MissedReason, Outcome, Phase, Phases, Verification,
+};
+
+use super::captures::{self, CaptureChunk};
+use super::decode::RowRef;
+use super::shared_texts::SharedText;
+
+/// What the narrow row does not hold; left out parts follow from it.
+#[derive(Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct DetailsBody {
+    /// Unless it is a single attempt that passed without reservation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) attempts: Option<Vec<Attempt>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) reasons: Vec<String>,
+    /// Facts that differ from run to run, without certificates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) facts: Option<Facts>,
+    #[serde(flatten)]
+    pub(super) details: CheckDetails,
+    /// Unless it is the status code's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) status_text: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) captures: Vec<Capture>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) verification: Option<Verification>,
+    /// What else stood in a row: flattened parts refuse nothing by themselves.
+    #[serde(flatten, skip_serializing)]
+    unknown: Map<String, Value>,
+}
+
+impl DetailsBody {
+    /// The details in the JSON `body` of the row at `place`; a part of a name that nobody knows would be lost.
+    pub(super) fn decode(place: RowRef<'_>, body: &str) -> rusqlite::Result<Self> {
+        let details: Self = place.parse_json(body, "body")?;
+        match details.unknown.keys().next() {
+            Some(name) => Err(place.decode_error("body", format_args!("unknown field `{name}`"))),
+            None => Ok(details),
+        }
+    }
+}
+
+/// A result, ready to be written.
+pub(super) struct ResultRow {
+    pub(super) planned_at: i64,
+    pub(super) monitor_id: i64,
+    pub(super) location_id: i64,
+    pub(super) outcome: Outcome,
+    pub(super) status: u16,
+    pub(super) warning_status: Option<u16>,
+    pub(super) started_after: i64,
+    pub(super) total_us: i64,
+    /// Of the full page, which stands in the details too: those go earlier.
+    pub(super) page_us: Option<i64>,
+    pub(super) phases: Phases,
+    pub(super) body_wire_bytes: Option<i64>,
+    pub(super) body_bytes: Option<i64>,
+    pub(super) address: Option<Vec<u8>>,
+    pub(super) revision: i64,
+    pub(super) attempts: i64,
+    pub(super) label: SharedText,
+    pub(super) facts: Option<SharedText>,
+    pub(super) chain: Option<SharedText>,
+    pub(super) missed: Option<MissedColumns>,
+    pub(super) details: Option<String>,
+    pub(super) captures: Vec<CaptureChunk>,
+}
+
+/// Of runs that did not happen.
+#[derive(Clone, Copy)]
+pub(super) struct MissedColumns {
+    pub(super) reason: usize,
+    pub(super) slots: u32,
+    pub(super) last_planned_at: i64,
+}
+
+impl ResultRow {
+    pub(super) fn from_result(mut result: CheckResult) -> Self {
+        let started_after = result.started_at.as_micros().saturating_sub(result.planned_at.as_micros());
+        let phases = result.phases();
+        let attempts = i64::from(result.attempts.last().map_or(0, |attempt| attempt.number));
+        let (body_wire_bytes, body_bytes) = take_body_sizes(&mut result.facts);
+        let page_us = result.details.page.as_ref().map(|page| to_signed(page.total_us));
+        let chain = take_chain(&mut result.facts);
+        let (facts, own_facts) = split_facts(std::mem::take(&mut result.facts));
+        let own_status_text = result.status_text != result.status.text();
+        let mut captures = std::mem::take(&mut result.captures);
+        let pieces = captures::compress_all(&mut captures);
+        let details = DetailsBody {
+            attempts: (!has_implied_attempt(&result)).then(|| std::mem::take(&mut result.attempts)),
+            reasons: std::mem::take(&mut result.reasons),
+            facts: own_facts,
+            details: std::mem::take(&mut result.details),
+            status_text: own_status_text.then(|| std::mem::take(&mut result.status_text)),
+            captures,
+            verification: result.verification.take(),
+            unknown: Map::new(),
+        };
+        Self {
+            planned_at: result.planned_at.as_micros(),
+            monitor_id: result.monitor_id.0,
+            location_id: result.location_id.0,
+            outcome: result.outcome,
+            status: result.status.0,
+            warning_status: result.warning_status.map(|status| status.0),
+            started_after,
+            total_us: to_signed(result.total_us),
+            page_us,
+            phases,
+            body_wire_bytes,
+            body_bytes,
+            address: result.address.map(encode_address),
+            revision: result.revision.0,
+            attempts,
+            label: SharedText::from_string(format!("{} {}", result.monitor_type, result.monitor_name)),
+            facts,
+            chain,
+            missed: result.missed.map(|missed| MissedColumns {
+                reason: MissedReason::ALL.iter().position(|r| *r == missed.reason).unwrap_or(0),
+                slots: missed.slots,
+                last_planned_at: missed.last_planned_at.as_micros(),
+            }),
+            details: (details != DetailsBody::default()).then(|| to_json(&details)),
+            captures: pieces,
+        }
+    }
+
+    /// 0 for details that go early, 1 for those that stay longer.
+    pub(super) fn is_failed(&self) -> bool {
+        self.outcome != Outcome::Ok
+    }
+
+    /// Microseconds of the phases that have a column, in their order.
+    pub(super) fn phase_columns(&self) -> [Option<u32>; Phase::COMMON.len()] {
+        Phase::COMMON.map(|phase| self.phases.micros(phase))
+    }
+
+    /// The other phases, when there are any.
+    pub(super) fn session_phases_json(&self) -> Option<String> {
+        Some(self.phases.without_common()).filter(|phases| !phases.is_empty()).map(|phases| to_json(&phases))
+    }
+}
+
+/// Whether the attempts follow from the narrow row.
+fn has_implied_attempt(result: &CheckResult) -> bool {
+    match result.attempts.as_slice() {
+        [] => true,
+        [only] => {
+            only.number == 1
+                && only.failure.is_none()
+                && only.warnings.is_empty()
+                && only.started_at == result.started_at
+                && only.total_us == result.total_us
+        }
+        _ => false,
+    }
+}
+
+fn take_body_sizes(facts: &mut Facts) -> (Option<i64>, Option<i64>) {
+    match &mut facts.http {
+        Some(http) => (
+            Some(to_signed(std::mem::take(&mut http.body_wire_bytes))),
+            Some(to_signed(std::mem::take(&mut http.body_bytes))),
+        ),
+        None => (None, None),
+    }
+}
+
+fn take_chain(facts: &mut Facts) -> Option<SharedText> {
+    let chain = std::mem::take(&mut facts.tls.as_mut()?.certificates);
+    (!chain.is_empty()).then(|| SharedText::from_string(to_json(&chain)))
+}
+
+/// Facts that stay the same from run to run are shared; round trips, durations of hops, fingerprints of a text, and
+/// greetings with a time or a number in them never are.
+fn split_facts(facts: Facts) -> (Option<SharedText>, Option<Facts>) {
+    let varies = facts.ping.is_some()
+        || facts.mail.is_some()
+        || facts.ftp.is_some()
+        || facts.round_trip.is_some()
+        || facts.http.as_ref().is_some_and(|http| !http.redirects.is_empty() || http.text_sha256.is_some());
+    match facts {
+        facts if varies => (None, Some(facts)),
+        facts if facts == Facts::default() => (None, None),
+        facts => (Some(SharedText::from_string(to_json(&facts))), None),
+    }
+}
+
+/// The values that are kept here write without fail: string keys, no foreign maps.
+pub(super) fn to_json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
+}
+
+fn encode_address(address: SocketAddr) -> Vec<u8> {
+    let mut bytes = match address.ip() {
+        IpAddr::V4(ip) => ip.octets().to_vec(),
+        IpAddr::V6(ip) => ip.octets().to_vec(),
+    };
+    bytes.extend_from_slice(&address.port().to_be_bytes());
+    bytes
+}
+
+/// The address that [`pack`] made bytes of.
+pub(super) fn decode_address(bytes: &[u8]) -> Option<SocketAddr> {
+    let (ip, port) = bytes.split_at_checked(bytes.len().checked_sub(2)?)?;
+    let port = u16::from_be_bytes(port.try_into().ok()?);
+    let ip: IpAddr = match ip.len() {
+        4 => <[u8; 4]>::try_from(ip).ok()?.into(),
+        _ => <[u8; 16]>::try_from(ip).ok()?.into(),
+    };
+    Some(SocketAddr::new(ip, port))
+}
+
+/// SQLite's integers are signed.
+pub(super) fn to_signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,91 @@
+//! Which rollups have to be written, again or for the first time.
+
+use rusqlite::{Connection, params};
+
+use crate::store::contract::RollupSpan;
+
+use super::span::{span_code, width_us};
+use crate::store::sqlite::result_row::ResultRow;
+
+/// Stands for all monitors in the table `late`.
+pub(super) const ALL_MONITORS: i64 = i64::MIN;
+
+/// Hours that one series of missed runs makes late at most: a year and a month.
+const MAX_LATE_HOURS: i64 = 24 * 396;
+
+/// Until when hours are rolled up. What comes in later than that makes its hour late.
+pub(in super::super) struct RolledUntil {
+    hour: i64,
+    sources_from: i64,
+}
+
+impl RolledUntil {
+    pub(in super::super) fn read(conn: &Connection) -> rusqlite::Result<Self> {
+        let (hour, sources_from) = rolled_range(conn, RollupSpan::Hour)?;
+        Ok(Self { hour, sources_from })
+    }
+
+    /// Notes the hours of `row`, when they were rolled up before. Hours whose results are partly gone
+    /// stay as they are.
+    pub(in super::super) fn mark_pending(&self, conn: &Connection, row: &ResultRow) -> rusqlite::Result<()> {
+        let last = row.missed.map_or(row.planned_at, |missed| missed.last_planned_at.max(row.planned_at));
+        self.mark_range(conn, (row.planned_at, last), row.monitor_id, row.location_id)
+    }
+
+    /// Notes the hour of a kept result that changed.
+    pub(in super::super) fn mark_run(
+        &self,
+        conn: &Connection,
+        planned_at: i64,
+        monitor: i64,
+        location: i64,
+    ) -> rusqlite::Result<()> {
+        self.mark_range(conn, (planned_at, planned_at), monitor, location)
+    }
+
+    fn mark_range(
+        &self,
+        conn: &Connection,
+        (first, last): (i64, i64),
+        monitor: i64,
+        location: i64,
+    ) -> rusqlite::Result<()> {
+        let width = width_us(RollupSpan::Hour);
+        if first >= self.hour {
+            return Ok(());
+        }
+        let earliest = self.sources_from.max(self.hour.saturating_sub(MAX_LATE_HOURS * width));
+        let mut hour = span_start(RollupSpan::Hour, first).max(span_start(RollupSpan::Hour, earliest));
+        while hour <= last && hour < self.hour {
+            if hour >= earliest {
+                mark_pending(conn, RollupSpan::Hour, hour, monitor, location)?;
+            }
+            hour += width;
+        }
+        Ok(())
+    }
+}
+
+/// Until when `span` is rolled up, and since when that which it is made of is complete.
+pub(in super::super) fn rolled_range(conn: &Connection, span: RollupSpan) -> rusqlite::Result<(i64, i64)> {
+    conn.prepare_cached("SELECT rolled_until, sources_from FROM spans WHERE span = ?1")?
+        .query_row([span_code(span)], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// Notes one rollup as late.
+pub(super) fn mark_pending(
+    conn: &Connection,
+    span: RollupSpan,
+    at: i64,
+    monitor: i64,
+    location: i64,
+) -> rusqlite::Result<()> {
+    conn.prepare_cached("INSERT INTO late VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING")?
+        .execute(params![span_code(span), at, monitor, location])?;
+    Ok(())
+}
+
+/// Start of the hour or day that `at` lies in.
+pub(in super::super) fn span_start(span: RollupSpan, at: i64) -> i64 {
+    at.saturating_sub(at.rem_euclid(width_us(span)))
+}

@@ -1,0 +1,136 @@
+//! The folder of one browser: its profile, home and temporary files. While the browser lives, the process that
+//! started it holds a lock beside it, so that a later one can tell whose folders nobody minds any more.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, chown};
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
+
+use super::os_user::OsUser;
+
+/// The variable that all processes of a browser have in their environment, with the name of its profile.
+pub(crate) const MARKER_VARIABLE: &str = "VIGIE_BROWSER";
+/// What names of profiles begin with; anything else in the folder is left alone.
+const PREFIX: &str = "v-";
+/// Ending of the lock of a profile.
+const LOCK_SUFFIX: &str = ".lock";
+/// Folders that a browser and its driver find there.
+const SUBDIRECTORIES: [&str; 3] = ["h", "t", "p"];
+
+/// The folder of one browser.
+#[derive(Debug)]
+pub(crate) struct BrowserProfile {
+    dir: PathBuf,
+    name: String,
+    lock: Option<Flock<File>>,
+}
+
+impl BrowserProfile {
+    /// Makes one in `house`, owned by `account`.
+    pub(crate) fn create(house: &Path, account: &OsUser) -> io::Result<Self> {
+        let token = format!("{PREFIX}{}", random_name()?);
+        let _turn = lock_root(house)?;
+        let lock = lock_file(&lock_path(house, &token), FlockArg::LockExclusiveNonblock)?;
+        let profile = Self { dir: house.join(&token), name: token, lock: Some(lock) };
+        let own = |path: &Path| chown(path, Some(account.uid), Some(account.gid));
+        DirBuilder::new().mode(0o700).create(&profile.dir)?;
+        own(&profile.dir)?;
+        for part in SUBDIRECTORIES {
+            DirBuilder::new().mode(0o700).create(profile.dir.join(part))?;
+            own(&profile.dir.join(part))?;
+        }
+        Ok(profile)
+    }
+
+    /// Those in `house` that no living process minds.
+    pub(crate) fn orphaned(house: &Path) -> io::Result<Vec<Self>> {
+        let _turn = lock_root(house)?;
+        let mut found = Vec::new();
+        for entry in fs::read_dir(house)?.flatten() {
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let token = name.strip_suffix(LOCK_SUFFIX).unwrap_or(&name).to_owned();
+            if !token.starts_with(PREFIX) || found.iter().any(|found: &Self| found.name == token) {
+                continue;
+            }
+            // A lock that somebody holds is the usual case, and not worth a word.
+            if let Ok(lock) = lock_file(&lock_path(house, &token), FlockArg::LockExclusiveNonblock) {
+                found.push(Self { dir: house.join(&token), name: token, lock: Some(lock) });
+            }
+        }
+        Ok(found)
+    }
+
+    /// What its processes have in their environment.
+    pub(crate) fn marker(&self) -> String {
+        format!("{}={}", MARKER_VARIABLE, self.name)
+    }
+
+    /// Its name, which nobody else has.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn home_dir(&self) -> PathBuf {
+        self.dir.join("h")
+    }
+
+    pub(crate) fn temp_dir(&self) -> PathBuf {
+        self.dir.join("t")
+    }
+
+    pub(crate) fn data_dir(&self) -> PathBuf {
+        self.dir.join("p")
+    }
+
+    /// Removes it with all that is in it. Its processes are gone by now.
+    pub(crate) fn remove(mut self) -> io::Result<()> {
+        match fs::remove_dir_all(&self.dir) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let lock = self.dir.with_file_name(format!("{}{LOCK_SUFFIX}", self.name));
+        fs::remove_file(lock)?;
+        self.lock = None;
+        Ok(())
+    }
+}
+
+/// Makes the folder of the profiles, when it is missing, so that nobody else writes there.
+pub(crate) fn create_root(folder: &Path, account: &OsUser) -> io::Result<()> {
+    // Another user has to get through to the own profile.
+    let mode = if account.is_current { 0o700 } else { 0o711 };
+    match DirBuilder::new().mode(mode).recursive(false).create(folder) {
+        Ok(()) => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(error),
+    }
+    let found = fs::symlink_metadata(folder)?;
+    if !found.is_dir() || found.uid() != nix::unistd::geteuid().as_raw() || found.mode() & 0o022 != 0 {
+        return Err(io::Error::other("it is not a folder that this user alone writes to"));
+    }
+    Ok(())
+}
+
+fn lock_path(house: &Path, token: &str) -> PathBuf {
+    house.join(format!("{token}{LOCK_SUFFIX}"))
+}
+
+/// Held while a profile is made or forsaken ones are looked for: between a folder and its lock is a moment.
+fn lock_root(house: &Path) -> io::Result<Flock<File>> {
+    lock_file(&house.join("turn"), FlockArg::LockExclusive)
+}
+
+fn lock_file(path: &Path, how: FlockArg) -> io::Result<Flock<File>> {
+    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    Flock::lock(file, how).map_err(|(_, errno): (File, Errno)| errno.into())
+}
+
+fn random_name() -> io::Result<String> {
+    // Short: the path of a socket below it has to fit into 107 bytes.
+    let mut bytes = [0_u8; 8];
+    aws_lc_rs::rand::fill(&mut bytes).map_err(|_| io::Error::other("no random numbers"))?;
+    Ok(format!("{:010x}", u64::from_ne_bytes(bytes) >> 24))
+}

@@ -1,0 +1,213 @@
+//! A driver with its browser: a process group of its own, of which nothing is left at the end.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Once;
+use std::time::{Duration, Instant};
+
+use nix::sys::prctl::set_child_subreaper;
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
+use nix::unistd::Pid;
+
+use super::browser_profile::{BrowserProfile, MARKER_VARIABLE};
+use super::driver_log::DriverLog;
+use super::os_user::OsUser;
+use super::procfs::{self, Process};
+
+/// Time for killed processes to be gone; they cannot refuse, but the kernel may be slow to free their memory.
+const KILL_TIMEOUT: Duration = Duration::from_secs(10);
+/// Pause between two looks at whether they are.
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
+
+/// A program with what it is started with.
+pub(crate) struct Program<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) arguments: Vec<String>,
+    /// Variables beside those that every driver has.
+    pub(crate) environment: Vec<(&'static str, String)>,
+}
+
+/// The processes of one browser.
+#[derive(Debug)]
+pub(crate) struct ProcessGroup {
+    leader: Pid,
+    marker: String,
+}
+
+impl ProcessGroup {
+    /// Starts `program` as the leader of a group, with a clean environment whose home is `profile`.
+    pub(crate) fn spawn(
+        program: &Program<'_>,
+        profile: &BrowserProfile,
+        account: &OsUser,
+        nice: u8,
+    ) -> io::Result<(Self, DriverLog)> {
+        become_subreaper();
+        let (reader, writer) = io::pipe()?;
+        let tail = DriverLog::new(reader)?;
+        let mut command = nice_command(program.path, nice);
+        command
+            .args(&program.arguments)
+            .env_clear()
+            .envs(base_environment(profile))
+            .envs(program.environment.iter().map(|(name, value)| (name, value)))
+            .current_dir(profile.temp_dir())
+            .stdin(Stdio::from(File::open("/dev/null")?))
+            .stdout(writer.try_clone()?)
+            .stderr(writer)
+            .process_group(0);
+        if !account.is_current {
+            // That drops the supplementary groups of root too.
+            command.uid(account.uid).gid(account.gid);
+        }
+        // The child is waited for below, when all that it started is gone.
+        let child = command.spawn()?;
+        drop(command);
+        let leader = Pid::from_raw(i32::try_from(child.id()).unwrap_or_default());
+        Ok((Self { leader, marker: profile.marker() }, tail))
+    }
+
+    /// How the driver ended; `None` while it runs. It stays a zombie, so that its number remains the group's.
+    pub(crate) fn exit_description(&self) -> Option<String> {
+        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+        match waitid(Id::Pid(self.leader), flags) {
+            Ok(WaitStatus::Exited(_, code)) => Some(format!("ended with code {code}")),
+            Ok(WaitStatus::Signaled(_, signal, _)) => Some(format!("was ended by {signal}")),
+            _ => None,
+        }
+    }
+
+    /// The process id of the driver, which is the id of the group.
+    pub(crate) const fn leader(&self) -> i32 {
+        self.leader.as_raw()
+    }
+
+    /// Kills the group at once; what left it is found by [`Self::end`].
+    pub(crate) fn kill(&self) {
+        // There is nothing to kill when it fails.
+        let _ = killpg(self.leader, Signal::SIGKILL);
+    }
+
+    /// Kills all of it and waits until it is gone; false when that takes too long.
+    pub(crate) fn kill_and_wait(&self) -> bool {
+        self.kill();
+        let gone = kill_all(Some(self.leader), &self.marker);
+        // Last of all, so that the number of the group was taken until here.
+        gone && wait_with_timeout(self.leader)
+    }
+}
+
+/// Kills what an earlier process of Vigie left behind of the browser with `profile`; false when it stays.
+pub(crate) fn kill_orphans(profile: &BrowserProfile) -> bool {
+    kill_all(None, &profile.marker())
+}
+
+fn kill_all(leader: Option<Pid>, marker: &str) -> bool {
+    let until = Instant::now() + KILL_TIMEOUT;
+    let own = i32::try_from(std::process::id()).unwrap_or_default();
+    // What was seen once belongs to it, also when it has lost its parent since.
+    let mut known = BTreeSet::new();
+    loop {
+        let all = procfs::list();
+        let found = procfs::browser_members(&all, leader.map(Pid::as_raw), Some(marker.as_bytes()));
+        known.extend(found.iter().map(|process| process.id));
+        let mut left = 0;
+        for process in all.iter().filter(|process| known.contains(&process.id)) {
+            let id = Pid::from_raw(process.id);
+            if Some(id) == leader && process.is_zombie {
+                continue;
+            }
+            left += 1;
+            if !process.is_zombie {
+                // It may be gone meanwhile.
+                let _ = kill(id, Signal::SIGKILL);
+            } else if process.is_child_of(own) {
+                let _ = waitpid(id, Some(WaitPidFlag::WNOHANG));
+            } else if leader.is_none() {
+                // Whoever waits for it is somebody else's business.
+                left -= 1;
+            }
+        }
+        if left == 0 {
+            reap_zombies(&all);
+            return true;
+        }
+        if Instant::now() >= until {
+            return false;
+        }
+        std::thread::sleep(POLL_INTERVAL);
+    }
+}
+
+/// Waits for a process that was killed; false when that takes too long. It shows as a zombie some time before it
+/// can be waited for: as soon as its first thread has ended.
+fn wait_with_timeout(id: Pid) -> bool {
+    let until = Instant::now() + KILL_TIMEOUT;
+    while matches!(waitpid(id, Some(WaitPidFlag::WNOHANG)), Ok(WaitStatus::StillAlive)) {
+        if Instant::now() >= until {
+            return false;
+        }
+        std::thread::sleep(POLL_INTERVAL);
+    }
+    true
+}
+
+/// Waits for those that came to this process by [`become_subreaper`] and have ended. What ends on its own together with its
+/// browser, as the watchers for crashes do, cannot be told from others any more: it has no environment then.
+fn reap_zombies(all: &[Process]) {
+    let own = i32::try_from(std::process::id()).unwrap_or_default();
+    for process in all.iter().filter(|process| process.is_zombie && process.is_child_of(own)) {
+        // Whatever this process starts itself is in its own group, or leads one.
+        if process.is_in_foreign_group() {
+            let _ = waitpid(Pid::from_raw(process.id), Some(WaitPidFlag::WNOHANG));
+        }
+    }
+}
+
+/// Makes this process the parent of those that lost theirs: somebody has to wait for what a killed driver
+/// leaves, and in a container the first process may not.
+fn become_subreaper() {
+    static ONCE: Once = Once::new();
+    // Without it zombies are left to the first process of the host.
+    ONCE.call_once(|| {
+        let _ = set_child_subreaper(true);
+    });
+}
+
+fn nice_command(program: &Path, nice: u8) -> Command {
+    let helper = Path::new("/usr/bin/nice");
+    if nice == 0 || !helper.exists() {
+        return Command::new(program);
+    }
+    let mut command = Command::new(helper);
+    command.arg("-n").arg(nice.to_string()).arg(program);
+    command
+}
+
+/// What a driver and its browser have as their environment: nothing of ours but what names the time zone and, to
+/// show windows, the display.
+fn base_environment(profile: &BrowserProfile) -> Vec<(String, std::ffi::OsString)> {
+    let home = profile.home_dir();
+    let own = |name: &str, value: &OsStr| (name.to_owned(), value.to_owned());
+    let mut all = vec![
+        own(MARKER_VARIABLE, OsStr::new(profile.name())),
+        own("PATH", OsStr::new("/usr/local/bin:/usr/bin:/bin")),
+        own("LANG", OsStr::new("C.UTF-8")),
+        own("HOME", home.as_os_str()),
+        own("XDG_CONFIG_HOME", home.join(".config").as_os_str()),
+        own("XDG_CACHE_HOME", home.join(".cache").as_os_str()),
+        own("XDG_DATA_HOME", home.join(".local").as_os_str()),
+        own("TMPDIR", profile.temp_dir().as_os_str()),
+        own("DBUS_SESSION_BUS_ADDRESS", OsStr::new("disabled:")),
+    ];
+    for name in ["TZ", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR"] {
+        all.extend(std::env::var_os(name).map(|value| (name.to_owned(), value)));
+    }
+    all
+}

@@ -1,0 +1,237 @@
+//! What is wrong with a document: where, which rule, the value given, and what to do.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::node::{Node, NodeValue, Position, SyntaxError};
+
+/// What a secret shows itself as.
+pub const MASK: &str = "********";
+
+/// Characters of a value that a message repeats at most.
+const MAX_VALUE_CHARS: usize = 60;
+
+/// The rule that a document breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ValidationErrorKind {
+    /// The text is no YAML or JSON.
+    Syntax,
+    /// There is no such field.
+    UnknownField,
+    /// The field stands there twice.
+    DuplicateField,
+    /// A required field is missing.
+    MissingField,
+    /// The value has another type than the field.
+    Type,
+    /// The value is none of those allowed.
+    Choice,
+    /// The number is outside its bounds.
+    Range,
+    /// The text or list is too long or too short.
+    Length,
+    /// The text is not of the form that the field wants.
+    Format,
+    /// The field may not be set here.
+    ReadOnly,
+    /// The value does not go with another field, or with what is known of the account.
+    Conflict,
+    /// A masked secret stands where its value is needed, or a secret could not be read.
+    Secret,
+}
+
+impl ValidationErrorKind {
+    /// The stable word for this rule.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Syntax => "syntax",
+            Self::UnknownField => "unknown",
+            Self::DuplicateField => "duplicate",
+            Self::MissingField => "missing",
+            Self::Type => "type",
+            Self::Choice => "choice",
+            Self::Range => "range",
+            Self::Length => "length",
+            Self::Format => "format",
+            Self::ReadOnly => "read_only",
+            Self::Conflict => "conflict",
+            Self::Secret => "secret",
+        }
+    }
+}
+
+/// One fault of a document or settings file. Its text is `file:line:column: message`, with the hint on a
+/// line of its own; parts that are not known are left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ValidationError {
+    /// The file that it stands in.
+    pub file: Option<Arc<str>>,
+    /// Where in its text.
+    pub position: Position,
+    /// The field, from the outermost to the inner one, such as `api_steps[0].url`; empty for the whole.
+    pub path: String,
+    /// The rule that is broken.
+    pub kind: ValidationErrorKind,
+    /// The value given, shortened; `********` when it is a secret.
+    pub value: Option<String>,
+    /// One sentence without a full stop.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl ValidationError {
+    /// A fault of the field `path` at `place`.
+    pub fn new(
+        rule: ValidationErrorKind,
+        path: impl Into<String>,
+        place: Position,
+        message: impl Into<String>,
+    ) -> Self {
+        Self {
+            file: None,
+            position: place,
+            path: path.into(),
+            kind: rule,
+            value: None,
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    /// The same fault with the value that was given.
+    #[must_use]
+    pub fn with_value(mut self, given: impl Into<String>) -> Self {
+        self.value = Some(given.into());
+        self
+    }
+
+    /// The same fault with advice.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same fault in `file`.
+    #[must_use]
+    pub fn with_file(mut self, file: &Arc<str>) -> Self {
+        self.file = Some(Arc::clone(file));
+        self
+    }
+
+    /// The outermost field, as legacy messages name it; empty for the whole.
+    #[must_use]
+    pub fn root_field(&self) -> &str {
+        self.path.split(['.', '[']).next().unwrap_or_default()
+    }
+
+    /// Status and message of the legacy API (behaviour.md 2): 64 for a missing field, 66 for a value
+    /// outside its rule.
+    #[must_use]
+    pub fn to_legacy(&self) -> (u16, String) {
+        let field = if self.path.is_empty() { "body" } else { self.root_field() };
+        match self.kind {
+            ValidationErrorKind::MissingField => (64, format!("Missing {field}")),
+            _ => (66, format!("Invalid {field}")),
+        }
+    }
+}
+
+impl From<SyntaxError> for ValidationError {
+    fn from(error: SyntaxError) -> Self {
+        Self::new(ValidationErrorKind::Syntax, "", error.position, error.message)
+    }
+}
+
+impl fmt::Display for ValidationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.file, self.position.is_known()) {
+            (Some(file), true) => write!(f, "{file}:{}:{}: ", self.position.line, self.position.column)?,
+            (Some(file), false) => write!(f, "{file}: ")?,
+            (None, true) => write!(f, "{}:{}: ", self.position.line, self.position.column)?,
+            (None, false) => {}
+        }
+        f.write_str(&self.message)?;
+        match &self.hint {
+            Some(hint) => write!(f, "\n  hint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for ValidationError {}
+
+/// `value` as messages repeat it: shortened, the kind of a container instead of its content.
+#[must_use]
+pub fn display_value(node: &Node) -> String {
+    match &node.value {
+        NodeValue::Null => "null".to_owned(),
+        NodeValue::Bool(flag) => flag.to_string(),
+        NodeValue::Int(number) => number.to_string(),
+        NodeValue::Float(number) => number.to_string(),
+        NodeValue::Text(text) => truncate_value(text),
+        NodeValue::List(_) => "a list".to_owned(),
+        NodeValue::Map(_) => "a map".to_owned(),
+    }
+}
+
+/// `text`, cut to what fits in a message.
+#[must_use]
+pub fn truncate_value(text: &str) -> String {
+    let cut: String =
+        text.chars().take(MAX_VALUE_CHARS).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if cut.len() < text.len() { format!("{cut}…") } else { cut }
+}
+
+/// The known name that is nearest to `name`, when one is near enough to be meant.
+#[must_use]
+pub fn closest_match<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if name.len() > MAX_VALUE_CHARS {
+        // Longer than any name that there is; comparing would take its length squared.
+        return None;
+    }
+    let folded = name.to_lowercase().replace('-', "_");
+    known
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(&folded, &candidate.replace('-', "_")), candidate))
+        .filter(|(likeness, _)| *likeness > 0.84)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_reads_as_file_line_column_message_and_hint() {
+        let place = Position { line: 3, column: 7 };
+        let fault = ValidationError::new(
+            ValidationErrorKind::UnknownField,
+            "intervall",
+            place,
+            "`intervall` is no field",
+        );
+        let fault = fault.with_file(&"a.yaml".into()).with_hint("did you mean `interval`?");
+        assert_eq!(
+            fault.to_string(),
+            "a.yaml:3:7: `intervall` is no field\n  hint: did you mean `interval`?"
+        );
+    }
+
+    #[test]
+    fn a_long_value_is_cut_and_stays_on_one_line() {
+        let shown = truncate_value(&"x\n".repeat(100));
+        assert_eq!(shown.chars().count(), MAX_VALUE_CHARS + 1);
+        assert!(!shown.contains('\n'));
+    }
+
+    #[test]
+    fn the_nearest_name_is_near() {
+        assert_eq!(closest_match("intervall", ["name", "interval"]), Some("interval"));
+        assert_eq!(closest_match("time-out", ["note", "timeout"]), Some("timeout"));
+        assert_eq!(closest_match("colour", ["name", "interval"]), None);
+    }
+}

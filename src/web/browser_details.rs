@@ -1,0 +1,94 @@
+//! What a browser reported of a script: measures, actions, waterfall and console of each step.
+
+use std::fmt::Write;
+
+use super::html::{escape, format_duration};
+use super::waterfall::render_waterfall;
+use crate::service::details::{BrowserStepView, BrowserView, Metric, StepView};
+
+/// Objects of a step that are shown; the rest is in the record below.
+const MAX_OBJECTS: usize = 100;
+/// Lines of the console that are shown of a step.
+const MAX_CONSOLE_LINES: usize = 20;
+
+/// A step; nothing of one without a browser. Writing into a string cannot fail, here and below.
+pub(super) fn render_step(out: &mut String, step: &StepView<'_>) {
+    let Some(browser) = &step.browser else { return };
+    let _ = write!(out, "<h2>Step {} <small>{}", step.number, escape(step.name));
+    if !browser.title.is_empty() {
+        let _ = write!(out, " — {}", escape(browser.title));
+    }
+    out.push_str("</small></h2>");
+    if let Some(measures) = &browser.measures {
+        let words: Vec<_> = measures.iter().map(capitalized_metric).collect();
+        let _ = write!(out, "<p>{}</p>", words.join(" · "));
+    }
+    out.push_str("<p>");
+    for action in &browser.actions {
+        let word = if action.passed { "ok" } else { "error" };
+        let after = if action.skipped { "skipped".to_owned() } else { format_duration(action.total_us) };
+        let _ = write!(out, r#"<span class="pill s-{word}">{} {after}</span> "#, escape(action.name));
+    }
+    out.push_str("</p>");
+    render_requests(out, browser);
+    render_console(out, browser);
+}
+
+/// A measure as it stands at the beginning of a sentence.
+fn capitalized_metric(measure: &Metric) -> String {
+    let words = measure.format(format_duration);
+    let mut letters = words.chars();
+    letters.next().map_or(String::new(), |first| format!("{}{}", first.to_uppercase(), letters.as_str()))
+}
+
+fn render_requests(out: &mut String, step: &BrowserStepView<'_>) {
+    if step.objects.is_empty() {
+        return;
+    }
+    render_waterfall(out, step.objects.get(..MAX_OBJECTS).unwrap_or(&step.objects));
+    let more = step.hidden_objects(MAX_OBJECTS);
+    if more > 0 {
+        let _ = write!(out, "<p>{more} more requests stand in the record below, or were only counted.</p>");
+    }
+}
+
+fn render_console(out: &mut String, step: &BrowserStepView<'_>) {
+    if step.console.is_empty() {
+        return;
+    }
+    out.push_str(r#"<div class="scroll"><table class="rows"><thead><tr><th>Console</th><th>From</th><th>Text</th></tr></thead><tbody>"#);
+    for line in step.console.iter().take(MAX_CONSOLE_LINES) {
+        let word = if line.is_error { "error" } else { "warning" };
+        let _ = write!(
+            out,
+            r#"<tr><td><span class="pill s-{word}">{}</span></td><td class="reason">{}</td><td class="reason">{}</td></tr>"#,
+            escape(line.level),
+            escape(&line.source_location),
+            escape(line.text)
+        );
+    }
+    out.push_str("</tbody></table></div>");
+}
+
+/// The browser, in a sentence.
+pub(super) fn render_browser(out: &mut String, browser: &BrowserView<'_>) {
+    let _ = write!(
+        out,
+        "<p>Played in {} {} by {}, page {}×{}",
+        escape(browser.name),
+        escape(browser.version),
+        escape(browser.driver),
+        browser.width,
+        browser.height
+    );
+    if let Some(device) = browser.device {
+        let _ = write!(out, " as `{}`", escape(device));
+    }
+    if let Some(mib) = browser.memory_mib {
+        let _ = write!(out, ", at most {mib} MiB of memory");
+    }
+    if let Some(id) = browser.trace_id {
+        let _ = write!(out, "; trace {}", escape(id));
+    }
+    out.push_str(".</p>");
+}

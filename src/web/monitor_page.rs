@@ -1,0 +1,179 @@
+//! The page of one monitor: what it is, and its last results.
+
+use std::fmt::Write;
+
+use axum::Extension;
+use axum::extract::{Path, State};
+use axum::response::{Html, IntoResponse, Response};
+
+use super::html::{escape, format_ago, format_duration, format_time, render_document};
+use super::page_auth::Viewer;
+use super::page_state::PageState;
+use super::phase_bar::{phase_bar, phase_legend};
+use super::responses::{not_found, store_unavailable};
+use crate::domain::{
+    CheckResult, Location, LocationId, LocationMode, MonitorId, PaginatedResults, Pagination, ResultFilter,
+    StoreError, Timestamp, format_peer,
+};
+use crate::schema::{Monitor, Origin};
+use crate::service::details::deciding_reason;
+
+/// Results on the page.
+const MAX_RESULTS: u32 = 50;
+
+/// `GET /monitors/{id}`
+pub(super) async fn get_page(
+    State(site): State<PageState>,
+    Extension(Viewer { account, .. }): Extension<Viewer>,
+    Path(id): Path<String>,
+) -> Response {
+    let monitor = id.parse().ok().and_then(|id| site.queries.monitor(MonitorId(id)));
+    let monitor = monitor.filter(|monitor| account.is_none_or(|customer| monitor.customer == customer));
+    let Some(monitor) = monitor else { return not_found("There is no monitor with this id") };
+    match render(&site, &monitor).await {
+        Ok(html) => html.into_response(),
+        Err(error) => store_unavailable(&error),
+    }
+}
+
+async fn render(site: &PageState, monitor: &Monitor) -> Result<Html<String>, StoreError> {
+    let filter = ResultFilter { monitors: vec![monitor.id], ..ResultFilter::default() };
+    let page = site.queries.results(filter, Pagination { limit: MAX_RESULTS, offset: 0 }).await?;
+    let name = escape(monitor.name());
+    let mut body = format!("<h1>{name}</h1>{}", render_facts(monitor, site));
+    body.push_str(&render_outcome_strip(&page));
+    body.push_str(&render_results(
+        &page,
+        &ResultColumns::for_page(&page, monitor, site.queries.locations()),
+        site.clock.now(),
+    ));
+    Ok(render_document(&format!("{} · Vigie", monitor.name()), &body))
+}
+
+fn render_facts(monitor: &Monitor, site: &PageState) -> String {
+    let now = site.clock.now();
+    let key = match &monitor.origin {
+        Origin::File { key } | Origin::Applied { key } => key.to_string(),
+        Origin::Api => "–".to_owned(),
+    };
+    let retry = if monitor.document.settings().schedule.retry_on_failure {
+        "a failure is tried again"
+    } else {
+        "no retry"
+    };
+    let pairs = [
+        ("Id", monitor.id.to_string()),
+        ("Key", key),
+        ("Type", monitor.monitor_type().to_string()),
+        ("Target", display_target(monitor)),
+        ("Every", format!("{} min", monitor.interval().as_secs() / 60)),
+        ("Timeout", format!("{} s, {retry}", monitor.timeout().as_secs())),
+        ("State", site.queries.overall_health(monitor, now).as_str().replace('_', " ")),
+        ("Enabled", if monitor.enabled() { "yes" } else { "no" }.to_owned()),
+        ("Paused", monitor.paused_until(now).map(pause_text).unwrap_or_default()),
+        ("Version", format!("{} of {} UTC", monitor.revision, format_time(monitor.modified_at))),
+        ("Note", monitor.document.note().to_owned()),
+    ];
+    let mut out = String::from(r#"<dl class="facts">"#);
+    for (name, value) in pairs.iter().filter(|(_, value)| !value.is_empty()) {
+        let _ = write!(out, "<div><dt>{name}</dt><dd>{}</dd></div>", escape(value));
+    }
+    out.push_str("</dl>");
+    out
+}
+
+fn pause_text(until: Timestamp) -> String {
+    format!("until {} UTC", format_time(until))
+}
+
+/// What is watched, without a login that stands in the URL.
+fn display_target(monitor: &Monitor) -> String {
+    if let Some(text) = monitor.document.url() {
+        let Ok(mut url) = url::Url::parse(text) else { return String::new() };
+        // Only a URL without a host refuses, and that one holds no login.
+        let _ = url.set_username("");
+        let _ = url.set_password(None);
+        return url.to_string();
+    }
+    let host = monitor.document.hostname().unwrap_or_default();
+    match monitor.document.port() {
+        None => host.to_owned(),
+        Some(port) => format!("{host}:{port}"),
+    }
+}
+
+/// One small box a result, oldest first.
+fn render_outcome_strip(page: &PaginatedResults) -> String {
+    let mut out = String::from(r#"<div class="strip" aria-hidden="true">"#);
+    for result in page.results.iter().rev() {
+        let (word, at) = (result.outcome, format_time(result.planned_at));
+        let _ = write!(out, r#"<i class="s-{word}" title="{at} {word}"></i>"#);
+    }
+    out.push_str("</div>");
+    out
+}
+
+/// What stands in the lines beside what is of each check.
+struct ResultColumns<'a> {
+    /// The locations with a name; `None` where all results are of one location.
+    locations: Option<&'a [Location]>,
+    /// Whether the time from plan to start is lateness: locations that take turns wait for theirs.
+    shows_lateness: bool,
+}
+
+impl<'a> ResultColumns<'a> {
+    fn for_page(page: &PaginatedResults, monitor: &Monitor, locations: &'a [Location]) -> Self {
+        let first = page.results.first().map(|result| result.location_id);
+        let several = page.results.iter().any(|result| Some(result.location_id) != first);
+        let turns = monitor.document.settings().location_mode == LocationMode::RoundRobin;
+        Self { locations: several.then_some(locations), shows_lateness: !turns }
+    }
+
+    /// The cell that names the location.
+    fn location_cell(&self, id: LocationId) -> String {
+        let Some(locations) = self.locations else { return String::new() };
+        let known = locations.iter().find(|location| location.id == id);
+        let name = known.map_or_else(|| id.to_string(), |location| location.name.clone());
+        format!("<td>{}</td>", escape(&name))
+    }
+}
+
+fn render_results(page: &PaginatedResults, columns: &ResultColumns<'_>, now: Timestamp) -> String {
+    if page.results.is_empty() {
+        return r#"<p class="notice">No run was recorded yet.</p>"#.to_owned();
+    }
+    let mut out = format!(
+        r#"<h2>Last {} of {} results</h2><div class="scroll"><table class="rows"><thead><tr><th>Outcome</th><th>Planned</th><th></th>{}<th class="n">Late</th><th class="n">Duration</th><th>Phases</th><th class="n">Attempts</th><th>Address</th><th>Reason</th></tr></thead><tbody>"#,
+        page.results.len(),
+        page.total,
+        if columns.locations.is_some() { "<th>Location</th>" } else { "" }
+    );
+    for result in &page.results {
+        out.push_str(&render_result_row(result, columns, now));
+    }
+    out.push_str("</tbody></table></div>");
+    out.push_str(&phase_legend(page.results.iter().map(CheckResult::phases)));
+    out
+}
+
+fn render_result_row(result: &CheckResult, columns: &ResultColumns<'_>, now: Timestamp) -> String {
+    let (word, id) = (result.outcome, result.check_id);
+    let late = result
+        .lateness()
+        .filter(|_| columns.shows_lateness)
+        .map(|late| format_duration(u64::try_from(late.as_micros()).unwrap_or(u64::MAX)));
+    let total = if result.total_us > 0 { format_duration(result.total_us) } else { String::new() };
+    let reasons =
+        if result.reasons.len() > 1 { result.reasons.join(" · ") } else { deciding_reason(result) };
+    let attempts = if result.attempts.is_empty() { String::new() } else { result.attempts.len().to_string() };
+    format!(
+        r#"<tr><td><span class="pill s-{word}">{word}</span></td><td><a href="/results/{id}">{}</a></td><td>{}</td>{}<td class="n" data-h="late">{}</td><td class="n" data-h="took">{total}</td><td>{}</td><td class="n" data-h="attempts">{attempts}</td><td>{}</td><td class="reason">{}</td></tr>"#,
+        format_time(result.planned_at),
+        format_ago(result.planned_at, now),
+        columns.location_cell(result.location_id),
+        late.unwrap_or_default(),
+        phase_bar(&result.phases()),
+        result.address.map(format_peer).unwrap_or_default(),
+        escape(&reasons)
+    )
+}

@@ -1,0 +1,59 @@
+//! The page of one result: all that is kept of a check, as the API shows it.
+
+use std::fmt::Write;
+
+use axum::Extension;
+use axum::extract::{Path, State};
+use axum::response::{Html, IntoResponse, Response};
+
+use super::captures::render_captures;
+use super::details::render_details;
+use super::html::{escape, format_time, render_document};
+use super::page_auth::Viewer;
+use super::page_state::PageState;
+use super::responses::{not_found, store_unavailable};
+use super::result_lookup::find_result;
+use crate::domain::CheckResult;
+use crate::service::details::deciding_reason;
+
+/// `GET /results/{id}`
+pub(super) async fn get_page(
+    State(site): State<PageState>,
+    Extension(audience): Extension<Viewer>,
+    Path(id): Path<String>,
+) -> Response {
+    match find_result(&site, audience, &id).await {
+        Ok(Some(result)) => render(&result, audience).into_response(),
+        Ok(None) => not_found("There is no result with this id"),
+        Err(error) => store_unavailable(&error),
+    }
+}
+
+fn render(result: &CheckResult, audience: Viewer) -> Html<String> {
+    let (name, word, monitor) = (escape(&result.monitor_name), result.outcome, result.monitor_id);
+    let (planned, why) = (format_time(result.planned_at), deciding_reason(result));
+    let mut body = format!(
+        r#"<h1>{name} <small>{planned} UTC</small></h1><p><span class="pill s-{word}">{word}</span> {} <a href="/monitors/{monitor}">All results</a></p>"#,
+        escape(&why)
+    );
+    body.push_str(&render_details(&result.details));
+    if audience.can_see_captures {
+        render_captures(&mut body, result);
+    }
+    // Only numbers and texts are in it: nothing that JSON cannot hold.
+    let text = serde_json::to_string_pretty(result).unwrap_or_default();
+    let _ = write!(body, r#"<pre class="record">{}</pre>"#, escape(&text));
+    render_document(&format!("{} · Vigie", result.monitor_name), &body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::service::details::sample_result;
+
+    #[test]
+    fn the_page_of_a_browser_script_shows_its_steps_and_all_that_the_browser_saw() {
+        let html = render_details(&sample_result::sample_result().details);
+        insta::assert_snapshot!(html.replace("><", ">\n<"));
+    }
+}

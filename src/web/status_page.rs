@@ -1,0 +1,246 @@
+//! The status page: how many monitors stand where, and each of them, those that need a look first.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::State;
+use axum::http::Uri;
+use axum::response::{Html, IntoResponse, Response};
+
+use super::html::{escape, format_ago, format_duration, format_span, format_time, render_document};
+use super::page_auth::Viewer;
+use super::page_state::PageState;
+use super::phase_bar::{phase_bar, phase_legend};
+use super::responses::store_unavailable;
+use crate::domain::{CustomerId, MonitorType, StoreError, Timestamp};
+use crate::schema::Monitor;
+use crate::service::details::deciding_reason;
+use crate::service::{MonitorStatus, OverallHealth, StatusBoard, StatusPage, StatusQuery, StatusRow};
+
+/// Monitors on one page.
+const PAGE_ROWS: usize = 50;
+
+/// What the reader asked for. Words that mean nothing here are ignored: a page is not an API.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct StatusPageQuery {
+    standing: Option<MonitorStatus>,
+    kind: Option<MonitorType>,
+    text: String,
+    page: usize,
+}
+
+/// `GET /?standing=&type=&q=&page=`
+pub(super) async fn get_page(
+    State(site): State<PageState>,
+    Extension(Viewer { account, .. }): Extension<Viewer>,
+    uri: Uri,
+) -> Response {
+    match render(&site, account, StatusPageQuery::from_uri(&uri)).await {
+        Ok(html) => html.into_response(),
+        Err(error) => store_unavailable(&error),
+    }
+}
+
+async fn render(
+    site: &PageState,
+    account: Option<CustomerId>,
+    wish: StatusPageQuery,
+) -> Result<Html<String>, StoreError> {
+    let now = site.clock.now();
+    let mut board = site.queries.status_board(now).await?;
+    if let Some(customer) = account {
+        board = Arc::new(board.for_customer(customer));
+    }
+    let query = StatusQuery {
+        standing: wish.standing,
+        kind: wish.kind,
+        text: wish.text.clone(),
+        limit: PAGE_ROWS,
+        offset: (wish.page - 1).saturating_mul(PAGE_ROWS),
+    };
+    let rows = site.queries.status_rows(&board, &query).await?;
+    let failing = board.counts().iter().find(|(s, _)| s.as_str() == "error").map_or(0, |(_, count)| *count);
+    let title = if failing > 0 { format!("({failing}) Vigie") } else { "Vigie".to_owned() };
+    let names: Vec<_> = site.queries.locations().iter().map(|location| location.name.as_str()).collect();
+    let names = names.join(", ");
+    let from = escape(&names);
+    let mut body = format!("<h1>Monitors <small>checked from {from}, {} UTC</small></h1>", format_time(now));
+    body.push_str(&render_tiles(&board, &wish));
+    body.push_str(&render_filter_form(&wish));
+    let situation = |monitor: &Monitor| site.queries.overall_health(monitor, now);
+    body.push_str(&render_rows(&board, &rows, &situation, now));
+    body.push_str(&render_pager(&wish, rows.count));
+    Ok(render_document(&title, &body))
+}
+
+impl StatusPageQuery {
+    fn from_uri(uri: &Uri) -> Self {
+        let mut wish = Self { page: 1, ..Self::default() };
+        for (name, value) in url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
+            match &*name {
+                "standing" => wish.standing = MonitorStatus::parse(&value),
+                "type" => wish.kind = MonitorType::from_name(&value),
+                "q" => wish.text = value.trim().chars().take(255).collect(),
+                "page" => wish.page = value.parse().unwrap_or(1).max(1),
+                _ => {}
+            }
+        }
+        wish
+    }
+
+    /// The address of this wish, ready for an attribute.
+    fn to_href(&self) -> String {
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        let parts = [
+            ("standing", self.standing.map(|standing| standing.as_str().to_owned())),
+            ("type", self.kind.map(|kind| kind.name().to_owned())),
+            ("q", Some(self.text.clone()).filter(|text| !text.is_empty())),
+            ("page", Some(self.page.to_string()).filter(|_| self.page > 1)),
+        ];
+        for (name, value) in parts {
+            if let Some(value) = value {
+                query.append_pair(name, &value);
+            }
+        }
+        match query.finish() {
+            query if query.is_empty() => "/".to_owned(),
+            query => format!("/?{}", escape(&query)),
+        }
+    }
+}
+
+fn render_tiles(board: &StatusBoard, wish: &StatusPageQuery) -> String {
+    let mut out = String::from(r#"<nav class="tiles">"#);
+    let mut tile = |standing: Option<MonitorStatus>, count: usize| {
+        let name = standing.map_or("all", MonitorStatus::as_str);
+        let current = if wish.standing == standing { r#" aria-current="page""# } else { "" };
+        let href = StatusPageQuery { standing, page: 1, ..wish.clone() }.to_href();
+        let _ = write!(out, r#"<a class="tile s-{name}" href="{href}"{current}><b>{count}</b>{name}</a>"#);
+    };
+    tile(None, board.len());
+    for (standing, count) in board.counts() {
+        if count > 0 || wish.standing == Some(standing) {
+            tile(Some(standing), count);
+        }
+    }
+    out.push_str("</nav>");
+    out
+}
+
+fn render_filter_form(wish: &StatusPageQuery) -> String {
+    let mut out = String::from(r#"<form class="filter" action="/" method="get">"#);
+    if let Some(standing) = wish.standing {
+        let _ = write!(out, r#"<input type="hidden" name="standing" value="{}">"#, standing.as_str());
+    }
+    let text = escape(&wish.text);
+    let _ = write!(
+        out,
+        r#"<label>Name <input type="search" name="q" value="{text}" maxlength="255"></label> <label>Type <select name="type"><option value="">all</option>"#
+    );
+    for kind in MonitorType::ALL {
+        let selected = if wish.kind == Some(*kind) { " selected" } else { "" };
+        let _ = write!(out, "<option{selected}>{kind}</option>");
+    }
+    out.push_str("</select></label> <button>Show</button></form>");
+    out
+}
+
+fn render_rows(
+    board: &StatusBoard,
+    page: &StatusPage,
+    situation: &dyn Fn(&Monitor) -> OverallHealth,
+    now: Timestamp,
+) -> String {
+    if board.is_empty() {
+        return r#"<p class="notice">There are no monitors yet. Put a file into the monitors folder, or make one with <code>vigie apply</code> or the <a href="/api/v3/docs">API</a>; it shows here as soon as it is there.</p>"#.to_owned();
+    }
+    if page.rows.is_empty() {
+        return r#"<p class="notice">No monitor fits. <a href="/">Show all</a></p>"#.to_owned();
+    }
+    let mut out = String::from(
+        r#"<div class="scroll"><table class="rows"><thead><tr><th>State</th><th>Monitor</th><th>Type</th><th>Last run</th><th class="n">Duration</th><th>Phases</th><th>Reason</th><th>Since</th></tr></thead><tbody>"#,
+    );
+    for row in &page.rows {
+        out.push_str(&render_row(row, situation(&row.monitor), now));
+    }
+    out.push_str("</tbody></table></div>");
+    out.push_str(&phase_legend(page.rows.iter().filter_map(|row| Some(row.last_result.as_ref()?.phases()))));
+    out
+}
+
+fn render_row(row: &StatusRow, situation: OverallHealth, now: Timestamp) -> String {
+    let (id, name, kind) = (row.monitor.id, escape(row.monitor.name()), row.monitor.monitor_type());
+    let word = row.status.as_str();
+    let news = if situation.is_failing() {
+        format!(" <small>{}</small>", situation.as_str())
+    } else {
+        String::new()
+    };
+    let mut out = format!(
+        r#"<tr><td><span class="pill s-{word}">{word}</span>{news}</td><td><a href="/monitors/{id}">{name}</a></td><td>{kind}</td>"#
+    );
+    let rest = row.monitor.paused_until(now).filter(|_| row.status == MonitorStatus::Paused);
+    let rest = rest
+        .map(|until| format!("until {} UTC, {} from now", format_time(until), format_span(until.since(now))));
+    if let Some(state) = &row.state {
+        let total = if state.total_us > 0 { format_duration(state.total_us) } else { String::new() };
+        let bar = row.last_result.as_ref().map(|last| phase_bar(&last.phases())).unwrap_or_default();
+        let reason = row.last_result.as_ref().map_or_else(|| state.status.text().to_owned(), deciding_reason);
+        let reason = rest.unwrap_or(reason);
+        let (last, since) = (format_ago(state.planned_at, now), format_span(now.since(state.since)));
+        let _ = write!(
+            out,
+            r#"<td>{last}</td><td class="n" data-h="took">{total}</td><td>{bar}</td><td class="reason">{}</td><td data-h="since">{since}</td></tr>"#,
+            escape(&reason)
+        );
+    } else {
+        let rest = rest.unwrap_or_default();
+        let _ = write!(out, r#"<td>–</td><td></td><td></td><td class="reason">{rest}</td><td></td></tr>"#);
+    }
+    out
+}
+
+fn render_pager(wish: &StatusPageQuery, count: usize) -> String {
+    let pages = count.div_ceil(PAGE_ROWS).max(1);
+    if pages == 1 && wish.page == 1 {
+        return String::new();
+    }
+    let link = |page: usize, text: &str| {
+        let href = StatusPageQuery { page, ..wish.clone() }.to_href();
+        format!(r#"<a href="{href}">{text}</a>"#)
+    };
+    let mut out = String::from(r#"<nav class="pager">"#);
+    if wish.page > 1 {
+        out.push_str(&link((wish.page - 1).min(pages), "← before"));
+    }
+    let _ = write!(out, "<span>page {} of {pages}, {count} monitors</span>", wish.page);
+    if wish.page < pages {
+        out.push_str(&link(wish.page + 1, "next →"));
+    }
+    out.push_str("</nav>");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wish_survives_its_address() {
+        let address = "/?standing=error&type=website-ssl&q=a+%26+b&page=3";
+        let wish = StatusPageQuery::from_uri(&address.parse().unwrap());
+        assert_eq!((wish.text.as_str(), wish.page), ("a & b", 3));
+        assert_eq!(wish.to_href().replace("&amp;", "&"), address);
+        assert_eq!(StatusPageQuery::from_uri(&"/?page=0&standing=odd".parse().unwrap()).to_href(), "/");
+    }
+
+    #[test]
+    fn the_last_page_has_no_next() {
+        let wish = |page| StatusPageQuery { page, ..StatusPageQuery::default() };
+        assert_eq!(render_pager(&wish(1), PAGE_ROWS), "");
+        assert!(render_pager(&wish(1), PAGE_ROWS + 1).contains("/?page=2"));
+        assert!(!render_pager(&wish(2), PAGE_ROWS + 1).contains("page=3"));
+        assert!(render_pager(&wish(900), PAGE_ROWS + 1).contains("/?page=2"));
+    }
+}

@@ -1,0 +1,103 @@
+//! The objects of a page as a waterfall.
+
+use std::fmt::Write;
+
+use super::html::{escape, format_duration};
+use super::phase_bar::phase_legend;
+use crate::service::details::{ObjectChangeView, ObjectView, PageView, waterfall_span};
+
+/// Objects that are shown; the rest is in the record below.
+const MAX_OBJECTS: usize = 200;
+/// Width of the waterfall in its own units.
+const WIDTH: f64 = 300.0;
+/// Bars above zero stay visible.
+const MIN_BAR_WIDTH: f64 = 1.5;
+
+/// A page: its sums, its changes, its objects. Writing into a string cannot fail, here and below.
+pub(super) fn render_page_objects(out: &mut String, page: &PageView<'_>) {
+    let _ = write!(
+        out,
+        "<h2>Page <small>{} objects, {} bytes in {}; {} failed, {} of other sites{}</small></h2>",
+        page.objects.len(),
+        page.bytes,
+        format_duration(page.total_us),
+        page.failed,
+        page.third_party,
+        match page.unlisted {
+            0 => String::new(),
+            more => format!("; {more} more were found and not loaded"),
+        }
+    );
+    render_changes(out, &page.changes);
+    if page.objects.is_empty() {
+        out.push_str("<p>Nothing was found in it to load.</p>");
+        return;
+    }
+    render_waterfall(out, page.objects.get(..MAX_OBJECTS).unwrap_or(&page.objects));
+    if page.objects.len() > MAX_OBJECTS {
+        let _ = write!(out, "<p>{} more stand in the record below.</p>", page.objects.len() - MAX_OBJECTS);
+    }
+    out.push_str(&phase_legend(page.objects.iter().map(|object| object.phases)));
+}
+
+/// The waterfall of `shown`.
+pub(super) fn render_waterfall(out: &mut String, shown: &[ObjectView<'_>]) {
+    out.push_str(
+        r#"<div class="scroll"><table class="rows"><thead><tr><th>Loaded</th><th class="n">Took</th><th class="n">Bytes</th><th>Status</th><th>Object</th></tr></thead><tbody>"#,
+    );
+    let span = waterfall_span(shown);
+    for one in shown {
+        render_object(out, one, span);
+    }
+    out.push_str("</tbody></table></div>");
+}
+
+fn render_changes(out: &mut String, changes: &[ObjectChangeView<'_>]) {
+    if changes.is_empty() {
+        return;
+    }
+    out.push_str("<ul>");
+    for change in changes {
+        let _ = write!(out, "<li>{}</li>", change.format(&escape(change.url), |bytes| bytes.to_string()));
+    }
+    out.push_str("</ul>");
+}
+
+fn render_object(out: &mut String, object: &ObjectView<'_>, span: u64) {
+    let (word, text) = match (&object.reason, object.http_status) {
+        (Some(_), None) => ("error", "no answer".to_owned()),
+        (Some(_), Some(status)) => ("error", status.to_string()),
+        (None, _) if object.blocked => ("unknown", "blocked".to_owned()),
+        (None, status) => ("ok", status.unwrap_or_default().to_string()),
+    };
+    let site = if object.third_party { " <small>other site</small>" } else { "" };
+    let why = object.reason.as_ref().map(|reason| format!("<br>{}", escape(reason)));
+    let _ = write!(
+        out,
+        r#"<tr><td>{}</td><td class="n" data-h="took">{}</td><td class="n" data-h="bytes">{}</td><td><span class="pill s-{word}">{text}</span></td><td class="reason">{}{site}{}</td></tr>"#,
+        render_bar(object, span),
+        format_duration(object.total_us),
+        object.bytes,
+        escape(object.url),
+        why.unwrap_or_default()
+    );
+}
+
+/// The phases of an object where they lie in the time of the page.
+fn render_bar(object: &ObjectView<'_>, span: u64) -> String {
+    let scale = WIDTH / span as f64;
+    let mut out = format!(
+        r#"<svg class="fall" viewBox="0 0 {WIDTH} 12" preserveAspectRatio="none" role="img"><title>from {} to {}</title>"#,
+        format_duration(object.started_us),
+        format_duration(object.started_us + object.total_us)
+    );
+    let mut x = object.started_us as f64 * scale;
+    for (phase, micros) in object.phases.iter().filter(|&(_, micros)| micros > 0) {
+        let width = (f64::from(micros) * scale).max(MIN_BAR_WIDTH);
+        let _ =
+            write!(out, r#"<rect class="p-{}" x="{x:.1}" width="{width:.1}" height="12"/>"#, phase.name());
+        x += width;
+    }
+    out.push_str("</svg>");
+    out
+}

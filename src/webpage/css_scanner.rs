@@ -1,0 +1,290 @@
+//! What a style sheet names: `@import`, fonts, and the `url()`s of its rules (CSS Syntax 3).
+
+use std::sync::Arc;
+
+use cssparser::{ParseError, Parser, Token};
+use url::Url;
+
+use super::media_query;
+use super::object_queue::{FoundObject, PageObjectQueue, ScanContext};
+use crate::domain::PageObjectKind;
+
+/// Style sheets that import each other at most, one above the other.
+const MAX_IMPORT_DEPTH: u8 = 5;
+/// Blocks and functions within each other that are looked into.
+const MAX_BLOCK_DEPTH: u8 = 32;
+
+type NestedResult = Result<(), ParseError<()>>;
+
+/// Adds what the style sheet `found` names, whose text is `css` and which came from `url` in the end.
+pub fn scan_css(css: &str, found: &FoundObject, url: &Url, finds: &mut PageObjectQueue) {
+    if found.applies {
+        let by = Arc::new(url.clone());
+        let within = ScanContext { by, frames: found.frames, imports: found.imports + 1 };
+        scan_nested_css(css, url, &within, finds);
+    }
+}
+
+/// The same for a sheet, or the declarations of a `style` attribute, within a document.
+pub(super) fn scan_nested_css(css: &str, base: &Url, within: &ScanContext, finds: &mut PageObjectQueue) {
+    let mut sheet = CssScanner { base, within, finds, imports_over: false };
+    sheet.scan_block(&mut Parser::new(css), 0, true);
+}
+
+struct CssScanner<'a> {
+    base: &'a Url,
+    within: &'a ScanContext,
+    finds: &'a mut PageObjectQueue,
+    /// Rules began: what imports now is no import any more.
+    imports_over: bool,
+}
+
+impl CssScanner<'_> {
+    fn image(&mut self, reference: &str) {
+        self.finds.add(self.base, reference, PageObjectKind::Image, self.within);
+    }
+
+    /// Looks through what is left of a block.
+    fn scan_block(&mut self, parser: &mut Parser<'_>, depth: u8, top: bool) {
+        while let Ok(token) = parser.next().cloned() {
+            match token {
+                Token::AtKeyword(name) => {
+                    self.at_rule(&name, parser, depth, top);
+                    self.imports_over |=
+                        !matches!(&*name.to_ascii_lowercase(), "import" | "charset" | "layer");
+                    continue;
+                }
+                Token::UnquotedUrl(url) => self.image(&url),
+                Token::Function(name) if name.eq_ignore_ascii_case("url") => {
+                    if let Some(url) = inner_string(parser) {
+                        self.image(&url);
+                    }
+                }
+                Token::Function(name) if is_image_set(&name) => {
+                    let mut first = None;
+                    let _ = parser.parse_nested_block(|inner| -> NestedResult {
+                        first = first_url(inner);
+                        Ok(())
+                    });
+                    if let Some(url) = first {
+                        self.image(&url);
+                    }
+                }
+                Token::Function(_)
+                | Token::ParenthesisBlock
+                | Token::CurlyBracketBlock
+                | Token::SquareBracketBlock => self.scan_nested_block(parser, depth),
+                _ => {}
+            }
+            self.imports_over |= top;
+        }
+    }
+
+    fn scan_nested_block(&mut self, parser: &mut Parser<'_>, depth: u8) {
+        if depth < MAX_BLOCK_DEPTH {
+            let _ = parser.parse_nested_block(|inner| -> NestedResult {
+                self.scan_block(inner, depth + 1, false);
+                Ok(())
+            });
+        }
+    }
+
+    fn at_rule(&mut self, name: &str, parser: &mut Parser<'_>, depth: u8, top: bool) {
+        match name.to_ascii_lowercase().as_str() {
+            "import" => {
+                let url = parse_url(parser);
+                let (rest, _) = prelude(parser);
+                if let Some(url) = url.filter(|_| top && !self.imports_over) {
+                    self.import(&url, &rest);
+                }
+            }
+            "media" => {
+                let (query, has_block) = prelude(parser);
+                if has_block && media_query::matches(&query) {
+                    self.scan_nested_block(parser, depth);
+                }
+            }
+            "supports" => {
+                let (condition, has_block) = prelude(parser);
+                // Browsers are taken to support what is asked for.
+                if has_block && !condition.trim().to_ascii_lowercase().starts_with("not") {
+                    self.scan_nested_block(parser, depth);
+                }
+            }
+            "font-face" => {
+                if prelude(parser).1 && depth < MAX_BLOCK_DEPTH {
+                    let mut face = FontFace::default();
+                    let _ = parser.parse_nested_block(|inner| -> NestedResult {
+                        face.read(inner);
+                        Ok(())
+                    });
+                    if let Some(url) = face.source.filter(|_| !face.lacks_latin) {
+                        self.finds.add(self.base, &url, PageObjectKind::Font, self.within);
+                    }
+                }
+            }
+            _ => {
+                if prelude(parser).1 {
+                    self.scan_nested_block(parser, depth);
+                }
+            }
+        }
+    }
+
+    /// Imported sheets are loaded for whatever medium they are.
+    fn import(&mut self, url: &str, conditions: &str) {
+        if self.within.imports >= MAX_IMPORT_DEPTH {
+            self.finds.count_unlisted();
+            return;
+        }
+        // `layer`, `layer(…)` and `supports(…)` come before the media.
+        let mut query = conditions.trim();
+        while query.get(..5).is_some_and(|head| head.eq_ignore_ascii_case("layer"))
+            || query.get(..8).is_some_and(|head| head.eq_ignore_ascii_case("supports"))
+        {
+            let end = match query.find(['(', ' ']) {
+                Some(at) if query[at..].starts_with('(') => {
+                    query.find(')').map_or(query.len(), |end| end + 1)
+                }
+                Some(at) => at,
+                None => query.len(),
+            };
+            query = query[end..].trim_start_matches([' ', ')']);
+        }
+        let applies = media_query::matches(query);
+        self.finds.add_stylesheet(self.base, url, PageObjectKind::Style, self.within, applies);
+    }
+}
+
+/// The text up to the block of an at-rule or its semicolon, and whether there is a block; the parser then stands
+/// behind its opening bracket.
+fn prelude(parser: &mut Parser<'_>) -> (String, bool) {
+    let start = parser.position();
+    loop {
+        let ended = match parser.next() {
+            Ok(Token::CurlyBracketBlock) => Some(true),
+            Ok(Token::Semicolon) | Err(_) => Some(false),
+            Ok(_) => None,
+        };
+        if let Some(has_block) = ended {
+            let text = parser.slice_from(start);
+            return (text.strip_suffix(['{', ';']).unwrap_or(text).to_owned(), has_block);
+        }
+    }
+}
+
+fn is_image_set(name: &str) -> bool {
+    name.eq_ignore_ascii_case("image-set") || name.eq_ignore_ascii_case("-webkit-image-set")
+}
+
+/// The URL that comes next, as `url(…)` or as a string.
+fn parse_url(parser: &mut Parser<'_>) -> Option<String> {
+    parser
+        .try_parse(|parser| match parser.next().cloned() {
+            Ok(Token::UnquotedUrl(url) | Token::QuotedString(url)) => Ok(url.to_string()),
+            Ok(Token::Function(name)) if name.eq_ignore_ascii_case("url") => inner_string(parser).ok_or(()),
+            _ => Err(()),
+        })
+        .ok()
+}
+
+/// The string in the function whose name was read.
+fn inner_string(parser: &mut Parser<'_>) -> Option<String> {
+    let mut string = None;
+    let _ = parser.parse_nested_block(|inner| -> NestedResult {
+        if let Ok(Token::QuotedString(text)) = inner.next() {
+            string = Some(text.to_string());
+        }
+        Ok(())
+    });
+    string
+}
+
+fn first_url(parser: &mut Parser<'_>) -> Option<String> {
+    loop {
+        if let Some(url) = parse_url(parser) {
+            return Some(url);
+        }
+        parser.next().ok()?;
+    }
+}
+
+/// A `@font-face`.
+#[derive(Default)]
+struct FontFace {
+    /// The first source of the last `src` that browsers take.
+    source: Option<String>,
+    /// Whether it has no basic Latin letters.
+    lacks_latin: bool,
+}
+
+impl FontFace {
+    fn read(&mut self, parser: &mut Parser<'_>) {
+        while let Ok(token) = parser.next().cloned() {
+            let Token::Ident(name) = token else { continue };
+            if !matches!(parser.next(), Ok(Token::Colon)) {
+                continue;
+            }
+            let start = parser.position();
+            match name.to_ascii_lowercase().as_str() {
+                "src" => self.source = parse_src(parser).or(self.source.take()),
+                "unicode-range" => {
+                    while !matches!(parser.next(), Ok(Token::Semicolon) | Err(_)) {}
+                    self.lacks_latin = !has_letters(parser.slice_from(start));
+                }
+                _ => while !matches!(parser.next(), Ok(Token::Semicolon) | Err(_)) {},
+            }
+        }
+    }
+}
+
+/// The first of the sources up to the semicolon whose format browsers take.
+fn parse_src(parser: &mut Parser<'_>) -> Option<String> {
+    let mut chosen = None;
+    let mut last: Option<String> = None;
+    loop {
+        if let Some(url) = parse_url(parser) {
+            last = Some(url);
+            continue;
+        }
+        match parser.next().cloned() {
+            Ok(Token::Function(name)) if name.eq_ignore_ascii_case("format") => {
+                let mut format = String::new();
+                let _ = parser.parse_nested_block(|inner| -> NestedResult {
+                    if let Ok(Token::QuotedString(text) | Token::Ident(text)) = inner.next() {
+                        format = text.to_ascii_lowercase();
+                    }
+                    Ok(())
+                });
+                if !["woff2", "woff", "truetype", "opentype", "collection"]
+                    .iter()
+                    .any(|f| format.starts_with(f))
+                {
+                    last = None;
+                }
+            }
+            Ok(Token::Comma) => chosen = chosen.or(last.take().filter(|url| is_supported_format(url))),
+            Ok(Token::Semicolon) | Err(_) => return chosen.or(last.filter(|url| is_supported_format(url))),
+            Ok(_) => {}
+        }
+    }
+}
+
+/// Formats of old browsers, by the name of the file.
+fn is_supported_format(url: &str) -> bool {
+    let path = url.split(['?', '#']).next().unwrap_or(url);
+    let suffix = path.rsplit_once('.').map_or("", |(_, suffix)| suffix);
+    !suffix.eq_ignore_ascii_case("eot") && !suffix.eq_ignore_ascii_case("svg")
+}
+
+/// Whether a `unicode-range` has the letter `a`, and so the others.
+fn has_letters(ranges: &str) -> bool {
+    let a = u32::from('a');
+    ranges.trim_end_matches([';', '}']).split(',').any(|range| {
+        let range = range.trim().to_ascii_lowercase();
+        let Some(range) = range.strip_prefix("u+") else { return false };
+        let hex = |text: &str, any: &str| u32::from_str_radix(&text.replace('?', any), 16).ok();
+        let (from, to) = range.split_once('-').unwrap_or((range, range));
+        matches!((hex(from, "0"), hex(to, "f")), (Some(from), Some(to)) if (from..=to).contains(&a))
+    })
+}

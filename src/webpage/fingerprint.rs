@@ -1,0 +1,177 @@
+//! A fingerprint of the text of a page, as people read it.
+
+use std::convert::Infallible;
+use std::fmt::Write;
+
+use aws_lc_rs::digest::{Context, SHA256};
+use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
+use html5gum::{Span, Tokenizer};
+
+use super::silent_emitter::SilentEmitter;
+
+/// SHA-256 in lower-case hexadecimal over the visible text of `html`: without tags, comments, and what stands in
+/// `script`, `style`, `template`, `noscript`, `title` and frames. Runs of white space and the bounds of blocks
+/// count as one space.
+#[must_use]
+pub fn text_fingerprint(html: &str) -> String {
+    let mut reader = TextHasher {
+        digest: Context::new(&SHA256),
+        space: false,
+        begun: false,
+        hidden: Vec::new(),
+        templates: 0,
+    };
+    let mut emitter = CallbackEmitter::new(&mut reader);
+    emitter.naively_switch_states(true);
+    // Everything happens in the events: nothing is ever handed out.
+    let _ = Tokenizer::new_with_emitter(html, SilentEmitter(emitter)).next();
+    reader.digest.finish().as_ref().iter().fold(String::with_capacity(64), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+struct TextHasher {
+    digest: Context,
+    /// A space is due before the next character.
+    space: bool,
+    begun: bool,
+    /// The element whose text is not shown; those do not lie in each other.
+    hidden: Vec<u8>,
+    templates: u32,
+}
+
+impl Callback<Infallible, ()> for &mut TextHasher {
+    fn handle_event(&mut self, event: CallbackEvent<'_>, _: Span<()>) -> Option<Infallible> {
+        match event {
+            CallbackEvent::OpenStartTag { name } => {
+                self.space |= !is_inline(name);
+                if name == b"template" {
+                    self.templates += 1;
+                } else if self.hidden.is_empty() && is_hidden(name) {
+                    self.hidden.extend_from_slice(name);
+                }
+            }
+            CallbackEvent::EndTag { name } => {
+                self.space |= !is_inline(name);
+                if name == b"template" {
+                    self.templates = self.templates.saturating_sub(1);
+                } else if self.hidden == name {
+                    self.hidden.clear();
+                }
+            }
+            CallbackEvent::String { value } if self.hidden.is_empty() && self.templates == 0 => {
+                self.push_text(value);
+            }
+            _ => {}
+        }
+        None
+    }
+}
+
+impl TextHasher {
+    fn push_text(&mut self, text: &[u8]) {
+        let text = String::from_utf8_lossy(text);
+        let mut rest: &str = &text;
+        while let Some(first) = rest.chars().next() {
+            let is_space = |c: char| c.is_whitespace();
+            if is_space(first) {
+                self.space = true;
+                rest = rest.trim_start_matches(is_space);
+                continue;
+            }
+            let end = rest.find(is_space).unwrap_or(rest.len());
+            if std::mem::take(&mut self.space) && self.begun {
+                self.digest.update(b" ");
+            }
+            self.begun = true;
+            self.digest.update(&rest.as_bytes()[..end]);
+            rest = &rest[end..];
+        }
+    }
+}
+
+fn is_hidden(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"script"
+            | b"style"
+            | b"noscript"
+            | b"title"
+            | b"iframe"
+            | b"noframes"
+            | b"noembed"
+            | b"object"
+            | b"svg"
+    )
+}
+
+/// Elements that stand in a line of text.
+fn is_inline(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"a" | b"abbr"
+            | b"acronym"
+            | b"b"
+            | b"bdi"
+            | b"bdo"
+            | b"big"
+            | b"cite"
+            | b"code"
+            | b"data"
+            | b"del"
+            | b"dfn"
+            | b"em"
+            | b"font"
+            | b"i"
+            | b"ins"
+            | b"kbd"
+            | b"label"
+            | b"mark"
+            | b"q"
+            | b"rp"
+            | b"rt"
+            | b"ruby"
+            | b"s"
+            | b"samp"
+            | b"small"
+            | b"span"
+            | b"strike"
+            | b"strong"
+            | b"sub"
+            | b"sup"
+            | b"time"
+            | b"tt"
+            | b"u"
+            | b"var"
+            | b"wbr"
+            | b"script"
+            | b"style"
+            | b"noscript"
+            | b"template"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::text_fingerprint;
+
+    #[test]
+    fn only_what_is_read_counts() {
+        let page = "<title>a</title><p>Two  words</p><p>and <b>mo</b>re</p>";
+        for same in [
+            "<title>b</title><p>Two\n words</p>\n\n<p class=x>and <b>mo</b>re</p>",
+            "<div>Two words</div>and more",
+            "<p>Two words<p>and more<!-- 7 --><script>var n = 7;</script><style>p{}</style>",
+            "Two&#32;words <template><p>7</p></template><noscript>7</noscript>and more",
+            "Two words<br>and<svg><text>7</text></svg> more",
+        ] {
+            assert_eq!(text_fingerprint(page), text_fingerprint(same), "{same}");
+        }
+        for other in ["<p>Two words</p><p>and mores</p>", "<p>Twowords</p><p>and more</p>", ""] {
+            assert_ne!(text_fingerprint(page), text_fingerprint(other), "{other}");
+        }
+        assert_eq!(text_fingerprint(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+        assert_eq!(text_fingerprint("a <i> b").len(), 64);
+    }
+}

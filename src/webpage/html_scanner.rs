@@ -1,0 +1,197 @@
+//! What an HTML document names, told by its tags alone: no tree is built.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
+use html5gum::{Span, Tokenizer};
+use url::Url;
+
+use super::object_queue::{PageObjectQueue, ScanContext};
+use super::silent_emitter::SilentEmitter;
+use super::{css_scanner, media_query};
+use crate::domain::{PageObjectKind, from_utf8_lossy};
+
+/// Documents within `srcdoc` within each other that are looked into.
+pub(super) const MAX_SRCDOC_DEPTH: u8 = 2;
+
+/// Adds what the document `html` names, which came from `url` and lies in so many `frames`.
+pub fn scan_html(html: &str, url: &Url, frames: u8, finds: &mut PageObjectQueue) {
+    scan_document(html, url, frames, 0, finds);
+}
+
+/// The same for one in so many `srcdoc`s.
+pub(super) fn scan_document(html: &str, url: &Url, frames: u8, depth: u8, finds: &mut PageObjectQueue) {
+    let mut scanner = HtmlScanner::new(url, frames, depth, finds);
+    let mut emitter = CallbackEmitter::new(&mut scanner);
+    emitter.naively_switch_states(true);
+    // Everything happens in the events: nothing is ever handed out.
+    let _ = Tokenizer::new_with_emitter(html, SilentEmitter(emitter)).next();
+    scanner.finish();
+}
+
+/// The attributes that matter; the rest is passed over.
+const ATTRIBUTES: [&str; 22] = [
+    "as",
+    "autoplay",
+    "background",
+    "data",
+    "default",
+    "disabled",
+    "href",
+    "imagesizes",
+    "imagesrcset",
+    "media",
+    "nomodule",
+    "poster",
+    "preload",
+    "rel",
+    "sizes",
+    "src",
+    "srcdoc",
+    "srcset",
+    "style",
+    "type",
+    "xlink:href",
+    "language",
+];
+
+/// Reads a document.
+pub(super) struct HtmlScanner<'a> {
+    pub(super) finds: &'a mut PageObjectQueue,
+    pub(super) base: Url,
+    pub(super) has_base: bool,
+    pub(super) within: ScanContext,
+    pub(super) depth: u8,
+    /// The tag that is being read, and its attributes: the first of each name counts.
+    tag: Vec<u8>,
+    attributes: Vec<(&'static str, String)>,
+    attribute: Option<usize>,
+    /// Open `template`s.
+    templates: u32,
+    /// In a `noscript` or `noframes`.
+    in_noscript: bool,
+    /// In a `style`, whether it is for the screen.
+    style: Option<bool>,
+    pub(super) picture: PictureState,
+    pub(super) media: MediaState,
+    pub(super) icon: Option<String>,
+}
+
+/// Where we are in a `picture`.
+pub(super) enum PictureState {
+    Outside,
+    /// With what a `source` gave so far.
+    Inside(Option<String>),
+}
+
+/// Where we are in an `audio` or `video`.
+#[derive(PartialEq)]
+pub(super) enum MediaState {
+    Outside,
+    /// No source was found yet.
+    NeedsSource,
+    HasSource,
+}
+
+impl Callback<Infallible, ()> for &mut HtmlScanner<'_> {
+    fn handle_event(&mut self, event: CallbackEvent<'_>, _: Span<()>) -> Option<Infallible> {
+        match event {
+            CallbackEvent::OpenStartTag { name } => {
+                self.tag.clear();
+                self.tag.extend_from_slice(name);
+                self.attributes.clear();
+                self.attribute = None;
+            }
+            CallbackEvent::AttributeName { name } => self.attribute = self.start_attribute(name),
+            CallbackEvent::AttributeValue { value } => {
+                if let Some((_, held)) = self.attribute.and_then(|at| self.attributes.get_mut(at)) {
+                    held.push_str(&from_utf8_lossy(value));
+                }
+            }
+            CallbackEvent::CloseStartTag { .. } => self.on_start_tag(),
+            CallbackEvent::EndTag { name } => self.on_end_tag(name),
+            CallbackEvent::String { value } if self.style == Some(true) && !self.is_ignored() => {
+                let text = from_utf8_lossy(value);
+                css_scanner::scan_nested_css(&text, &self.base, &self.within, self.finds);
+            }
+            _ => {}
+        }
+        None
+    }
+}
+
+impl<'a> HtmlScanner<'a> {
+    fn new(url: &Url, frames: u8, depth: u8, finds: &'a mut PageObjectQueue) -> Self {
+        let within = ScanContext { by: Arc::new(url.clone()), frames, imports: 0 };
+        Self {
+            finds,
+            base: url.clone(),
+            has_base: false,
+            within,
+            depth,
+            tag: Vec::new(),
+            attributes: Vec::new(),
+            attribute: None,
+            templates: 0,
+            in_noscript: false,
+            style: None,
+            picture: PictureState::Outside,
+            media: MediaState::Outside,
+            icon: None,
+        }
+    }
+
+    fn start_attribute(&mut self, name: &[u8]) -> Option<usize> {
+        let name = ATTRIBUTES.into_iter().find(|known| known.as_bytes() == name)?;
+        if self.attributes.iter().any(|(held, _)| *held == name) {
+            return None;
+        }
+        self.attributes.push((name, String::new()));
+        Some(self.attributes.len() - 1)
+    }
+
+    fn is_ignored(&self) -> bool {
+        self.templates > 0 || self.in_noscript
+    }
+
+    pub(super) fn attribute(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|(held, _)| *held == name).map(|(_, value)| value.as_str())
+    }
+
+    pub(super) fn add(&mut self, attribute: &str, kind: PageObjectKind) {
+        if let Some((_, reference)) = self.attributes.iter().find(|(held, _)| *held == attribute) {
+            self.finds.add(&self.base, reference, kind, &self.within);
+        }
+    }
+
+    fn on_start_tag(&mut self) {
+        let tag = std::mem::take(&mut self.tag);
+        match tag.as_slice() {
+            b"template" => self.templates += 1,
+            b"noscript" | b"noframes" => self.in_noscript = true,
+            b"style" => self.style = Some(media_query::matches(self.attribute("media").unwrap_or_default())),
+            _ => {}
+        }
+        if !self.is_ignored() {
+            self.on_element(&tag);
+            if let Some((_, style)) = self.attributes.iter().find(|(held, _)| *held == "style")
+                && style.contains('(')
+            {
+                css_scanner::scan_nested_css(style, &self.base, &self.within, self.finds);
+            }
+        }
+        self.tag = tag;
+    }
+
+    fn on_end_tag(&mut self, name: &[u8]) {
+        match name {
+            b"template" => self.templates = self.templates.saturating_sub(1),
+            b"noscript" | b"noframes" => self.in_noscript = false,
+            b"style" => self.style = None,
+            b"picture" => self.picture = PictureState::Outside,
+            b"audio" | b"video" => self.media = MediaState::Outside,
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What the request for an object says in its header.
+
+use std::sync::Arc;
+
+use http::header::{ACCEPT, AUTHORIZATION, COOKIE, HOST, REFERER};
+use http::{HeaderMap, HeaderValue, Method, Version};
+use url::{Position, Url};
+
+use super::header_cache::{CachedHeaders, filter_headers};
+use super::load_task::invalid_url_failure;
+use super::loader::PageLoader;
+use super::object::LoadingObject;
+use crate::domain::{Failure, PageObjectKind};
+use crate::protocol::http::client::{is_same_origin, is_secret_header};
+
+/// Sets of header fields that are kept.
+const MAX_CACHED: usize = 16;
+
+impl CachedHeaders {
+    fn matches(&self, object: &LoadingObject, version: Version) -> bool {
+        let LoadingObject { origin, found, .. } = object;
+        (self.kind, self.origin, self.version) == (found.kind, *origin, version)
+            && Arc::ptr_eq(&self.by, &found.referrer)
+    }
+}
+
+impl PageLoader<'_> {
+    /// The header of the request for `object`.
+    ///
+    /// # Errors
+    /// Ours, when its server has a name that no request can have.
+    pub(super) fn headers_for(&mut self, object: usize, version: Version) -> Result<HeaderMap, Failure> {
+        let object = &self.objects[object];
+        let known = self.header_cache.iter().find(|prepared| prepared.matches(object, version));
+        let mut headers = if let Some(prepared) = known {
+            prepared.headers.clone()
+        } else {
+            let (kind, by, origin) = (object.found.kind, Arc::clone(&object.found.referrer), object.origin);
+            let headers = self.prepare(object, version)?;
+            if self.header_cache.len() == MAX_CACHED {
+                self.header_cache.remove(0);
+            }
+            self.header_cache.push(CachedHeaders { kind, by, origin, version, headers: headers.clone() });
+            headers
+        };
+        if self.origins[object.origin].is_same_site
+            && let Some(cookies) = self.jar.cookie_header(&object.url)
+        {
+            headers.append(COOKIE, cookies);
+        }
+        let pass = self.auth_state.as_mut();
+        if let Some(value) = pass.and_then(|pass| pass.authorization(&Method::GET, &object.url)) {
+            headers.insert(AUTHORIZATION, value);
+        }
+        Ok(headers)
+    }
+
+    /// What does not depend on the path.
+    fn prepare(&self, object: &LoadingObject, version: Version) -> Result<HeaderMap, Failure> {
+        let LoadingObject { found, url, .. } = object;
+        let mut headers = HeaderMap::with_capacity(12);
+        if version == Version::HTTP_11 {
+            let host = HeaderValue::from_str(&url[Position::BeforeHost..Position::AfterPort]);
+            headers.insert(HOST, host.map_err(|_| invalid_url_failure(url))?);
+        }
+        let is_own = self.origins[object.origin].is_same_origin;
+        headers.extend(filter_headers(&self.own_headers, |name| is_own || !is_secret_header(name)));
+        set_accept(&mut headers, found.kind);
+        if let Some(value) = referer(&found.referrer, url).and_then(|value| HeaderValue::try_from(value).ok())
+        {
+            headers.insert(REFERER, value);
+        }
+        Ok(headers)
+    }
+}
+
+/// What browsers ask for, unless the monitor asks for something itself.
+fn set_accept(headers: &mut HeaderMap, kind: PageObjectKind) {
+    let wanted = match kind {
+        PageObjectKind::Image => "image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5",
+        PageObjectKind::Style => "text/css,*/*;q=0.1",
+        PageObjectKind::Frame => "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+        _ => return,
+    };
+    if headers.get(ACCEPT).is_some_and(|value| value == "*/*") {
+        headers.insert(ACCEPT, HeaderValue::from_static(wanted));
+    }
+}
+
+/// What `by` says of itself to `to`: all of its URL to its own origin, the origin to others, nothing from TLS to
+/// none (`strict-origin-when-cross-origin`).
+fn referer(by: &Url, to: &Url) -> Option<String> {
+    if by.scheme() == "https" && to.scheme() != "https" {
+        return None;
+    }
+    if is_same_origin(by, to) {
+        let before = &by[..Position::BeforeUsername];
+        return Some(format!("{before}{}", &by[Position::BeforeHost..Position::AfterQuery]));
+    }
+    Some(format!("{}/", by.origin().ascii_serialization()))
+}

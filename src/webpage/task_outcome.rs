@@ -1,0 +1,187 @@
+//! What becomes of an object when something that was under way for it has come to its end.
+
+use http::StatusCode;
+use http::header::CONTENT_TYPE;
+use url::Url;
+
+use super::load_task::{ConnectionRef, NewConnection, ObjectResponse, TaskOutcome, object_deadline};
+use super::loader::PageLoader;
+use super::object_queue::{FoundObject, PageObjectQueue};
+use super::scan;
+use crate::domain::{Failure, FailureKind, PageObjectKind, Phase};
+use crate::protocol::http::client::{MOST_REDIRECTS, display_url, is_redirect, redirect_target};
+use crate::protocol::http::{BodyContent, ResponseHead};
+
+/// How often an object is asked for again, since the connection had ended before it was answered. Servers let a
+/// connection carry some number of exchanges.
+const MAX_RETRIES: u32 = 10;
+/// Documents in documents that are searched: the page, and its frames.
+const MAX_FRAME_DEPTH: u8 = 1;
+
+impl PageLoader<'_> {
+    /// Takes what came of something that was under way.
+    pub(super) async fn on_outcome(&mut self, landed: TaskOutcome) {
+        match landed {
+            TaskOutcome::Resolved { origin, object, addresses, trace } => {
+                self.objects[object].result.phases.merge(&trace.phases);
+                let server = &mut self.origins[origin];
+                server.is_resolving = false;
+                match addresses {
+                    Ok(addresses) => {
+                        server.addresses = Some(addresses.into());
+                        server.waiting.push_front(object);
+                        self.in_flight -= 1;
+                    }
+                    Err(failure) => self.fail_origin(origin, object, &failure),
+                }
+            }
+            TaskOutcome::Connected { origin, object, connection, trace } => {
+                self.objects[object].result.phases.merge(&trace.phases);
+                match connection {
+                    Ok(connection) => self.on_connected(origin, object, connection),
+                    Err(failure) => {
+                        self.origins[origin].open -= 1;
+                        if self.origins[origin].was_reached {
+                            self.finish(object, Some(failure));
+                        } else {
+                            self.fail_origin(origin, object, &failure);
+                        }
+                    }
+                }
+            }
+            TaskOutcome::Responded { origin, object, answer } => {
+                self.on_response(origin, object, *answer).await;
+            }
+            TaskOutcome::ConnectionClosed { origin, connection } => {
+                self.origins[origin].drop_multiplexed(connection);
+            }
+        }
+    }
+
+    fn on_connected(&mut self, number: usize, object: usize, connection: NewConnection) {
+        let origin = &mut self.origins[number];
+        origin.was_reached = true;
+        let over = match connection {
+            NewConnection::Http1(connection) => ConnectionRef::Http1(connection),
+            NewConnection::Multiplexed(shared, driver) => {
+                self.shared += 1;
+                let connection = self.shared;
+                self.tasks.push(Box::pin(async move {
+                    driver.await;
+                    TaskOutcome::ConnectionClosed { origin: number, connection }
+                }));
+                origin.is_multiplexed = true;
+                origin.shared = Some((connection, shared.clone()));
+                ConnectionRef::Multiplexed(connection, shared)
+            }
+        };
+        let began = self.objects[object].start(self.options.started);
+        let deadline = object_deadline(self.options.deadline, began, self.options.object_timeout);
+        self.send_request(number, object, over, deadline);
+    }
+
+    /// The server cannot be reached: that is the failure of all that wait for it.
+    fn fail_origin(&mut self, origin: usize, object: usize, failure: &Failure) {
+        self.finish(object, Some(failure.clone()));
+        for waiting in std::mem::take(&mut self.origins[origin].waiting) {
+            self.objects[waiting].start(self.options.started);
+            self.objects[waiting].finish(Some(failure.clone()));
+        }
+    }
+
+    fn finish(&mut self, object: usize, failure: Option<Failure>) {
+        self.in_flight -= 1;
+        self.objects[object].finish(failure);
+    }
+
+    async fn on_response(&mut self, number: usize, object: usize, answer: ObjectResponse) {
+        let ObjectResponse { outcome, phases, retry: again, reusable: back, shared } = answer;
+        let origin = &mut self.origins[number];
+        match back {
+            Some(connection) => origin.idle.push(connection),
+            None if shared.is_none() => origin.open = origin.open.saturating_sub(1),
+            None => {}
+        }
+        let held = &mut self.objects[object];
+        held.result.phases.merge(&phases);
+        let (head, content) = match (outcome, again) {
+            (Ok(answer), _) => answer,
+            (Err(_), Some(why)) if held.retries < MAX_RETRIES => {
+                held.retries += 1;
+                self.in_flight -= 1;
+                origin.on_connection_lost(why, shared);
+                origin.waiting.push_front(object);
+                return;
+            }
+            (Err(failure), _) => return self.finish(object, Some(failure)),
+        };
+        if origin.is_same_site {
+            self.jar.store(&held.url, &head.headers);
+        }
+        held.record_response(&head, &content);
+        if let Some(failure) = content.failure.clone() {
+            return self.finish(object, Some(failure));
+        }
+        if is_redirect(head.status) {
+            return self.follow_redirect(object, &head);
+        }
+        let failure = status_failure(&held.url, held.redirects > 0, head.status);
+        let is_read =
+            failure.is_none() && matches!(held.found.kind, PageObjectKind::Style | PageObjectKind::Frame);
+        let read = is_read.then(|| (held.found.clone(), held.url.clone()));
+        self.finish(object, failure);
+        if let Some((found, url)) = read {
+            self.scan_content(found, url, &head, content).await;
+        }
+    }
+
+    fn follow_redirect(&mut self, object: usize, head: &ResponseHead) {
+        let held = &mut self.objects[object];
+        match redirect_target(&held.url, head.status, &head.headers) {
+            Err(failure) => self.finish(object, Some(failure)),
+            Ok(to) if held.redirects == MOST_REDIRECTS => {
+                let detail =
+                    format!("more than {MOST_REDIRECTS} redirects, the next one to `{}`", display_url(&to));
+                let failure = Failure::new(Phase::Validate, FailureKind::RedirectLoop, detail);
+                self.finish(object, Some(failure));
+            }
+            Ok(to) => {
+                held.redirects += 1;
+                self.in_flight -= 1;
+                let origin = self.origin_index(&to);
+                let held = &mut self.objects[object];
+                (held.url, held.origin) = (to, origin);
+                self.origins[origin].waiting.push_front(object);
+            }
+        }
+    }
+
+    /// Looks for objects in a style sheet or frame.
+    async fn scan_content(
+        &mut self,
+        found: FoundObject,
+        url: Url,
+        head: &ResponseHead,
+        content: BodyContent,
+    ) {
+        if found.kind == PageObjectKind::Frame && found.frames >= MAX_FRAME_DEPTH {
+            return;
+        }
+        let kind = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let source = scan::ScanSource { bytes: content.bytes, kind: kind.map(str::to_owned), found, url };
+        let finds = std::mem::replace(&mut self.finds, PageObjectQueue::new(self.options.page));
+        self.finds = scan::scan_objects(source, finds).await;
+        self.enqueue_found();
+    }
+}
+
+/// Whether the answer to `url` is what was asked for; after redirects, who answered is told.
+fn status_failure(url: &Url, is_elsewhere: bool, status: StatusCode) -> Option<Failure> {
+    let from = |url| format!(" from `{}`", display_url(url));
+    let detail = || format!("{}{}", status.as_u16(), if is_elsewhere { from(url) } else { String::new() });
+    match status.as_u16() {
+        200..300 | 304 => None,
+        100..200 => Some(Failure::new(Phase::Validate, FailureKind::ResponseInvalid, detail())),
+        _ => Some(Failure::new(Phase::Validate, FailureKind::HttpStatus, detail())),
+    }
+}
