@@ -61,7 +61,7 @@ async fn run(monitors: u64) {
     let client = Client { address: server.address, token };
 
     let rss = server.rss();
-    let began = Instant::now();
+    let started = Instant::now();
     let next = Arc::new(AtomicU64::new(0));
     let creators: Vec<_> = (0..CONNECTIONS)
         .map(|_| tokio::spawn(create(client.clone(), Arc::clone(&next), monitors, target.port())))
@@ -70,7 +70,7 @@ async fn run(monitors: u64) {
     for creator in creators {
         longest = longest.max(creator.await.unwrap());
     }
-    let took = began.elapsed();
+    let took = started.elapsed();
     println!(
         "create   {monitors} monitors over {CONNECTIONS} connections: {:.0} a second for {:.1} s, longest {:.1} ms; \
          RSS {} to {} MB",
@@ -85,10 +85,10 @@ async fn run(monitors: u64) {
     let mut connection = client.connect().await;
     for page in 0..PAGES {
         let offset = (monitors - PAGE) * page / PAGES.saturating_sub(1).max(1);
-        let began = Instant::now();
+        let started = Instant::now();
         let path = format!("/api/v3/monitors?limit={PAGE}&offset={offset}");
         let answer = client.get(&mut connection, &path).await;
-        times.push(began.elapsed());
+        times.push(started.elapsed());
         let answer: Value = serde_json::from_slice(&answer).unwrap();
         assert_eq!(answer["results"].as_array().map(Vec::len), Some(100), "{path}");
         assert_eq!(answer["metadata"]["resultset"]["count"], monitors, "{path}");
@@ -103,12 +103,12 @@ async fn run(monitors: u64) {
     );
 
     let before = server.rss();
-    let began = Instant::now();
+    let started = Instant::now();
     let (bytes, peak) = client.stream(&mut connection, "/api/v3/monitors", || server.rss()).await;
     println!(
         "list     {monitors} monitors in one answer: {} MB in {:.1} s; RSS {} MB before, {} MB at most",
         bytes >> 20,
-        began.elapsed().as_secs_f64(),
+        started.elapsed().as_secs_f64(),
         before >> 20,
         peak.max(before) >> 20,
     );
@@ -127,10 +127,10 @@ async fn create(client: Client, next: Arc<AtomicU64>, monitors: u64, port: u16) 
             "billing_plancode": "bench", "name": format!("Shop front {n}"), "interval": 120,
             "hostname": "127.0.0.1", "port": port, "note": "made by the bench",
         });
-        let began = Instant::now();
+        let started = Instant::now();
         let (status, answer) =
             client.send(&mut connection, "POST", "/api/v3/monitors/tcp", Some(&body)).await;
-        longest = longest.max(began.elapsed());
+        longest = longest.max(started.elapsed());
         assert_eq!(status, StatusCode::OK, "{}", String::from_utf8_lossy(&answer));
     }
 }
@@ -231,10 +231,10 @@ impl Server {
         command.env("VIGIE_LOG_FORMAT", "json").env("VIGIE_LOG_LEVEL", "info");
         let mut child =
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        let began = Instant::now();
+        let started = Instant::now();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
         let address = lines.by_ref().find_map(|line| {
-            assert!(began.elapsed() < PATIENCE, "the server does not start");
+            assert!(started.elapsed() < PATIENCE, "the server does not start");
             let line: Value = serde_json::from_str(&line).ok()?;
             line["message"].as_str().filter(|message| message.starts_with("serving at"))?;
             line["address"].as_str()?.parse().ok()

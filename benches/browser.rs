@@ -61,11 +61,11 @@ async fn compare(pairs: usize) -> f64 {
     let calls = calls(&record);
     println!("a check of one step makes {} calls: {}", calls.len(), named(&calls));
     // One for all checks, as a process has one.
-    let house = house(None);
+    let pool = house(None);
     let mut times = Vec::new();
     for pair in 0..=pairs {
         let start = Instant::now();
-        let seen = checked(at, &house).await;
+        let observation = checked(at, &pool).await;
         let middle = Instant::now();
         replay(&program, &calls).await;
         // The first pair warms up.
@@ -74,7 +74,7 @@ async fn compare(pairs: usize) -> f64 {
             println!(
                 "  ours {:.3} s ({}), bare {:.3} s",
                 ours.as_secs_f64(),
-                parts(&seen),
+                parts(&observation),
                 bare.as_secs_f64()
             );
             times.push((ours, bare));
@@ -99,19 +99,19 @@ fn house(driver: Option<PathBuf>) -> Arc<BrowserPool> {
 }
 
 /// A check of one step, to its end.
-async fn checked(at: SocketAddr, house: &Arc<BrowserPool>) -> Observation {
+async fn checked(at: SocketAddr, pool: &Arc<BrowserPool>) -> Observation {
     let fields =
         json!({ "url": format!("http://{at}/"), "browser_type": BrowserKind::Chrome.name(), "timeout": 30 });
     let serde_json::Value::Object(fields) = fields else { unreachable!() };
     let document = MonitorDocument::new(MonitorType::BrowserScript, fields).unwrap();
-    let settings = ProbeSettings { browser_pool: Arc::clone(house), ..ProbeSettings::default() };
+    let settings = ProbeSettings { browser_pool: Arc::clone(pool), ..ProbeSettings::default() };
     let (probe, _) = build(&document, &settings);
     let (net, cancel) = (cpu::net(), CancellationToken::new());
     let deadline = Deadline::within(probe.time_limit(Duration::from_secs(30)));
-    let seen = probe.attempt(ProbeContext::new(&net, deadline, &cancel, &SystemClock)).await;
-    assert!(seen.failure.is_none(), "{:?}", seen.failure);
-    assert_eq!(seen.details.steps.len(), 1);
-    seen
+    let observation = probe.attempt(ProbeContext::new(&net, deadline, &cancel, &SystemClock)).await;
+    assert!(observation.failure.is_none(), "{:?}", observation.failure);
+    assert_eq!(observation.details.steps.len(), 1);
+    observation
 }
 
 fn named(calls: &[Call]) -> String {
@@ -119,8 +119,9 @@ fn named(calls: &[Call]) -> String {
     calls.iter().map(last).collect::<Vec<_>>().join(" ")
 }
 
-fn parts(seen: &Observation) -> String {
-    let all = seen.phases.iter().map(|(phase, micros)| format!("{} {} ms", phase.key(), micros / 1000));
+fn parts(observation: &Observation) -> String {
+    let all =
+        observation.phases.iter().map(|(phase, micros)| format!("{} {} ms", phase.key(), micros / 1000));
     all.collect::<Vec<_>>().join(", ")
 }
 

@@ -155,17 +155,17 @@ fn home() -> Location {
 /// Lets alerts follow from the results of all monitors.
 async fn watch(ingestor: &Ingestor, store: &Arc<SqliteStore>) {
     let common = SharedFacts { locations: vec![home()], ..SharedFacts::default() };
-    let parts = AlertEngineDependencies {
+    let dependencies = AlertEngineDependencies {
         alert_store: store.clone(),
         outbox: store.clone(),
         results: store.clone(),
         config_store: store.clone(),
-        directory: Arc::new(AccountCache::new(store.clone(), common)),
+        accounts: Arc::new(AccountCache::new(store.clone(), common)),
         planner: Arc::new(Home),
         clock: Arc::new(FakeClock::new(Timestamp::from_micros(START + 120_000_000))),
-        bell: Wakeup::default(),
+        wakeup: Wakeup::default(),
     };
-    ingestor.enable_alerting(parts, AlertEngineSettings::default()).await.unwrap();
+    ingestor.enable_alerting(dependencies, AlertEngineSettings::default()).await.unwrap();
     let minutely = |id| {
         let monitor = monitor(id);
         let mut values = monitor.document.to_stored(SecretMode::Revealed);
@@ -200,12 +200,12 @@ fn run(
         if watched {
             watch(&ingestor, &store).await;
         }
-        let began = Instant::now();
+        let started = Instant::now();
         for result in results {
             ingestor.submit(black_box(result)).await;
         }
         assert_eq!(ingestor.drain(Duration::from_mins(10)).await, 0);
-        began.elapsed()
+        started.elapsed()
     });
     runtime.block_on(store.close());
     took

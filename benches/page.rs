@@ -60,9 +60,9 @@ async fn compare(at: SocketAddr, rounds: usize, checks: u32) -> f64 {
     });
     let probe = probe(MonitorType::Website, fields);
     let ours = async || {
-        let seen = attempt(&net, probe.as_ref(), Duration::from_secs(30)).await;
-        assert!(seen.failure.is_none(), "{:?}", seen.failure);
-        let page = seen.details.page.unwrap();
+        let observation = attempt(&net, probe.as_ref(), Duration::from_secs(30)).await;
+        assert!(observation.failure.is_none(), "{:?}", observation.failure);
+        let page = observation.details.page.unwrap();
         assert_eq!(page.objects.len(), OBJECTS);
         assert!(page.objects.iter().all(|object| object.body_bytes == BYTES as u64));
     };

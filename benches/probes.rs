@@ -62,8 +62,8 @@ async fn compare_queries(net: &Net, rounds: usize, queries: u32) -> f64 {
     for round in 0..=rounds {
         let start = cpu(UsageWho::RUSAGE_THREAD);
         for _ in 0..queries {
-            let seen = attempt(net, probe.as_ref(), Duration::from_secs(10)).await;
-            assert!(seen.failure.is_none(), "{:?}", seen.failure);
+            let observation = attempt(net, probe.as_ref(), Duration::from_secs(10)).await;
+            assert!(observation.failure.is_none(), "{:?}", observation.failure);
         }
         let middle = cpu(UsageWho::RUSAGE_THREAD);
         for _ in 0..queries {
@@ -136,9 +136,9 @@ fn compare_pings(
     let run = |probes: &[Arc<dyn Probe>], timeout: Duration| {
         let checks =
             async { join_all(probes.iter().map(|probe| attempt(net, probe.as_ref(), timeout))).await };
-        let seen = runtime.block_on(checks);
+        let observations = runtime.block_on(checks);
         let received: u32 =
-            seen.iter().filter_map(|one| one.facts.ping.as_ref()).map(|ping| ping.received).sum();
+            observations.iter().filter_map(|one| one.facts.ping.as_ref()).map(|ping| ping.received).sum();
         received
     };
     let (once, often) = (probes(1), probes(ECHOES));

@@ -48,9 +48,9 @@ async fn compare(at: SocketAddr, rounds: usize, checks: u32) -> f64 {
     let net = net();
     let probe = probe(MonitorType::WebsiteApi, monitor(at));
     let ours = async || {
-        let seen = attempt(&net, probe.as_ref(), Duration::from_secs(30)).await;
-        assert!(seen.failure.is_none(), "{:?}", seen.failure);
-        assert_eq!(seen.details.steps.len(), COUNT as usize);
+        let observation = attempt(&net, probe.as_ref(), Duration::from_secs(30)).await;
+        assert!(observation.failure.is_none(), "{:?}", observation.failure);
+        assert_eq!(observation.details.steps.len(), COUNT as usize);
     };
     let bare = async || {
         for number in 1..=COUNT {

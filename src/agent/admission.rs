@@ -218,9 +218,9 @@ impl Admission {
     /// of its checks for the target are ready as the target has room for.
     fn unpark(&mut self, key: TargetKey) {
         let Some(target) = self.targets.get_mut(&key) else { return };
-        let room = self.limits.per_target.saturating_sub(target.running);
+        let capacity = self.limits.per_target.saturating_sub(target.running);
         for class in [0, 1] {
-            for _ in 0..room {
+            for _ in 0..capacity {
                 let Some((age, ticket)) = target.parked[class].pop_first() else { break };
                 self.ready[class].insert(age, ticket);
             }
@@ -267,7 +267,7 @@ mod tests {
         fn it_admits_exactly_what_the_plain_list_admits(
             acts in prop::collection::vec((0_u8..10, 0_u32..12, any::<bool>(), 0_u8..4), 1..400),
         ) {
-            let (mut gate, mut model) = (Admission::new(LIMITS), Model::default());
+            let (mut admission, mut model) = (Admission::new(LIMITS), Model::default());
             for (act, ticket, heavy, host) in acts {
                 let known = |list: &[(TicketId, Weight, Option<TargetKey>)]| list.iter().any(|e| e.0 == ticket);
                 let (waits, runs) = (known(&model.waiting), known(&model.running));
@@ -276,41 +276,41 @@ mod tests {
                     let target = (host > 0).then(|| TargetKey::from_host(&host.to_string()));
                     let fits = model.waiting.len() < LIMITS.queue
                         || (model.waiting.is_empty() && model.fits(weight, target));
-                    prop_assert_eq!(gate.enqueue(ticket, weight, target).is_ok(), fits);
+                    prop_assert_eq!(admission.enqueue(ticket, weight, target).is_ok(), fits);
                     if fits {
                         model.waiting.push((ticket, weight, target));
                     }
                 } else if waits || runs {
-                    gate.release(ticket);
+                    admission.release(ticket);
                     model.waiting.retain(|e| e.0 != ticket);
                     model.running.retain(|e| e.0 != ticket);
                 }
                 if act % 3 > 0 {
                     loop {
-                        let admitted = gate.admit();
+                        let admitted = admission.admit();
                         prop_assert_eq!(admitted, model.admit());
                         if admitted.is_none() { break }
                     }
                 }
-                prop_assert_eq!((gate.waiting(), gate.in_flight()), (model.waiting.len(), model.running.len()));
+                prop_assert_eq!((admission.waiting(), admission.in_flight()), (model.waiting.len(), model.running.len()));
             }
             for ticket in 0..12 {
-                gate.release(ticket);
+                admission.release(ticket);
             }
-            prop_assert!(gate.targets.is_empty() && gate.ready.iter().all(BTreeMap::is_empty));
-            prop_assert_eq!((gate.waiting(), gate.in_flight()), (0, 0));
+            prop_assert!(admission.targets.is_empty() && admission.ready.iter().all(BTreeMap::is_empty));
+            prop_assert_eq!((admission.waiting(), admission.in_flight()), (0, 0));
         }
     }
 
     #[test]
     fn a_slow_target_does_not_hold_up_the_others() {
-        let mut gate = Admission::new(AdmissionLimits { queue: 100, ..LIMITS });
+        let mut admission = Admission::new(AdmissionLimits { queue: 100, ..LIMITS });
         let slow = Some(TargetKey::from_host("slow.test"));
         for ticket in 0..10 {
-            gate.enqueue(ticket, Weight::Light, slow).unwrap();
+            admission.enqueue(ticket, Weight::Light, slow).unwrap();
         }
-        gate.enqueue(10, Weight::Light, Some(TargetKey::from_host("quick.test"))).unwrap();
-        let admitted: Vec<_> = std::iter::from_fn(|| gate.admit()).collect();
+        admission.enqueue(10, Weight::Light, Some(TargetKey::from_host("quick.test"))).unwrap();
+        let admitted: Vec<_> = std::iter::from_fn(|| admission.admit()).collect();
         assert_eq!(admitted, [0, 1, 10]);
     }
 

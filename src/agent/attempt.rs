@@ -21,24 +21,24 @@ use crate::probe::ProbeContext;
 /// up on a connection that nobody reads, and timeouts run out unwatched.
 pub async fn run_attempt(
     assignment: &Assignment,
-    place: &ExecutionContext,
+    cx: &ExecutionContext,
     cancel: &CancellationToken,
 ) -> Observation {
-    let (began, started_at) = (Instant::now(), place.clock.now());
-    let deadline = Deadline { at: began + assignment.timeout, timeout: assignment.timeout };
-    let bounded = AssertUnwindSafe(run_bounded(assignment, place, cancel, deadline));
+    let (started, started_at) = (Instant::now(), cx.clock.now());
+    let deadline = Deadline { at: started + assignment.timeout, timeout: assignment.timeout };
+    let bounded = AssertUnwindSafe(run_bounded(assignment, cx, cancel, deadline));
     let mut observation = match bounded.catch_unwind().await {
         Ok(observation) => observation,
         Err(payload) => panic_observation(assignment, payload.as_ref()),
     };
-    let total = began.elapsed();
+    let total = started.elapsed();
     if observation.total.is_zero() {
         observation.total = total;
     }
     if let Some(failure) = observation.failure.take() {
-        let stood_still = total > assignment.timeout + STALL_MARGIN || place.stalled_since(started_at);
-        let why = "Vigie itself stood still meanwhile";
-        observation.failure = Some(if stood_still { mark_own_fault(failure, why) } else { failure });
+        let stood_still = total > assignment.timeout + STALL_MARGIN || cx.stalled_since(started_at);
+        let reason = "Vigie itself stood still meanwhile";
+        observation.failure = Some(if stood_still { mark_own_fault(failure, reason) } else { failure });
     }
     observation
 }
@@ -99,10 +99,10 @@ fn panic_observation(assignment: &Assignment, payload: &(dyn Any + Send)) -> Obs
 }
 
 /// Lays `failure` at our door, and says why.
-pub(super) fn mark_own_fault(mut failure: Failure, why: &str) -> Failure {
+pub(super) fn mark_own_fault(mut failure: Failure, reason: &str) -> Failure {
     if failure.fault != Fault::Ours {
         failure.detail.push_str("; ");
-        failure.detail.push_str(why);
+        failure.detail.push_str(reason);
     }
     failure.with_fault(Fault::Ours)
 }

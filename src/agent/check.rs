@@ -18,16 +18,16 @@ use crate::evaluate as judge;
 pub async fn run_check(
     assignment: &Assignment,
     planned_at: Timestamp,
-    place: &ExecutionContext,
+    cx: &ExecutionContext,
     cancel: &CancellationToken,
 ) -> CheckResult {
-    let started_at = place.clock.now();
+    let started_at = cx.clock.now();
     let mut observations = Vec::with_capacity(1);
     let mut starts = Vec::with_capacity(1);
     let mut captures = Vec::new();
     for number in 1..=2 {
-        starts.push(if number == 1 { started_at } else { place.clock.now() });
-        let mut observation = run_attempt(assignment, place, cancel).await;
+        starts.push(if number == 1 { started_at } else { cx.clock.now() });
+        let mut observation = run_attempt(assignment, cx, cancel).await;
         captures.extend(std::mem::take(&mut observation.captures).into_iter().map(|file| (number, file)));
         let again = assignment.retry && should_retry(&observation);
         observations.push(observation);
@@ -38,7 +38,7 @@ pub async fn run_check(
     let total: Duration = observations.iter().map(|observation| observation.total).sum();
     let mut verdict = judge::evaluate_attempts(&observations);
     if verdict.outcome == Outcome::Error
-        && place.was_isolated(assignment, &observations, started_at, cancel).await
+        && cx.was_isolated(assignment, &observations, started_at, cancel).await
     {
         for failure in observations.iter_mut().filter_map(|observation| observation.failure.as_mut()) {
             *failure = mark_own_fault(failure.clone(), ISOLATED_REASON);
@@ -50,8 +50,8 @@ pub async fn run_check(
         numbered.map(|((number, start), seen)| Attempt::from_observation(number, start, seen)).collect();
     let captures = number_captures(captures, observations.len());
     let last = observations.pop().unwrap_or_default();
-    if last.details.page.is_some() && !place.is_on_demand {
-        place.full_pages.record(assignment.monitor_id, started_at);
+    if last.details.page.is_some() && !cx.is_on_demand {
+        cx.full_pages.record(assignment.monitor_id, started_at);
     }
     CheckResult {
         total_us: u64::try_from(total.as_micros()).unwrap_or(u64::MAX),

@@ -48,7 +48,7 @@ impl Connectivity {
     /// Whether none of the targets could be reached at some time between `start` and now.
     pub(super) async fn was_isolated_since(&self, start: Timestamp) -> bool {
         let failed_at = Instant::now();
-        let _turn = self.probe_lock.lock().await;
+        let _lock = self.probe_lock.lock().await;
         let seen = *self.state();
         let reached = match seen.last_probe {
             Some((asked_at, reached)) if asked_at >= failed_at => reached,

@@ -48,6 +48,8 @@ impl ExecutionContext {
     }
 
     pub(super) fn stalled_since(&self, start: Timestamp) -> bool {
-        self.stall_detector.as_ref().is_some_and(|pulse| pulse.was_stalled_since(start, self.clock.now()))
+        self.stall_detector
+            .as_ref()
+            .is_some_and(|stall_detector| stall_detector.was_stalled_since(start, self.clock.now()))
     }
 }

@@ -26,11 +26,11 @@ use crate::telemetry::{Metrics, SchedulerLoad};
 /// Starts a runner without monitors on the current tokio runtime.
 pub fn start_runner(
     limits: AdmissionLimits,
-    place: ExecutionContext,
+    cx: ExecutionContext,
     sink: Arc<dyn ResultSink>,
     metrics: Arc<Metrics>,
 ) -> RunnerHandle {
-    let now = place.clock.now();
+    let now = cx.clock.now();
     let pulse = Arc::new(StallDetector::new(now));
     let (commands, received) = mpsc::channel(COMMAND_QUEUE);
     let (ended_to, ended) = mpsc::channel(limits.total.max(1));
@@ -39,9 +39,9 @@ pub fn start_runner(
     let delivery = ResultDelivery { sink, metrics: Arc::clone(&metrics) };
     tracker.spawn(deliver_missed(missed, delivery.clone()));
     let runner = Runner {
-        agenda: RunQueue::new(limits, now),
-        place: ExecutionContext { stall_detector: Some(Arc::clone(&pulse)), ..place },
-        pulse,
+        queue: RunQueue::new(limits, now),
+        cx: ExecutionContext { stall_detector: Some(Arc::clone(&pulse)), ..cx },
+        stall_detector: pulse,
         delivery,
         metrics,
         commands: received,
@@ -77,9 +77,9 @@ const CHANGES_PER_TICK: usize = 1024;
 const GAUGE_INTERVAL: Duration = Duration::from_millis(250);
 
 struct Runner {
-    agenda: RunQueue,
-    place: ExecutionContext,
-    pulse: Arc<StallDetector>,
+    queue: RunQueue,
+    cx: ExecutionContext,
+    stall_detector: Arc<StallDetector>,
     delivery: ResultDelivery,
     metrics: Arc<Metrics>,
     commands: mpsc::Receiver<RunnerCommand>,
@@ -113,21 +113,21 @@ impl Runner {
     async fn run(mut self) {
         let (mut starts, mut ended, mut command) = (Vec::new(), Vec::new(), None);
         loop {
-            let now = self.place.clock.now();
-            if let Some(gap) = self.pulse.beat(now) {
+            let now = self.cx.clock.now();
+            if let Some(gap) = self.stall_detector.beat(now) {
                 tracing::warn!(gap_s = gap.as_secs(), "this process or its clock stood still or jumped");
             }
             // The timers first: what ends or is asked for now must find every slot where it belongs.
-            let more_due = self.agenda.tick(now, &mut starts);
+            let more_due = self.queue.tick(now, &mut starts);
             for index in ended.drain(..) {
                 self.running.remove(&index);
-                self.agenda.on_finished(index, now, &mut starts);
+                self.queue.on_finished(index, now, &mut starts);
             }
             if let Some(command) = command.take() {
                 self.handle_command(command, now);
             }
             self.apply_changes(now);
-            self.agenda.start_admitted(now, &mut starts);
+            self.queue.start_admitted(now, &mut starts);
             for start in starts.drain(..) {
                 self.spawn(start);
             }
@@ -136,7 +136,7 @@ impl Runner {
                 break;
             }
             let busy = more_due || self.applying.is_some();
-            let wait = self.agenda.next_wake().map_or(MAX_SLEEP, |wake| wake.since(now).min(MAX_SLEEP));
+            let wait = self.queue.next_wake().map_or(MAX_SLEEP, |wake| wake.since(now).min(MAX_SLEEP));
             let cancel_at = self.stopping.as_ref().map(|stopping| stopping.cancel_at);
             tokio::select! {
                 () = tokio::task::yield_now(), if busy => {}
@@ -145,13 +145,13 @@ impl Runner {
                     self.is_orphaned = received.is_none();
                     command = Some(received.unwrap_or_else(shutdown_now));
                 }
-                Ok(permit) = self.missed_sender.reserve(), if self.agenda.has_missed() => {
-                    if let Some(series) = self.agenda.take_missed() {
+                Ok(permit) = self.missed_sender.reserve(), if self.queue.has_missed() => {
+                    if let Some(series) = self.queue.take_missed() {
                         permit.send(series);
                     }
                 }
                 () = sleep_until(cancel_at), if !self.cancel.is_cancelled() => self.cancel.cancel(),
-                () = self.place.clock.sleep(wait), if !busy => {}
+                () = self.cx.clock.sleep(wait), if !busy => {}
             }
         }
         self.drain().await;
@@ -163,9 +163,9 @@ impl Runner {
             RunnerCommand::Apply { changes, done } => {
                 self.applying = Some(PendingChanges { changes: changes.into_iter(), done });
             }
-            RunnerCommand::RunNow { monitor_id, reply } => self.agenda.order_run(monitor_id, now, reply),
+            RunnerCommand::RunNow { monitor_id, reply } => self.queue.order_run(monitor_id, now, reply),
             RunnerCommand::RunOnce { assignment, reply } => {
-                self.agenda.order_run_once(assignment, now, reply);
+                self.queue.order_run_once(assignment, now, reply);
             }
             RunnerCommand::Snapshot(reply) => {
                 // Whoever asked may have gone.
@@ -179,10 +179,10 @@ impl Runner {
         let Some(mut applying) = self.applying.take() else { return };
         for change in applying.changes.by_ref().take(CHANGES_PER_TICK) {
             match change {
-                AssignmentChange::Put(assignment) => self.agenda.upsert(assignment, now),
+                AssignmentChange::Put(assignment) => self.queue.upsert(assignment, now),
                 AssignmentChange::Remove { monitor_id, cancel } => {
-                    self.place.full_pages.remove(monitor_id);
-                    let index = self.agenda.remove(monitor_id);
+                    self.cx.full_pages.remove(monitor_id);
+                    let index = self.queue.remove(monitor_id);
                     if let Some(token) = index.filter(|_| cancel).and_then(|index| self.running.get(&index)) {
                         token.cancel();
                     }
@@ -202,20 +202,22 @@ impl Runner {
         let StartRun { index, assignment, planned_at, due_at, reply } = start;
         let cancel = self.cancel.child_token();
         self.running.insert(index, cancel.clone());
-        let place = ExecutionContext { is_on_demand: reply.is_some(), ..self.place.clone() };
+        let cx = ExecutionContext { is_on_demand: reply.is_some(), ..self.cx.clone() };
         let delivery = self.delivery.clone();
         let ended = FinishGuard { index, to: self.finished_sender.clone() };
         self.tracker.spawn(async move {
             // Held to the end: the place is freed once the result was taken, or when anything panics.
             let _ended = ended;
-            let now = place.clock.now();
-            let rest = place.blackouts.as_ref().filter(|_| reply.is_none()).and_then(|silence| {
+            let now = cx.clock.now();
+            let rest = cx.blackouts.as_ref().filter(|_| reply.is_none()).and_then(|blackouts| {
                 // A run that was planned in a blackout, or would fall into one, is part of it.
-                silence.blackout_at(&assignment, planned_at).or_else(|| silence.blackout_at(&assignment, now))
+                blackouts
+                    .blackout_at(&assignment, planned_at)
+                    .or_else(|| blackouts.blackout_at(&assignment, now))
             });
             let result = match rest {
                 Some(reason) => blackout_result(&assignment, planned_at, now, reason),
-                None => run_check(&assignment, planned_at, &place, &cancel).await,
+                None => run_check(&assignment, planned_at, &cx, &cancel).await,
             };
             match reply {
                 Some(reply) => drop(reply.send(Ok(result))),
@@ -225,7 +227,7 @@ impl Runner {
     }
 
     fn begin_shutdown(&mut self, limit: Duration, done: oneshot::Sender<()>) {
-        self.agenda.stop();
+        self.queue.stop();
         let cancel_at = Instant::now() + limit;
         let stopping = self.stopping.get_or_insert(PendingShutdown { cancel_at, done: Vec::new() });
         stopping.cancel_at = stopping.cancel_at.min(cancel_at);
@@ -233,7 +235,7 @@ impl Runner {
     }
 
     fn is_drained(&self) -> bool {
-        self.stopping.is_some() && self.agenda.in_flight() == 0 && !self.agenda.has_missed()
+        self.stopping.is_some() && self.queue.in_flight() == 0 && !self.queue.has_missed()
     }
 
     /// Waits until the sink took everything, and says so to those who asked for the end.
@@ -249,9 +251,9 @@ impl Runner {
 
     fn snapshot(&self) -> RunnerStats {
         RunnerStats {
-            planned: self.agenda.planned(),
-            in_flight: self.agenda.in_flight(),
-            queued: self.agenda.queued(),
+            planned: self.queue.planned(),
+            in_flight: self.queue.in_flight(),
+            queued: self.queue.queued(),
         }
     }
 
@@ -260,10 +262,10 @@ impl Runner {
             return;
         }
         self.gauges_updated_at = Some(Instant::now());
-        let of = |weight| self.agenda.in_flight_by_weight(weight);
+        let of = |weight| self.queue.in_flight_by_weight(weight);
         let load = SchedulerLoad {
-            planned: self.agenda.planned(),
-            queued: self.agenda.queued(),
+            planned: self.queue.planned(),
+            queued: self.queue.queued(),
             light: of(Weight::Light),
             heavy: of(Weight::Heavy),
         };

@@ -58,20 +58,26 @@ mod tests {
 
     #[test]
     fn a_standstill_is_seen_by_those_who_were_in_it_before_and_after_the_next_beat() {
-        let pulse = StallDetector::new(at(100));
-        assert_eq!(pulse.beat(at(101)), None);
-        assert!(!pulse.was_stalled_since(at(100), at(102)));
-        assert!(pulse.was_stalled_since(at(100), at(111)), "the check may wake before the runner does");
-        assert_eq!(pulse.beat(at(111)), Some(Duration::from_secs(10)));
-        assert!(pulse.was_stalled_since(at(100), at(112)));
-        assert!(!pulse.was_stalled_since(at(111), at(112)), "a check that began afterwards was not in it");
+        let stall_detector = StallDetector::new(at(100));
+        assert_eq!(stall_detector.beat(at(101)), None);
+        assert!(!stall_detector.was_stalled_since(at(100), at(102)));
+        assert!(
+            stall_detector.was_stalled_since(at(100), at(111)),
+            "the check may wake before the runner does"
+        );
+        assert_eq!(stall_detector.beat(at(111)), Some(Duration::from_secs(10)));
+        assert!(stall_detector.was_stalled_since(at(100), at(112)));
+        assert!(
+            !stall_detector.was_stalled_since(at(111), at(112)),
+            "a check that began afterwards was not in it"
+        );
     }
 
     #[test]
     fn a_clock_that_jumped_ahead_and_was_set_back_does_not_excuse_later_failures() {
-        let pulse = StallDetector::new(at(100));
-        assert!(pulse.beat(at(5000)).is_some());
-        assert_eq!(pulse.beat(at(101)), None);
-        assert!(!pulse.was_stalled_since(at(102), at(103)));
+        let stall_detector = StallDetector::new(at(100));
+        assert!(stall_detector.beat(at(5000)).is_some());
+        assert_eq!(stall_detector.beat(at(101)), None);
+        assert!(!stall_detector.was_stalled_since(at(102), at(103)));
     }
 }

@@ -91,16 +91,16 @@ impl AlertState {
     ///
     /// Closes no run, however late it is: where several answers waited, all of them are to be taken before the
     /// [`AlertState::on_tick`] that closes what is left.
-    pub fn on_result(&mut self, heard: LocationResult, terms: &AlertContext<'_>) -> Vec<Effect> {
-        self.adapt_to_changes(terms);
-        self.detect_clock_step_back(&heard, terms);
-        let pool = &terms.policy.run_plan.pool;
-        if self.resolved_until.is_none_or(|settled| heard.last_planned_at > settled)
-            && pool.contains(&heard.location)
+    pub fn on_result(&mut self, result: LocationResult, cx: &AlertContext<'_>) -> Vec<Effect> {
+        self.adapt_to_changes(cx);
+        self.detect_clock_step_back(&result, cx);
+        let pool = &cx.policy.run_plan.pool;
+        if self.resolved_until.is_none_or(|settled| result.last_planned_at > settled)
+            && pool.contains(&result.location)
         {
-            self.record_result(heard, terms);
+            self.record_result(result, cx);
         }
-        self.resolve_ready_runs(terms)
+        self.resolve_ready_runs(cx)
     }
 
     /// Takes the answer to an [`Effect::RequestVerification`]; one that nobody waits for changes nothing.
@@ -108,38 +108,41 @@ impl AlertState {
         &mut self,
         planned_at: Timestamp,
         answer: Verification,
-        terms: &AlertContext<'_>,
+        cx: &AlertContext<'_>,
     ) -> Vec<Effect> {
-        self.adapt_to_changes(terms);
+        self.adapt_to_changes(cx);
         let asked = self.runs.iter_mut().find(|run| run.planned_at == planned_at);
-        match asked.and_then(|run| run.verification.as_mut()).filter(|ask| ask.answer.is_none()) {
-            Some(ask) => ask.answer = Some(answer),
+        match asked
+            .and_then(|run| run.verification.as_mut())
+            .filter(|verification| verification.answer.is_none())
+        {
+            Some(verification) => verification.answer = Some(answer),
             None => return Vec::new(),
         }
-        self.resolve_ready_runs(terms)
+        self.resolve_ready_runs(cx)
     }
 
     /// Lets time pass: closes runs whose time is over. Call at [`AlertState::next_tick_at`], also when late.
-    pub fn on_tick(&mut self, terms: &AlertContext<'_>) -> Vec<Effect> {
-        self.adapt_to_changes(terms);
-        self.expire_expected_runs(terms);
+    pub fn on_tick(&mut self, cx: &AlertContext<'_>) -> Vec<Effect> {
+        self.adapt_to_changes(cx);
+        self.expire_expected_runs(cx);
         for run in &mut self.runs {
-            run.close_if_complete(true, terms);
-            let overdue = |ask: &&mut PendingVerification| {
-                ask.answer.is_none() && ask.until.is_some_and(|until| until <= terms.now)
+            run.close_if_complete(true, cx);
+            let overdue = |verification: &&mut PendingVerification| {
+                verification.answer.is_none() && verification.until.is_some_and(|until| until <= cx.now)
             };
-            if let Some(ask) = run.verification.as_mut().filter(overdue) {
-                ask.answer = Some(verification_timed_out(terms.now));
+            if let Some(verification) = run.verification.as_mut().filter(overdue) {
+                verification.answer = Some(verification_timed_out(cx.now));
             }
         }
-        self.resolve_ready_runs(terms)
+        self.resolve_ready_runs(cx)
     }
 
     /// When [`AlertState::on_tick`] has something to do next.
     #[must_use]
     pub fn next_tick_at(&self) -> Option<Timestamp> {
         let run = |run: &PendingRun| match (run.open_verification(), run.close_reason) {
-            (Some(ask), _) => Some(ask.until.unwrap_or(run.closes_at)),
+            (Some(verification), _) => Some(verification.until.unwrap_or(run.closes_at)),
             (None, None) => Some(run.closes_at),
             (None, Some(_)) => None,
         };
@@ -164,7 +167,9 @@ impl AlertState {
     /// Verifications that were asked for and not answered, to be asked again after a restart.
     #[must_use]
     pub fn pending_verifications(&self) -> Vec<Effect> {
-        let question = |run: &PendingRun| run.open_verification().map(|ask| ask.to_effect(run.planned_at));
+        let question = |run: &PendingRun| {
+            run.open_verification().map(|verification| verification.to_effect(run.planned_at))
+        };
         self.runs.iter().filter_map(question).collect()
     }
 
@@ -195,10 +200,10 @@ impl AlertState {
     /// Whether there is nothing to remember that [`AlertState::restore`] would not bring back.
     #[must_use]
     pub fn is_default(&self) -> bool {
-        let harmless = |heard: &LocationResult| {
-            matches!(heard.outcome, Outcome::Ok | Outcome::Warning)
-                && heard.page.is_none()
-                && heard.certificate.is_none()
+        let harmless = |result: &LocationResult| {
+            matches!(result.outcome, Outcome::Ok | Outcome::Warning)
+                && result.page.is_none()
+                && result.certificate.is_none()
         };
         let calm = |run: &PendingRun| run.verification.is_none() && run.heard.iter().all(harmless);
         self.episode.is_none()

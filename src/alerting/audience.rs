@@ -11,14 +11,14 @@ use crate::schedule::BlackoutTarget;
 /// that names them; each once, by id. Thresholds are not looked at here.
 #[must_use]
 pub fn recipients_for(
-    terms: &AlertContext<'_>,
+    cx: &AlertContext<'_>,
     kind: NotificationKind,
     cause: Option<&LocationResult>,
 ) -> Vec<(RecipientId, Option<i64>)> {
-    let named = matching_recipients(terms.contacts, terms.policy.monitor_id, kind, cause);
+    let named = matching_recipients(cx.contacts, cx.policy.monitor_id, kind, cause);
     let listens = |id: &RecipientId| {
-        terms.contacts.recipient(*id).is_some_and(|recipient| recipient.is_subscribed_to(kind))
-            && (kind.is_performance() || !is_muted(terms, *id, terms.now))
+        cx.contacts.recipient(*id).is_some_and(|recipient| recipient.is_subscribed_to(kind))
+            && (kind.is_performance() || !is_muted(cx, *id, cx.now))
     };
     named.into_iter().filter(|(id, _)| listens(id)).collect()
 }
@@ -38,19 +38,19 @@ pub fn performance_recipients_for(
 
 /// Whether a blackout of the monitor silences `kind` about the run planned at `planned_at`: at the time that the
 /// run was planned for, or now, so that somebody who mutes a monitor hears nothing of the run under way either.
-pub(super) fn is_silenced(terms: &AlertContext<'_>, kind: NotificationKind, planned_at: Timestamp) -> bool {
-    let monitor = terms.policy.monitor_id;
+pub(super) fn is_silenced(cx: &AlertContext<'_>, kind: NotificationKind, planned_at: Timestamp) -> bool {
+    let monitor = cx.policy.monitor_id;
     let rests = |at| {
         [BlackoutTarget::Alert(monitor), BlackoutTarget::Monitor(monitor)]
             .into_iter()
-            .any(|subject| terms.calendar.active_window(subject, at).is_some())
+            .any(|subject| cx.calendar.active_window(subject, at).is_some())
     };
-    !kind.is_performance() && (rests(planned_at) || rests(terms.now))
+    !kind.is_performance() && (rests(planned_at) || rests(cx.now))
 }
 
 /// Whether `recipient` is muted at `at`.
-pub(super) fn is_muted(terms: &AlertContext<'_>, recipient: RecipientId, at: Timestamp) -> bool {
-    terms.calendar.active_window(BlackoutTarget::Notifier(recipient), at).is_some()
+pub(super) fn is_muted(cx: &AlertContext<'_>, recipient: RecipientId, at: Timestamp) -> bool {
+    cx.calendar.active_window(BlackoutTarget::Notifier(recipient), at).is_some()
 }
 
 /// Everybody whom the groups name, with the first group by number that does.

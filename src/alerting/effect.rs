@@ -12,7 +12,7 @@ use crate::domain::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Ask a location outside of `failed` to look at the failure of this check; its answer comes back through
-    /// [`super::Watch::verified`].
+    /// [`super::AlertState::on_verification`].
     RequestVerification {
         /// The run.
         planned_at: Timestamp,
@@ -59,7 +59,7 @@ pub enum Effect {
         /// The group that names them.
         group: Option<i64>,
         /// What.
-        news: NotificationDraft,
+        draft: NotificationDraft,
     },
 }
 

@@ -20,116 +20,116 @@ const MAX_OPEN_RUNS: usize = 64;
 
 impl AlertState {
     /// Adapts what is remembered to a clock that was set back and to a monitor that changed.
-    pub(super) fn adapt_to_changes(&mut self, terms: &AlertContext<'_>) {
-        let latest = terms.now + CLOCK_STEP_TOLERANCE;
+    pub(super) fn adapt_to_changes(&mut self, cx: &AlertContext<'_>) {
+        let latest = cx.now + CLOCK_STEP_TOLERANCE;
         if self.resolved_until.is_some_and(|settled| settled > latest) {
             // Less the time that a run may be under way already.
-            self.resolved_until = Some(terms.now - terms.policy.run_plan.slots.interval());
-            self.expect_next_run(terms.now, terms);
+            self.resolved_until = Some(cx.now - cx.policy.run_plan.slots.interval());
+            self.expect_next_run(cx.now, cx);
         }
         self.runs.retain(|run| run.planned_at <= latest);
         for run in &mut self.runs {
-            if let Some(ask) = run.verification.as_mut().filter(|ask| ask.answer.is_none()) {
-                ask.set_deadline(terms);
+            if let Some(verification) =
+                run.verification.as_mut().filter(|verification| verification.answer.is_none())
+            {
+                verification.set_deadline(cx);
             }
             if run.expected.is_empty() {
-                self.resolved_until = run.restore_expected(terms).max(self.resolved_until);
+                self.resolved_until = run.restore_expected(cx).max(self.resolved_until);
             }
         }
         let settled = self.resolved_until;
         self.runs.retain(|run| settled.is_none_or(|settled| run.planned_at > settled));
-        let slots = &terms.policy.run_plan.slots;
+        let slots = &cx.policy.run_plan.slots;
         match (self.next, self.resolved_until) {
             (Some(next), _) if slots.last_at_or_before(next.planned_at) == next.planned_at => {}
-            (None, Some(settled)) if !self.is_closed => self.resume_after(settled, terms),
-            _ => self.expect_next_run(terms.now, terms),
+            (None, Some(settled)) if !self.is_closed => self.resume_after(settled, cx),
+            _ => self.expect_next_run(cx.now, cx),
         }
         self.is_closed = false;
     }
 
     /// Notices a clock that was set back by the run of the present that lies before what is settled. Agents that
     /// still wait for the clock plan no such run, and answers from before the step lie ahead of the clock.
-    pub(super) fn detect_clock_step_back(&mut self, heard: &LocationResult, terms: &AlertContext<'_>) {
-        let plan = &terms.policy.run_plan;
-        let planned_at = heard.last_planned_at;
-        let present = planned_at <= terms.now && terms.now < planned_at + plan.slots.interval();
-        if present && self.resolved_until.is_some_and(|settled| settled >= planned_at && settled > terms.now)
-        {
+    pub(super) fn detect_clock_step_back(&mut self, result: &LocationResult, cx: &AlertContext<'_>) {
+        let plan = &cx.policy.run_plan;
+        let planned_at = result.last_planned_at;
+        let present = planned_at <= cx.now && cx.now < planned_at + plan.slots.interval();
+        if present && self.resolved_until.is_some_and(|settled| settled >= planned_at && settled > cx.now) {
             self.resolved_until = Some(planned_at - Duration::from_micros(1));
-            self.runs.retain(|run| run.planned_at <= terms.now);
-            self.expect_next_run(planned_at, terms);
+            self.runs.retain(|run| run.planned_at <= cx.now);
+            self.expect_next_run(planned_at, cx);
         }
     }
 
     /// Goes on after a start of the process: the run after the last one may still come, late.
-    fn resume_after(&mut self, settled: Timestamp, terms: &AlertContext<'_>) {
-        self.expect_next_run(settled, terms);
-        if self.next.is_some_and(|next| next.expires_at <= terms.now) {
-            self.expect_next_run(terms.now, terms);
+    fn resume_after(&mut self, settled: Timestamp, cx: &AlertContext<'_>) {
+        self.expect_next_run(settled, cx);
+        if self.next.is_some_and(|next| next.expires_at <= cx.now) {
+            self.expect_next_run(cx.now, cx);
         }
     }
 
     /// Expects the run that comes after `time` and after all that are settled.
-    pub(super) fn expect_next_run(&mut self, time: Timestamp, terms: &AlertContext<'_>) {
+    pub(super) fn expect_next_run(&mut self, time: Timestamp, cx: &AlertContext<'_>) {
         let after = self.resolved_until.map_or(time, |settled| settled.max(time));
-        let planned_at = terms.policy.run_plan.slots.next_after(after);
-        self.next = Some(ExpectedRun { planned_at, expires_at: PendingRun::expires_at(planned_at, terms) });
+        let planned_at = cx.policy.run_plan.slots.next_after(after);
+        self.next = Some(ExpectedRun { planned_at, expires_at: PendingRun::expires_at(planned_at, cx) });
     }
 
-    pub(super) fn record_result(&mut self, heard: LocationResult, terms: &AlertContext<'_>) {
-        let planned_at = heard.last_planned_at;
-        if heard.slots > 1 {
-            let series = heard.planned_at..planned_at;
+    pub(super) fn record_result(&mut self, result: LocationResult, cx: &AlertContext<'_>) {
+        let planned_at = result.last_planned_at;
+        if result.slots > 1 {
+            let series = result.planned_at..planned_at;
             let had_part = |run: &&mut PendingRun| {
-                series.contains(&run.planned_at) && run.expected.contains(&heard.location)
+                series.contains(&run.planned_at) && run.expected.contains(&result.location)
             };
             for run in self.runs.iter_mut().filter(had_part) {
-                run.record_result(missed_run_from_series(&heard, run.planned_at, terms));
-                run.close_if_complete(false, terms);
+                run.record_result(missed_run_from_series(&result, run.planned_at, cx));
+                run.close_if_complete(false, cx);
             }
         }
         let at = self.runs.partition_point(|run| run.planned_at < planned_at);
         if self.runs.get(at).is_none_or(|run| run.planned_at != planned_at) {
-            self.runs.insert(at, PendingRun::new(planned_at, terms));
+            self.runs.insert(at, PendingRun::new(planned_at, cx));
         }
         if let Some(run) = self.runs.get_mut(at) {
-            run.record_result(heard);
-            run.close_if_complete(false, terms);
+            run.record_result(result);
+            run.close_if_complete(false, cx);
         }
         if self.runs.len() > MAX_OPEN_RUNS {
-            self.force_close_oldest(terms);
+            self.force_close_oldest(cx);
         }
     }
 
     /// Ends the oldest run, whatever it waits for.
-    fn force_close_oldest(&mut self, terms: &AlertContext<'_>) {
+    fn force_close_oldest(&mut self, cx: &AlertContext<'_>) {
         let Some(run) = self.runs.first_mut() else { return };
-        let (end, planned_at) = (run.close_reason_now(terms), run.planned_at);
+        let (end, planned_at) = (run.close_reason_now(cx), run.planned_at);
         run.close_reason.get_or_insert(end);
-        if let Some(ask) = &mut run.verification {
-            ask.answer.get_or_insert_with(|| verification_timed_out(terms.now));
+        if let Some(verification) = &mut run.verification {
+            verification.answer.get_or_insert_with(|| verification_timed_out(cx.now));
         }
-        self.expect_next_run(planned_at, terms);
+        self.expect_next_run(planned_at, cx);
     }
 
     /// Gives up expected runs of which nobody was heard.
-    pub(super) fn expire_expected_runs(&mut self, terms: &AlertContext<'_>) {
-        while let Some(next) = self.next.filter(|next| next.expires_at <= terms.now) {
-            if terms.now > next.expires_at + STALL_THRESHOLD {
-                return self.expect_next_run(terms.now, terms);
+    pub(super) fn expire_expected_runs(&mut self, cx: &AlertContext<'_>) {
+        while let Some(next) = self.next.filter(|next| next.expires_at <= cx.now) {
+            if cx.now > next.expires_at + STALL_THRESHOLD {
+                return self.expect_next_run(cx.now, cx);
             }
             let at = self.runs.partition_point(|run| run.planned_at < next.planned_at);
             let settled = self.resolved_until.is_some_and(|settled| settled >= next.planned_at);
             if !settled && self.runs.get(at).is_none_or(|run| run.planned_at != next.planned_at) {
                 let silent = PendingRun {
                     close_reason: Some(CloseReason::OnTime),
-                    ..PendingRun::new(next.planned_at, terms)
+                    ..PendingRun::new(next.planned_at, cx)
                 };
                 self.runs.insert(at, silent);
             }
-            let planned_at = terms.policy.run_plan.slots.next_after(next.planned_at);
-            self.next =
-                Some(ExpectedRun { planned_at, expires_at: PendingRun::expires_at(planned_at, terms) });
+            let planned_at = cx.policy.run_plan.slots.next_after(next.planned_at);
+            self.next = Some(ExpectedRun { planned_at, expires_at: PendingRun::expires_at(planned_at, cx) });
         }
     }
 }
@@ -137,11 +137,11 @@ impl AlertState {
 impl PendingRun {
     /// Learns who was expected of a run that was read back; what locations said that left the pool since is
     /// dropped. Answers up to when runs are settled, if nobody is missing any more.
-    fn restore_expected(&mut self, terms: &AlertContext<'_>) -> Option<Timestamp> {
-        let plan = &terms.policy.run_plan;
+    fn restore_expected(&mut self, cx: &AlertContext<'_>) -> Option<Timestamp> {
+        let plan = &cx.policy.run_plan;
         self.expected = plan.expected_locations(self.planned_at);
-        self.closes_at = Self::new(self.planned_at, terms).closes_at;
-        self.heard.retain(|heard| plan.pool.contains(&heard.location));
+        self.closes_at = Self::new(self.planned_at, cx).closes_at;
+        self.heard.retain(|result| plan.pool.contains(&result.location));
         let complete = self.heard.is_empty() || self.unreported_locations().is_empty();
         let settled = std::mem::take(&mut self.resolved_before_restart) && complete;
         settled.then_some(self.planned_at)

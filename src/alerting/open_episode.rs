@@ -52,10 +52,10 @@ pub(super) struct PendingClear {
 
 impl OpenEpisode {
     /// The outage that begins with a failing run.
-    pub(super) fn open(failing: &FailedRun<'_>, flapping: bool, terms: &AlertContext<'_>) -> Self {
+    pub(super) fn open(failing: &FailedRun<'_>, flapping: bool, cx: &AlertContext<'_>) -> Self {
         let since = failing.draft.planned_at;
         let change = EpisodeChange {
-            id: EpisodeId::new(terms.policy.monitor_id, since),
+            id: EpisodeId::new(cx.policy.monitor_id, since),
             since,
             cause: failing.cause.clone(),
             failed_runs: 0,
@@ -96,23 +96,20 @@ impl OpenEpisode {
     pub(super) fn recipients_to_notify(
         &mut self,
         cause: &LocationResult,
-        terms: &AlertContext<'_>,
+        cx: &AlertContext<'_>,
     ) -> Vec<(RecipientId, Option<i64>)> {
         let kind = NotificationKind::SiteError;
-        if !terms.policy.notify_on_error
-            || self.acknowledged
-            || is_silenced(terms, kind, self.change.last_run)
-        {
+        if !cx.policy.notify_on_error || self.acknowledged || is_silenced(cx, kind, self.change.last_run) {
             return Vec::new();
         }
-        let mut audience = recipients_for(terms, kind, Some(cause));
-        audience.retain(|(id, group)| self.count_notification(*id, *group, terms));
+        let mut audience = recipients_for(cx, kind, Some(cause));
+        audience.retain(|(id, group)| self.count_notification(*id, *group, cx));
         audience
     }
 
     /// Counts `id` as told once more, if its thresholds let it.
-    fn count_notification(&mut self, id: RecipientId, group: Option<i64>, terms: &AlertContext<'_>) -> bool {
-        let Some(recipient) = terms.contacts.recipient(id) else { return false };
+    fn count_notification(&mut self, id: RecipientId, group: Option<i64>, cx: &AlertContext<'_>) -> bool {
+        let Some(recipient) = cx.contacts.recipient(id) else { return false };
         if self.change.failed_runs < recipient.start_threshold {
             return false;
         }
@@ -126,12 +123,12 @@ impl OpenEpisode {
     }
 
     /// Completes what is told of this outage.
-    pub(super) fn enrich_draft(&self, news: &NotificationDraft) -> NotificationDraft {
+    pub(super) fn enrich_draft(&self, draft: &NotificationDraft) -> NotificationDraft {
         NotificationDraft {
             episode: Some(self.change.id),
             started_at: Some(self.change.since),
             errcount: self.change.failed_runs,
-            ..news.clone()
+            ..draft.clone()
         }
     }
 
@@ -143,7 +140,8 @@ impl OpenEpisode {
 
     /// The clears that are due after the good run that `cause` tells of.
     pub(super) fn pending_clear(&self, planned_at: Timestamp, cause: &LocationResult) -> PendingClear {
-        let mut recipients: Vec<_> = self.notified.iter().map(|told| (told.recipient, told.group)).collect();
+        let mut recipients: Vec<_> =
+            self.notified.iter().map(|recipient| (recipient.recipient, recipient.group)).collect();
         recipients.sort_unstable();
         PendingClear {
             episode: self.change.id,
@@ -168,20 +166,20 @@ impl PendingClear {
         &mut self,
         heard: &[LocationResult],
         silent: &[LocationId],
-        terms: &AlertContext<'_>,
+        cx: &AlertContext<'_>,
     ) -> Vec<Effect> {
         let wants = |id: RecipientId| {
-            let recipient = terms.contacts.recipient(id);
+            let recipient = cx.contacts.recipient(id);
             recipient.is_some_and(|recipient| recipient.notify_on_clear && recipient.availability_alert)
         };
-        self.recipients.retain(|(id, _)| terms.policy.notify_on_error && wants(*id));
-        if self.recipients.is_empty() || is_silenced(terms, NotificationKind::SiteClear, terms.now) {
+        self.recipients.retain(|(id, _)| cx.policy.notify_on_error && wants(*id));
+        if self.recipients.is_empty() || is_silenced(cx, NotificationKind::SiteClear, cx.now) {
             return Vec::new();
         }
         let (waiting, now): (Vec<_>, Vec<_>) =
-            self.recipients.drain(..).partition(|(id, _)| is_muted(terms, *id, terms.now));
+            self.recipients.drain(..).partition(|(id, _)| is_muted(cx, *id, cx.now));
         self.recipients = waiting;
-        let news = NotificationDraft {
+        let draft = NotificationDraft {
             kind: NotificationKind::SiteClear,
             planned_at: self.planned_at,
             episode: Some(self.episode),
@@ -193,14 +191,14 @@ impl PendingClear {
             errcount: 0,
             awaits_trace: false,
         };
-        let tell = |(recipient, group)| Effect::Notify { recipient, group, news: news.clone() };
+        let tell = |(recipient, group)| Effect::Notify { recipient, group, draft: draft.clone() };
         now.into_iter().map(tell).collect()
     }
 
     /// Like [`PendingClear::take_due`], at a later run.
-    pub(super) fn take_due_later(&mut self, terms: &AlertContext<'_>) -> Vec<Effect> {
+    pub(super) fn take_due_later(&mut self, cx: &AlertContext<'_>) -> Vec<Effect> {
         let cause = self.cause.clone();
-        self.take_due(&[cause], &[], terms)
+        self.take_due(&[cause], &[], cx)
     }
 
     pub(super) fn is_complete(&self) -> bool {

@@ -21,7 +21,7 @@ const VERIFICATION_TIMEOUT: Duration = Duration::from_mins(1);
 pub(super) struct PendingRun {
     /// When it was planned.
     pub(super) planned_at: Timestamp,
-    /// Who checks it, in the order of the plan; empty while that is not known (see [`super::Watch::resume`]).
+    /// Who checks it, in the order of the plan; empty while that is not known (see [`super::AlertState::restore`]).
     pub(super) expected: Vec<LocationId>,
     /// When it is over even if not all have answered.
     #[serde(rename = "closes")]
@@ -70,12 +70,12 @@ pub(super) struct PendingVerification {
 
 impl PendingRun {
     /// The run of `planned_at`, of which the first word comes now. One that starts late still gets its time.
-    pub(super) fn new(planned_at: Timestamp, terms: &AlertContext<'_>) -> Self {
-        let plan = &terms.policy.run_plan;
+    pub(super) fn new(planned_at: Timestamp, cx: &AlertContext<'_>) -> Self {
+        let plan = &cx.policy.run_plan;
         Self {
             planned_at,
             expected: plan.expected_locations(planned_at),
-            closes_at: plan.closes_at(planned_at).max(terms.now + plan.max_check_duration) + CLOSE_GRACE,
+            closes_at: plan.closes_at(planned_at).max(cx.now + plan.max_check_duration) + CLOSE_GRACE,
             heard: Vec::new(),
             close_reason: None,
             verification: None,
@@ -84,46 +84,46 @@ impl PendingRun {
     }
 
     /// When a run of which nobody was heard is given up: a start may be late by up to its interval.
-    pub(super) fn expires_at(planned_at: Timestamp, terms: &AlertContext<'_>) -> Timestamp {
-        let plan = &terms.policy.run_plan;
+    pub(super) fn expires_at(planned_at: Timestamp, cx: &AlertContext<'_>) -> Timestamp {
+        let plan = &cx.policy.run_plan;
         plan.closes_at(planned_at).max(plan.slots.next_after(planned_at)) + CLOSE_GRACE
     }
 
     /// Takes what a location says. Only the first word counts, but something real counts more than that a
     /// check did not happen.
-    pub(super) fn record_result(&mut self, heard: LocationResult) {
+    pub(super) fn record_result(&mut self, result: LocationResult) {
         if self.close_reason.is_some() {
             return;
         }
-        match self.heard.iter_mut().find(|before| before.location == heard.location) {
-            None => self.heard.push(heard),
-            Some(before) if !before.is_conclusive() && heard.is_conclusive() => *before = heard,
+        match self.heard.iter_mut().find(|before| before.location == result.location) {
+            None => self.heard.push(result),
+            Some(before) if !before.is_conclusive() && result.is_conclusive() => *before = result,
             Some(_) => {}
         }
     }
 
     /// Notes that nothing more is waited for, when that is so: all answered that can, or `closing` and its time
     /// is up.
-    pub(super) fn close_if_complete(&mut self, closing: bool, terms: &AlertContext<'_>) {
+    pub(super) fn close_if_complete(&mut self, closing: bool, cx: &AlertContext<'_>) {
         let waits_for = |location: &LocationId| {
-            !self.has_result_from(*location) && !terms.offline_locations.contains(location)
+            !self.has_result_from(*location) && !cx.offline_locations.contains(location)
         };
         let complete = !self.heard.is_empty() && !self.expected.iter().any(waits_for);
-        if self.close_reason.is_none() && (complete || closing && self.closes_at <= terms.now) {
-            self.close_reason = Some(self.close_reason_now(terms));
+        if self.close_reason.is_none() && (complete || closing && self.closes_at <= cx.now) {
+            self.close_reason = Some(self.close_reason_now(cx));
         }
     }
 
     /// How it ends when it ends now: late once the run after it should be over as well.
-    pub(super) fn close_reason_now(&self, terms: &AlertContext<'_>) -> CloseReason {
-        let plan = &terms.policy.run_plan;
-        let late = terms.now > plan.closes_at(self.planned_at) + plan.slots.interval();
+    pub(super) fn close_reason_now(&self, cx: &AlertContext<'_>) -> CloseReason {
+        let plan = &cx.policy.run_plan;
+        let late = cx.now > plan.closes_at(self.planned_at) + plan.slots.interval();
         if late { CloseReason::Late } else { CloseReason::OnTime }
     }
 
     /// Whether `location` was heard.
     fn has_result_from(&self, location: LocationId) -> bool {
-        self.heard.iter().any(|heard| heard.location == location)
+        self.heard.iter().any(|result| result.location == location)
     }
 
     /// Locations that were expected and not heard.
@@ -135,7 +135,7 @@ impl PendingRun {
     pub(super) fn sort_by_plan(&mut self) {
         let place =
             |location| self.expected.iter().position(|other| *other == location).unwrap_or(usize::MAX);
-        self.heard.sort_by_key(|heard| (place(heard.location), heard.location));
+        self.heard.sort_by_key(|result| (place(result.location), result.location));
     }
 
     pub(super) fn to_votes(&self) -> Vec<LocationOutcome> {
@@ -143,27 +143,27 @@ impl PendingRun {
     }
 
     /// Planned runs that it stands for, counted from after `settled`: a series of missed ones is one run here.
-    pub(super) fn slot_count(&self, settled: Option<Timestamp>, terms: &AlertContext<'_>) -> u32 {
-        let most = self.heard.iter().map(|heard| heard.slots).max().unwrap_or(1);
-        let Some(settled) = settled.filter(|_| most > 1) else { return most };
-        let since = terms
+    pub(super) fn slot_count(&self, settled: Option<Timestamp>, cx: &AlertContext<'_>) -> u32 {
+        let max = self.heard.iter().map(|result| result.slots).max().unwrap_or(1);
+        let Some(settled) = settled.filter(|_| max > 1) else { return max };
+        let since = cx
             .policy
             .run_plan
             .slots
             .slots_between(settled + Duration::from_micros(1), self.planned_at + Duration::from_micros(1));
-        most.min(u32::try_from(since).unwrap_or(u32::MAX)).max(1)
+        max.min(u32::try_from(since).unwrap_or(u32::MAX)).max(1)
     }
 
     /// The question that waits for its answer.
     pub(super) fn open_verification(&self) -> Option<&PendingVerification> {
-        self.verification.as_ref().filter(|ask| ask.answer.is_none())
+        self.verification.as_ref().filter(|verification| verification.answer.is_none())
     }
 }
 
 impl PendingVerification {
     /// Sets the end of the wait where it is not set, or too far ahead because the clock was set back.
-    pub(super) fn set_deadline(&mut self, terms: &AlertContext<'_>) {
-        let until = terms.now + terms.policy.run_plan.max_check_duration + VERIFICATION_TIMEOUT;
+    pub(super) fn set_deadline(&mut self, cx: &AlertContext<'_>) {
+        let until = cx.now + cx.policy.run_plan.max_check_duration + VERIFICATION_TIMEOUT;
         self.until = Some(self.until.map_or(until, |before| before.min(until)));
     }
 }
@@ -172,9 +172,9 @@ impl PendingVerification {
 pub(super) fn missed_run_from_series(
     series: &LocationResult,
     planned_at: Timestamp,
-    terms: &AlertContext<'_>,
+    cx: &AlertContext<'_>,
 ) -> LocationResult {
-    let run = RunId::new(terms.policy.monitor_id, planned_at);
+    let run = RunId::new(cx.policy.monitor_id, planned_at);
     LocationResult {
         planned_at,
         check_id: CheckId::new(run, series.location),

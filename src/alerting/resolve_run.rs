@@ -24,11 +24,11 @@ type RecipientList = Vec<(RecipientId, Option<i64>)>;
 
 impl AlertState {
     /// Settles what can be settled.
-    pub(super) fn resolve_ready_runs(&mut self, terms: &AlertContext<'_>) -> Vec<Effect> {
+    pub(super) fn resolve_ready_runs(&mut self, cx: &AlertContext<'_>) -> Vec<Effect> {
         let mut effects = Vec::new();
         while self.is_next_ready() {
             let run = self.runs.remove(0);
-            if let Some(run) = self.resolve_run(run, terms, &mut effects) {
+            if let Some(run) = self.resolve_run(run, cx, &mut effects) {
                 self.runs.insert(0, run);
                 break;
             }
@@ -48,35 +48,35 @@ impl AlertState {
     fn resolve_run(
         &mut self,
         mut run: PendingRun,
-        terms: &AlertContext<'_>,
+        cx: &AlertContext<'_>,
         effects: &mut Vec<Effect>,
     ) -> Option<PendingRun> {
         run.sort_by_plan();
-        let parts = run.to_votes();
-        let policy = terms.policy;
+        let outcomes = run.to_votes();
+        let policy = cx.policy;
         let rule =
             SettlePolicy { location_mode: policy.mode, home: policy.primary_location, quorum: policy.quorum };
         let answer = run.verification.as_ref().and_then(|ask| ask.answer.clone());
-        let ruling = settle(&parts, &rule, answer.as_ref().map(|answer| answer.status));
+        let settlement = settle(&outcomes, &rule, answer.as_ref().map(|answer| answer.status));
         let late = run.close_reason == Some(CloseReason::Late);
-        if let (Settlement::NeedsVerification { cause }, None, false) = (ruling, &answer, late) {
-            let ask = new_verification(&run, &parts, cause, terms);
+        if let (Settlement::NeedsVerification { cause }, None, false) = (settlement, &answer, late) {
+            let ask = new_verification(&run, &outcomes, cause, cx);
             effects.push(ask.to_effect(run.planned_at));
             run.verification = Some(ask);
             return Some(run);
         }
-        let slots = run.slot_count(self.resolved_until, terms);
+        let slots = run.slot_count(self.resolved_until, cx);
         self.resolved_until = Some(run.planned_at);
-        self.expect_next_run(run.planned_at, terms);
-        record_missed(&run, terms, effects);
-        let verification = record_verifications(&run, ruling, answer, terms, effects);
+        self.expect_next_run(run.planned_at, cx);
+        record_missed(&run, cx, effects);
+        let verification = record_verifications(&run, settlement, answer, cx, effects);
         if !late {
-            self.send_pending_clears(terms, effects);
+            self.send_pending_clears(cx, effects);
         }
-        match ruling {
-            Settlement::NoData => self.on_no_data_run(&run, slots, terms, effects),
+        match settlement {
+            Settlement::NoData => self.on_no_data_run(&run, slots, cx, effects),
             Settlement::Blackout => self.health = MonitorHealth::BlackedOut,
-            _ => self.apply_ruling(&run, ruling, verification, terms, effects),
+            _ => self.apply_ruling(&run, settlement, verification, cx, effects),
         }
         None
     }
@@ -85,13 +85,13 @@ impl AlertState {
     fn apply_ruling(
         &mut self,
         run: &PendingRun,
-        ruling: Settlement,
+        settlement: Settlement,
         verification: Option<Verification>,
-        terms: &AlertContext<'_>,
+        cx: &AlertContext<'_>,
         effects: &mut Vec<Effect>,
     ) {
         self.no_data = NoDataStreak::default();
-        self.health = if matches!(ruling, Settlement::Passed { .. }) {
+        self.health = if matches!(settlement, Settlement::Passed { .. }) {
             MonitorHealth::Up
         } else {
             MonitorHealth::Failing
@@ -99,17 +99,17 @@ impl AlertState {
         if run.close_reason == Some(CloseReason::Late) {
             return;
         }
-        match ruling {
+        match settlement {
             Settlement::Failed { cause, .. } => {
-                self.on_failed_run(run, &run.heard[cause], verification, terms, effects);
+                self.on_failed_run(run, &run.heard[cause], verification, cx, effects);
             }
             Settlement::Passed { cause } | Settlement::Tolerated { cause } => {
-                self.on_good_run(run, &run.heard[cause], terms, effects);
+                self.on_good_run(run, &run.heard[cause], cx, effects);
             }
             Settlement::NoData | Settlement::Blackout | Settlement::NeedsVerification { .. } => {}
         }
-        self.notify_page_change(run, terms, effects);
-        self.notify_certificate_expiry(run, terms, effects);
+        self.notify_page_change(run, cx, effects);
+        self.notify_certificate_expiry(run, cx, effects);
     }
 
     /// A failing run: an outage begins or goes on.
@@ -118,20 +118,20 @@ impl AlertState {
         run: &PendingRun,
         cause: &LocationResult,
         verification: Option<Verification>,
-        terms: &AlertContext<'_>,
+        cx: &AlertContext<'_>,
         effects: &mut Vec<Effect>,
     ) {
         let news =
             NotificationDraft { deciding_result: Some(cause.clone()), verification, ..base_draft(run) };
-        let errors = run.heard.iter().filter(|heard| heard.outcome == Outcome::Error);
+        let errors = run.heard.iter().filter(|result| result.outcome == Outcome::Error);
         let failing =
-            FailedRun { draft: &news, cause, locations: errors.map(|heard| heard.location).collect() };
-        let flapping = self.is_flapping(run.planned_at, terms);
-        let outage = self.episode.get_or_insert_with(|| OpenEpisode::open(&failing, flapping, terms));
+            FailedRun { draft: &news, cause, locations: errors.map(|result| result.location).collect() };
+        let flapping = self.is_flapping(run.planned_at, cx);
+        let outage = self.episode.get_or_insert_with(|| OpenEpisode::open(&failing, flapping, cx));
         let begins = outage.is_new();
         effects.push(outage.record_failed_run(&failing));
-        let audience = outage.recipients_to_notify(cause, terms);
-        let policy = terms.policy;
+        let audience = outage.recipients_to_notify(cause, cx);
+        let policy = cx.policy;
         let traced = begins && policy.traceroute && policy.notify_on_error && should_traceroute(cause.status);
         if traced {
             effects.push(Effect::RunTraceroute {
@@ -151,33 +151,33 @@ impl AlertState {
         &mut self,
         run: &PendingRun,
         cause: &LocationResult,
-        terms: &AlertContext<'_>,
+        cx: &AlertContext<'_>,
         effects: &mut Vec<Effect>,
     ) {
-        if !self.is_flapping(run.planned_at, terms) {
+        if !self.is_flapping(run.planned_at, cx) {
             self.last_episode_ended_at = None;
         }
         let Some(mut outage) = self.episode.take() else { return };
         self.last_episode_ended_at = Some(run.planned_at);
         effects.push(outage.close(run.planned_at, true));
         let mut owed = outage.pending_clear(run.planned_at, cause);
-        effects.extend(owed.take_due(&run.heard, &run.unreported_locations(), terms));
+        effects.extend(owed.take_due(&run.heard, &run.unreported_locations(), cx));
         if !owed.is_complete() {
             self.pending_clears.push(owed);
         }
     }
 
     /// Tells of outages that ended while their listeners were silenced.
-    fn send_pending_clears(&mut self, terms: &AlertContext<'_>, effects: &mut Vec<Effect>) {
+    fn send_pending_clears(&mut self, cx: &AlertContext<'_>, effects: &mut Vec<Effect>) {
         for owed in &mut self.pending_clears {
-            effects.extend(owed.take_due_later(terms));
+            effects.extend(owed.take_due_later(cx));
         }
         self.pending_clears.retain(|owed| !owed.is_complete());
     }
 
     /// Whether an outage that begins at `planned_at` follows the last one closely.
-    fn is_flapping(&self, planned_at: Timestamp, terms: &AlertContext<'_>) -> bool {
-        let near = terms.policy.run_plan.slots.interval() * FLAPPING_WINDOW_RUNS;
+    fn is_flapping(&self, planned_at: Timestamp, cx: &AlertContext<'_>) -> bool {
+        let near = cx.policy.run_plan.slots.interval() * FLAPPING_WINDOW_RUNS;
         self.last_episode_ended_at.is_some_and(|ended| planned_at <= ended + near && ended <= planned_at)
     }
 
@@ -187,11 +187,11 @@ impl AlertState {
         &mut self,
         run: &PendingRun,
         slots: u32,
-        terms: &AlertContext<'_>,
+        cx: &AlertContext<'_>,
         effects: &mut Vec<Effect>,
     ) {
         self.health = MonitorHealth::Unknown;
-        let policy = terms.policy;
+        let policy = cx.policy;
         let begins = self.no_data.runs == 0;
         self.no_data.runs = self.no_data.runs.saturating_add(slots);
         let since = *self.no_data.since.get_or_insert(run.planned_at);
@@ -205,41 +205,41 @@ impl AlertState {
             || !policy.notify_on_error
             || run.close_reason == Some(CloseReason::Late)
             || begins && slots > 1
-            || is_silenced(terms, kind, run.planned_at)
+            || is_silenced(cx, kind, run.planned_at)
         {
             return;
         }
-        let unknown = run.heard.iter().find(|heard| heard.outcome == Outcome::Unknown);
+        let unknown = run.heard.iter().find(|result| result.outcome == Outcome::Unknown);
         let cause = unknown.or_else(|| run.heard.first());
-        let mut audience = recipients_for(terms, kind, cause);
+        let mut audience = recipients_for(cx, kind, cause);
         audience.retain(|(id, _)| !self.no_data.told.contains(id));
         self.no_data.told.extend(audience.iter().map(|(id, _)| *id));
-        let news = NotificationDraft {
+        let draft = NotificationDraft {
             kind,
             started_at: Some(since),
             deciding_result: cause.cloned(),
             errcount: self.no_data.runs,
             ..base_draft(run)
         };
-        push_notifications(audience, &news, effects);
+        push_notifications(audience, &draft, effects);
     }
 
     /// Tells of a page that changed; once, though each location sees it at its own turn.
-    fn notify_page_change(&mut self, run: &PendingRun, terms: &AlertContext<'_>, effects: &mut Vec<Effect>) {
+    fn notify_page_change(&mut self, run: &PendingRun, cx: &AlertContext<'_>, effects: &mut Vec<Effect>) {
         let kind = NotificationKind::WebChange;
         self.last_page_change = self.last_page_change.filter(|(_, told)| is_same_day(*told, run.planned_at));
         let known = self.last_page_change.map(|(bytes, _)| bytes);
-        let good = run.heard.iter().filter(|heard| heard.outcome != Outcome::Error);
-        let mut changed = good.filter_map(|heard| heard.page.as_ref().map(|page| (heard, page)));
+        let good = run.heard.iter().filter(|result| result.outcome != Outcome::Error);
+        let mut changed = good.filter_map(|result| result.page.as_ref().map(|page| (result, page)));
         let Some((cause, page)) = changed.find(|(_, page)| known != Some(page.now)) else { return };
         // A change of the objects is told where the monitor has them compared.
-        if !terms.policy.notify_on_content_change && page.object_changes.is_none() {
+        if !cx.policy.notify_on_content_change && page.object_changes.is_none() {
             return;
         }
         self.last_page_change = Some((page.now, run.planned_at));
-        if !is_silenced(terms, kind, run.planned_at) {
-            let news = NotificationDraft { kind, deciding_result: Some(cause.clone()), ..base_draft(run) };
-            push_notifications(recipients_for(terms, kind, Some(cause)), &news, effects);
+        if !is_silenced(cx, kind, run.planned_at) {
+            let draft = NotificationDraft { kind, deciding_result: Some(cause.clone()), ..base_draft(run) };
+            push_notifications(recipients_for(cx, kind, Some(cause)), &draft, effects);
         }
     }
 
@@ -247,25 +247,25 @@ impl AlertState {
     fn notify_certificate_expiry(
         &mut self,
         run: &PendingRun,
-        terms: &AlertContext<'_>,
+        cx: &AlertContext<'_>,
         effects: &mut Vec<Effect>,
     ) {
         let kind = NotificationKind::CertificateExpiration;
         self.last_certificate_notice =
             self.last_certificate_notice.filter(|told| is_same_day(*told, run.planned_at));
-        let Some(cause) = run.heard.iter().find(|heard| heard.certificate.is_some()) else { return };
+        let Some(cause) = run.heard.iter().find(|result| result.certificate.is_some()) else { return };
         if self.last_certificate_notice.is_some()
-            || !terms.policy.notify_on_expiry
-            || is_silenced(terms, kind, run.planned_at)
+            || !cx.policy.notify_on_expiry
+            || is_silenced(cx, kind, run.planned_at)
         {
             return;
         }
-        let audience = recipients_for(terms, kind, Some(cause));
+        let audience = recipients_for(cx, kind, Some(cause));
         if !audience.is_empty() {
             self.last_certificate_notice = Some(run.planned_at);
         }
-        let news = NotificationDraft { kind, deciding_result: Some(cause.clone()), ..base_draft(run) };
-        push_notifications(audience, &news, effects);
+        let draft = NotificationDraft { kind, deciding_result: Some(cause.clone()), ..base_draft(run) };
+        push_notifications(audience, &draft, effects);
     }
 }
 
@@ -278,29 +278,29 @@ fn is_same_day(told: Timestamp, planned_at: Timestamp) -> bool {
 /// The question about the failure at `cause`.
 fn new_verification(
     run: &PendingRun,
-    parts: &[LocationOutcome],
+    outcomes: &[LocationOutcome],
     cause: usize,
-    terms: &AlertContext<'_>,
+    cx: &AlertContext<'_>,
 ) -> PendingVerification {
-    let failed = parts.iter().filter(|part| part.outcome == Outcome::Error).map(|part| part.location);
-    let heard = &run.heard[cause];
-    let mut ask = PendingVerification {
-        check: heard.check_id,
-        location: heard.location,
+    let failed = outcomes.iter().filter(|part| part.outcome == Outcome::Error).map(|part| part.location);
+    let result = &run.heard[cause];
+    let mut verification = PendingVerification {
+        check: result.check_id,
+        location: result.location,
         failed: failed.collect(),
         answer: None,
         until: None,
     };
-    ask.set_deadline(terms);
-    ask
+    verification.set_deadline(cx);
+    verification
 }
 
 /// Records the run as missed where nobody could check it.
-fn record_missed(run: &PendingRun, terms: &AlertContext<'_>, effects: &mut Vec<Effect>) {
+fn record_missed(run: &PendingRun, cx: &AlertContext<'_>, effects: &mut Vec<Effect>) {
     let locations: Vec<LocationId> = run
         .unreported_locations()
         .into_iter()
-        .filter(|location| terms.offline_locations.contains(location))
+        .filter(|location| cx.offline_locations.contains(location))
         .collect();
     if !locations.is_empty() {
         effects.push(Effect::RecordMissed { planned_at: run.planned_at, locations });
@@ -310,20 +310,20 @@ fn record_missed(run: &PendingRun, terms: &AlertContext<'_>, effects: &mut Vec<E
 /// Hands out what second locations said; answers what goes with the message.
 fn record_verifications(
     run: &PendingRun,
-    ruling: Settlement,
+    settlement: Settlement,
     answer: Option<Verification>,
-    terms: &AlertContext<'_>,
+    cx: &AlertContext<'_>,
     effects: &mut Vec<Effect>,
 ) -> Option<Verification> {
     let planned_at = run.planned_at;
-    if let (Some(ask), Some(answer)) = (&run.verification, &answer) {
+    if let (Some(verification), Some(answer)) = (&run.verification, &answer) {
         let answer = answer.clone();
-        effects.push(Effect::RecordVerification { planned_at, location: ask.location, answer });
+        effects.push(Effect::RecordVerification { planned_at, location: verification.location, answer });
     }
-    let Settlement::Failed { cause, confirmed_by: Some(witness) } = ruling else { return answer };
+    let Settlement::Failed { cause, confirmed_by: Some(witness) } = settlement else { return answer };
     let (cause, witness) = (&run.heard[cause], &run.heard[witness]);
-    let seen = confirmed_by(witness, terms.now);
-    for (of, answer) in [(cause, seen.clone()), (witness, confirmed_by(cause, terms.now))] {
+    let seen = confirmed_by(witness, cx.now);
+    for (of, answer) in [(cause, seen.clone()), (witness, confirmed_by(cause, cx.now))] {
         effects.push(Effect::RecordVerification { planned_at, location: of.location, answer });
     }
     Some(seen)
@@ -345,7 +345,7 @@ fn base_draft(run: &PendingRun) -> NotificationDraft {
     }
 }
 
-fn push_notifications(audience: RecipientList, news: &NotificationDraft, effects: &mut Vec<Effect>) {
-    let tell = |(recipient, group)| Effect::Notify { recipient, group, news: news.clone() };
+fn push_notifications(audience: RecipientList, draft: &NotificationDraft, effects: &mut Vec<Effect>) {
+    let tell = |(recipient, group)| Effect::Notify { recipient, group, draft: draft.clone() };
     effects.extend(audience.into_iter().map(tell));
 }

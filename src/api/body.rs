@@ -71,10 +71,10 @@ async fn read_bytes<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes
 
 fn parse_json(bytes: &[u8]) -> Result<Node, ApiError> {
     Node::from_json(bytes).map_err(|error| {
-        let place = error.position;
+        let position = error.position;
         let message = format!(
             "The body is not valid JSON: line {}, column {}: {}",
-            place.line, place.column, error.message
+            position.line, position.column, error.message
         );
         ApiError::bad_request(vec![message])
     })

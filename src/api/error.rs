@@ -39,8 +39,8 @@ impl ApiError {
 impl From<ServiceError> for ApiError {
     fn from(refusal: ServiceError) -> Self {
         match refusal {
-            ServiceError::Invalid(faults) => {
-                Self::bad_request(faults.into_iter().map(|fault| fault.to_string()).collect())
+            ServiceError::Invalid(errors) => {
+                Self::bad_request(errors.into_iter().map(|fault| fault.to_string()).collect())
             }
             ServiceError::Unauthenticated(message) => Self::new(StatusCode::UNAUTHORIZED, message),
             ServiceError::InvalidCredentials | ServiceError::Locked => {

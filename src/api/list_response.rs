@@ -68,8 +68,8 @@ where
     let (offset, left) = (window.offset.unwrap_or(0), window.limit.unwrap_or(u64::MAX));
     let first = read(next_page(left, offset)).await?;
     let count = first.total;
-    let walk = PageReader { read, is_next, offset, left, last: None, fetched: Some(first) };
-    Ok(stream_list(role, count, window, stream::try_unfold(walk, PageReader::read_page)))
+    let reader = PageReader { read, is_next, offset, left, last: None, fetched: Some(first) };
+    Ok(stream_list(role, count, window, stream::try_unfold(reader, PageReader::read_page)))
 }
 
 type JsonObject = Map<String, Value>;

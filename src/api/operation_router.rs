@@ -98,6 +98,6 @@ async fn authorize(
             response.extensions_mut().insert(caller);
             response
         }
-        Err(refusal) => ApiError::from(refusal).into_response(),
+        Err(error) => ApiError::from(error).into_response(),
     }
 }

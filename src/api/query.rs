@@ -19,7 +19,7 @@ const MAX_FAULTS: usize = 100;
 /// Characters of a name that is compared with those there are.
 const MAX_COMPARED_CHARS: usize = 64;
 
-/// The names of the parameters that an operation takes. [`super::routes::OperationRouter`] gives them to each of its calls.
+/// The names of the parameters that an operation takes. [`super::operation_router::OperationRouter`] gives them to each of its calls.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownParams(Arc<[&'static str]>);
 
@@ -33,7 +33,7 @@ impl From<Vec<&'static str>> for KnownParams {
 /// known are those of its operation.
 pub(super) struct QueryParams {
     pairs: Vec<(String, String)>,
-    faults: Vec<String>,
+    errors: Vec<String>,
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for QueryParams {
@@ -48,16 +48,16 @@ impl<S: Send + Sync> FromRequestParts<S> for QueryParams {
 impl QueryParams {
     /// The parameters of `uri`, of which only those in `known` may be there, each once.
     pub(super) fn parse(uri: &Uri, known: &[&str]) -> Self {
-        let mut query = Self { pairs: Vec::new(), faults: Vec::new() };
+        let mut query = Self { pairs: Vec::new(), errors: Vec::new() };
         for (name, value) in url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
-            if query.faults.len() >= MAX_FAULTS {
-                query.faults.push("what follows was not read".to_owned());
+            if query.errors.len() >= MAX_FAULTS {
+                query.errors.push("what follows was not read".to_owned());
                 break;
             }
             if known.contains(&&*name) {
                 query.insert(name.into_owned(), value.into_owned());
             } else {
-                query.faults.push(unknown_param_message(&name, known));
+                query.errors.push(unknown_param_message(&name, known));
             }
         }
         query
@@ -65,12 +65,12 @@ impl QueryParams {
 
     /// As [`QueryParams::parse`], which leaves other parameters to somebody else.
     pub(super) fn parse_known(uri: &Uri, known: &[&str]) -> Self {
-        let mut query = Self { pairs: Vec::new(), faults: Vec::new() };
+        let mut query = Self { pairs: Vec::new(), errors: Vec::new() };
         for (name, value) in url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
             if known.contains(&&*name) {
                 query.insert(name.into_owned(), value.into_owned());
             }
-            if !query.faults.is_empty() {
+            if !query.errors.is_empty() {
                 break;
             }
         }
@@ -79,7 +79,7 @@ impl QueryParams {
 
     fn insert(&mut self, name: String, value: String) {
         if self.pairs.iter().any(|(other, _)| *other == name) {
-            self.faults.push(format!("`{name}` is given twice"));
+            self.errors.push(format!("`{name}` is given twice"));
         } else {
             self.pairs.push((name, value));
         }
@@ -100,8 +100,8 @@ impl QueryParams {
         let text = self.text(name)?;
         let value = read(text);
         if value.is_none() {
-            let fault = format!("`{name}` must be {rule}, not `{}`", truncated(text));
-            self.faults.push(fault);
+            let error = format!("`{name}` must be {rule}, not `{}`", truncated(text));
+            self.errors.push(error);
         }
         value
     }
@@ -133,12 +133,12 @@ impl QueryParams {
 
     /// Adds an offence.
     pub(super) fn push_fault(&mut self, fault: impl Into<String>) {
-        self.faults.push(fault.into());
+        self.errors.push(fault.into());
     }
 
     /// The end of reading: 400 when there was any offence.
     pub(super) fn into_result(self) -> Result<(), ApiError> {
-        if self.faults.is_empty() { Ok(()) } else { Err(ApiError::bad_request(self.faults)) }
+        if self.errors.is_empty() { Ok(()) } else { Err(ApiError::bad_request(self.errors)) }
     }
 }
 

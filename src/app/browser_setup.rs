@@ -18,29 +18,29 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 pub(super) async fn start_pool(settings: &Settings) -> Arc<BrowserPool> {
     let mut config = settings.browser.clone();
     config.folder = config.folder.take().or_else(|| default_folder(&settings.data_dir, &config));
-    let house = Arc::new(BrowserPool::new(config));
-    let swept = Arc::clone(&house);
+    let pool = Arc::new(BrowserPool::new(config));
+    let swept = Arc::clone(&pool);
     let forsaken = tokio::task::spawn_blocking(move || swept.reap_orphans()).await.unwrap_or_default();
     if forsaken > 0 {
         tracing::warn!(browsers = forsaken, "browsers that an earlier process left were ended");
     }
     let unguarded = settings.browser.user.is_none() && nix::unistd::geteuid().is_root();
-    if unguarded && house.check_available(BrowserKind::Chrome).is_ok() {
+    if unguarded && pool.check_available(BrowserKind::Chrome).is_ok() {
         tracing::warn!("Chromium runs as root, without its sandbox; name a user for it by `browser.user`");
     }
     for kind in BrowserKind::ALL {
-        match house.executable_or_endpoint(kind) {
-            Ok(file) => tracing::info!(browser = kind.name(), file, most = house.capacity(), "browser found"),
+        match pool.executable_or_endpoint(kind) {
+            Ok(file) => tracing::info!(browser = kind.name(), file, most = pool.capacity(), "browser found"),
             // Who has no browser scripts needs none.
             Err(failure) => tracing::debug!(browser = kind.name(), "{failure}"),
         }
     }
-    house
+    pool
 }
 
 /// Waits until the last browser is gone.
-pub(super) async fn wait_for_exit(house: &BrowserPool) {
-    if !house.wait_until_empty(EXIT_TIMEOUT).await {
+pub(super) async fn wait_for_exit(pool: &BrowserPool) {
+    if !pool.wait_until_empty(EXIT_TIMEOUT).await {
         tracing::warn!("a browser is not gone yet; the next start ends it");
     }
 }

@@ -25,12 +25,12 @@ pub(super) struct DeliveryInputs {
 /// Begins to deliver.
 pub(super) fn start_delivery(
     settings: &Settings,
-    around: DeliveryInputs,
-    bell: Wakeup,
+    inputs: DeliveryInputs,
+    wakeup: Wakeup,
 ) -> anyhow::Result<DeliveryTask> {
-    let DeliveryInputs { store, addresses, clock, metrics } = around;
+    let DeliveryInputs { store, addresses, clock, metrics } = inputs;
     let net = Arc::new(Net::new(&settings.net)?);
-    let parts = DeliveryDependencies {
+    let dependencies = DeliveryDependencies {
         outbox: store.clone(),
         destinations: Arc::new(addresses),
         renderer: Arc::new(MessageRenderer::default()),
@@ -40,7 +40,7 @@ pub(super) fn start_delivery(
         clock,
         metrics,
     };
-    Ok(DeliveryTask::start(parts, settings.alerts.delivery.clone(), bell))
+    Ok(DeliveryTask::start(dependencies, settings.alerts.delivery.clone(), wakeup))
 }
 
 /// Time between two heartbeats.

@@ -110,8 +110,8 @@ impl HealthSource for Liveness {
         let runner = match stuck.filter(|_| !draining) {
             None => Condition::met("runner"),
             Some((name, seconds)) => {
-                let fault = format!("the runner of location `{name}` has not answered for {seconds} s");
-                Condition::unmet("runner", fault)
+                let error = format!("the runner of location `{name}` has not answered for {seconds} s");
+                Condition::unmet("runner", error)
             }
         };
         let commit = match self.commits.running_for() {
@@ -148,7 +148,7 @@ impl TimedIngest {
 
     /// For how long the present commit has been going; `None` without one.
     fn running_for(&self) -> Option<Duration> {
-        self.commit_started.lock().map(|began| began.elapsed())
+        self.commit_started.lock().map(|started| started.elapsed())
     }
 }
 

@@ -53,7 +53,7 @@ pub struct PlannerDependencies {
     /// Knows where monitors stand.
     pub ingestor: Arc<Ingestor>,
     /// Knows the accounts.
-    pub directory: Arc<AccountCache>,
+    pub accounts: Arc<AccountCache>,
     /// Told of what is read of them.
     pub blackout_cache: Arc<BlackoutCache>,
     /// Tells the time.
@@ -64,10 +64,10 @@ pub struct PlannerDependencies {
 
 /// Plans each monitor at those locations of its pool that this process hosts.
 pub struct LocalPlanner {
-    outposts: Vec<LocationAgent>,
+    agents: Vec<LocationAgent>,
     ingestor: Arc<Ingestor>,
-    directory: Arc<AccountCache>,
-    quiet: Arc<BlackoutCache>,
+    accounts: Arc<AccountCache>,
+    blackouts: Arc<BlackoutCache>,
     clock: Arc<dyn Clock>,
     probes: RwLock<ProbeSettings>,
     /// The terms that monitors were planned by last.
@@ -77,17 +77,17 @@ pub struct LocalPlanner {
 impl LocalPlanner {
     /// A planner over `parts`.
     #[must_use]
-    pub fn new(parts: PlannerDependencies) -> Self {
+    pub fn new(dependencies: PlannerDependencies) -> Self {
         let PlannerDependencies {
             agents: outposts,
             ingestor,
-            directory,
-            blackout_cache: quiet,
+            accounts,
+            blackout_cache: blackouts,
             clock,
             probes,
-        } = parts;
+        } = dependencies;
         let (probes, terms) = (RwLock::new(probes), Mutex::default());
-        Self { outposts, ingestor, directory, quiet, clock, probes, terms }
+        Self { agents: outposts, ingestor, accounts, blackouts, clock, probes, terms }
     }
 
     /// Takes new settings for what is planned from now on. The keys and the browsers stay those that it has.
@@ -99,8 +99,8 @@ impl LocalPlanner {
 
     /// Lets the checks at every location know these proxies from now on.
     pub(super) fn update_proxies(&self, proxies: &BTreeMap<i64, UpstreamProxy>) {
-        for outpost in &self.outposts {
-            outpost.net.set_proxies(proxies.clone());
+        for agent in &self.agents {
+            agent.net.set_proxies(proxies.clone());
         }
     }
 
@@ -110,15 +110,15 @@ impl LocalPlanner {
     /// [`PlanError::Stopped`] when a runner has ended.
     pub async fn plan_from(
         &self,
-        puts: &[Monitor],
+        upserts: &[Monitor],
         removed: &[MonitorId],
         last: &RecordedUntil,
     ) -> Result<(), PlanError> {
         let now = self.clock.now();
         let mut changes: Vec<Vec<AssignmentChange>> =
-            self.outposts.iter().map(|_| removed.iter().copied().map(remove_change).collect()).collect();
+            self.agents.iter().map(|_| removed.iter().copied().map(remove_change).collect()).collect();
         let mut known: HashMap<CustomerId, Option<Arc<AccountFacts>>> = HashMap::new();
-        for monitor in puts {
+        for monitor in upserts {
             let facts = match known.entry(monitor.customer) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(unknown) => unknown.insert(self.account_facts(monitor.customer).await),
@@ -127,8 +127,8 @@ impl LocalPlanner {
             let plan = monitor.is_planned(now).then(|| monitor.run_plan(&self.location_pool(monitor, facts)));
             // Built once, and not at all for one that runs elsewhere.
             let mut common: Option<Assignment> = None;
-            for (outpost, changes) in self.outposts.iter().zip(&mut changes) {
-                let id = outpost.location.id;
+            for (agent, changes) in self.agents.iter().zip(&mut changes) {
+                let id = agent.location.id;
                 let Some(part) = plan.as_ref().and_then(|plan| plan.location_rotation(id)) else {
                     changes.push(remove_change(monitor.id));
                     continue;
@@ -143,9 +143,8 @@ impl LocalPlanner {
             }
         }
         // Before their first result.
-        self.ingestor.update_monitors(puts.to_vec(), removed.to_vec()).await;
-        let applied =
-            self.outposts.iter().zip(changes).map(|(outpost, changes)| outpost.runner.apply(changes));
+        self.ingestor.update_monitors(upserts.to_vec(), removed.to_vec()).await;
+        let applied = self.agents.iter().zip(changes).map(|(agent, changes)| agent.runner.apply(changes));
         try_join_all(applied).await.map_err(|_| PlanError::Stopped)?;
         self.ingestor.remove_states(removed);
         Ok(())
@@ -164,7 +163,7 @@ impl LocalPlanner {
                 continue;
             }
             // So that no newer version is planned meanwhile, which this would put back.
-            let _turn = roster.lock_exclusive().await;
+            let _lock = roster.lock_exclusive().await;
             let every = roster.len();
             let monitors = roster.list_from(MonitorId(i64::MIN), every, |m| m.customer == customer);
             self.plan_from(&monitors, &[], &RecordedUntil::new()).await?;
@@ -175,9 +174,9 @@ impl LocalPlanner {
 
     /// `None` when the store cannot be read: then monitors run by what is known of all accounts.
     async fn account_facts(&self, customer: CustomerId) -> Option<Arc<AccountFacts>> {
-        match self.directory.facts(customer).await {
+        match self.accounts.facts(customer).await {
             Ok(facts) => {
-                self.quiet.update(&facts);
+                self.blackouts.update(&facts);
                 let mut terms = self.terms.lock();
                 // Only the first: what changes later is found by `follow`, which plans all of the account.
                 terms.entry(customer).or_insert_with(|| planning_terms(&facts));
@@ -196,12 +195,12 @@ impl LocalPlanner {
             return facts.location_pool(monitor).into_iter().map(LocationId).collect();
         }
         let own = monitor.document.location_ids();
-        let first = || self.outposts.first().map(|outpost| outpost.location.id).into_iter().collect();
+        let first = || self.agents.first().map(|agent| agent.location.id).into_iter().collect();
         if own.is_empty() { first() } else { own }
     }
 
     fn agent_at(&self, location: LocationId) -> Result<&LocationAgent, PlanError> {
-        self.outposts.iter().find(|outpost| outpost.location.id == location).ok_or(PlanError::LocationOffline)
+        self.agents.iter().find(|agent| agent.location.id == location).ok_or(PlanError::LocationOffline)
     }
 
     /// `monitor` as it runs at `location`, in each of its runs.
@@ -247,16 +246,16 @@ fn planning_terms(facts: &AccountFacts) -> PlanningTerms {
 }
 
 impl Planner for LocalPlanner {
-    fn apply(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>) -> PlanFuture<'_, ()> {
-        Box::pin(async move { self.plan_from(&puts, &removed, &RecordedUntil::new()).await })
+    fn apply(&self, upserts: Vec<Monitor>, removed: Vec<MonitorId>) -> PlanFuture<'_, ()> {
+        Box::pin(async move { self.plan_from(&upserts, &removed, &RecordedUntil::new()).await })
     }
 
     fn run_once(&self, monitor: Monitor, location: LocationId) -> PlanFuture<'_, CheckResult> {
         Box::pin(async move {
-            let outpost = self.agent_at(location)?;
+            let agent = self.agent_at(location)?;
             let facts = self.account_facts(monitor.customer).await;
             let assignment = Arc::new(self.assignment(&monitor, facts.as_deref(), location));
-            outpost.runner.run_once(assignment).await.map_err(|error| match error {
+            agent.runner.run_once(assignment).await.map_err(|error| match error {
                 RunOrderError::NotPlanned => PlanError::LocationOffline,
                 RunOrderError::Busy => PlanError::Busy,
                 RunOrderError::Stopped => PlanError::Stopped,
@@ -283,13 +282,13 @@ impl Planner for LocalPlanner {
     }
 
     fn agent_statuses(&self) -> Vec<AgentStatus> {
-        let hosted = self.outposts.iter().map(|outpost| AgentStatus {
-            location: outpost.location.clone(),
-            is_alive: outpost.runner.is_alive(),
-            is_isolated: outpost.connectivity.as_ref().is_some_and(|connectivity| connectivity.is_isolated()),
-            can_verify: outpost.can_verify,
+        let hosted = self.agents.iter().map(|agent| AgentStatus {
+            location: agent.location.clone(),
+            is_alive: agent.runner.is_alive(),
+            is_isolated: agent.connectivity.as_ref().is_some_and(|connectivity| connectivity.is_isolated()),
+            can_verify: agent.can_verify,
         });
-        let elsewhere = self.quiet.locations().into_values();
+        let elsewhere = self.blackouts.locations().into_values();
         let elsewhere = elsewhere.filter(|location| self.agent_at(location.id).is_err());
         let away =
             |location| AgentStatus { location, is_alive: false, is_isolated: false, can_verify: false };
@@ -299,10 +298,8 @@ impl Planner for LocalPlanner {
 
 impl LastRunLookup for LocalPlanner {
     fn last_run(&self, monitor: &Monitor) -> Option<MonitorState> {
-        let states = self
-            .outposts
-            .iter()
-            .filter_map(|outpost| self.ingestor.state_at(monitor.id, outpost.location.id));
+        let states =
+            self.agents.iter().filter_map(|agent| self.ingestor.state_at(monitor.id, agent.location.id));
         states.max_by_key(|state| state.planned_at)
     }
 }

@@ -22,21 +22,21 @@ use crate::telemetry::Metrics;
 pub(super) fn start_agents(
     settings: &Settings,
     ingestor: &Arc<Ingestor>,
-    quiet: &Arc<BlackoutCache>,
+    blackouts: &Arc<BlackoutCache>,
     clock: &Arc<dyn Clock>,
     metrics: &Arc<Metrics>,
 ) -> anyhow::Result<Vec<LocationAgent>> {
     let sink: Arc<dyn ResultSink> = Arc::new(IngestSink(Arc::clone(ingestor)));
     // One room for all of them.
     let hosted = settings.hosted_locations();
-    let room = (settings.probe.browser_pool.max_concurrent_checks() / hosted.len().max(1)).max(1);
-    let start = |hosted| start_agent(hosted, room, quiet, clock, &sink, metrics);
+    let capacity = (settings.probe.browser_pool.max_concurrent_checks() / hosted.len().max(1)).max(1);
+    let start = |hosted| start_agent(hosted, capacity, blackouts, clock, &sink, metrics);
     hosted.into_iter().map(start).collect()
 }
 
 fn start_agent(
     hosted: HostedLocation,
-    room: usize,
+    capacity: usize,
     quiet: &Arc<BlackoutCache>,
     clock: &Arc<dyn Clock>,
     sink: &Arc<dyn ResultSink>,
@@ -56,21 +56,21 @@ fn start_agent(
     let net = Arc::new(net);
     let connectivity = Connectivity::new(connectivity, Arc::clone(&net), Arc::clone(clock)).map(Arc::new);
     let silence: Arc<dyn BlackoutLookup> = quiet.clone();
-    let place = ExecutionContext {
+    let cx = ExecutionContext {
         connectivity: connectivity.clone(),
         blackouts: Some(silence),
         ..ExecutionContext::new(Arc::clone(&net), Arc::clone(clock))
     };
     let runner =
-        agent::start_runner(admission_limits(&engine, room), place, Arc::clone(sink), Arc::clone(metrics));
+        agent::start_runner(admission_limits(&engine, capacity), cx, Arc::clone(sink), Arc::clone(metrics));
     Ok(LocationAgent { location, can_verify: verifies, runner, net, connectivity })
 }
 
 /// Heavy checks wait for the `room` that there is for browsers before they begin: their time is not running there.
-fn admission_limits(engine: &ConcurrencySettings, room: usize) -> AdmissionLimits {
+fn admission_limits(engine: &ConcurrencySettings, capacity: usize) -> AdmissionLimits {
     let ConcurrencySettings { total, light, heavy, per_target, queue_capacity: queue, drain_timeout: _ } =
         *engine;
-    let heavy = heavy.min(room);
+    let heavy = heavy.min(capacity);
     AdmissionLimits { total, light, heavy, per_target, queue }
 }
 
@@ -99,9 +99,9 @@ mod tests {
             queue_capacity: 2,
             drain_timeout: Duration::ZERO,
         };
-        for (room, heavy) in [(1, 1), (4, 4), (usize::MAX, 4)] {
+        for (capacity, heavy) in [(1, 1), (4, 4), (usize::MAX, 4)] {
             assert_eq!(
-                admission_limits(&engine, room),
+                admission_limits(&engine, capacity),
                 AdmissionLimits { total: 9, light: 8, heavy, per_target: 3, queue: 2 }
             );
         }

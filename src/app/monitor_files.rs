@@ -68,15 +68,15 @@ pub fn read_monitors(settings: &Settings) -> Result<Vec<FileMonitor>, Vec<Valida
 pub(super) fn read_monitors_and_secret_paths(
     settings: &Settings,
 ) -> (Result<Vec<FileMonitor>, Vec<ValidationError>>, Vec<PathBuf>) {
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     let mut texts = Vec::new();
     for place in &settings.monitor_paths {
         if !settings.monitor_paths_are_set && !place.exists() {
             continue;
         }
         match collect_files(place) {
-            Ok(files) => texts.extend(files.iter().filter_map(|file| read_or_fault(file, &mut faults))),
-            Err(message) => faults.push(file_fault(place, message)),
+            Ok(files) => texts.extend(files.iter().filter_map(|file| read_or_fault(file, &mut errors))),
+            Err(message) => errors.push(file_fault(place, message)),
         }
     }
     let known = KnownReferences::from_settings(settings);
@@ -94,12 +94,12 @@ pub(super) fn read_monitors_and_secret_paths(
         let named = [(file.display().to_string(), text)];
         let found = load(&named, KeyPolicy::Required, &known.validation_context(), &secrets);
         monitors.extend(found.monitors);
-        faults.extend(found.errors);
+        errors.extend(found.errors);
     }
-    faults.extend(duplicate_key_faults(&monitors));
-    faults.extend(plan_quota_faults(settings, &monitors));
-    faults.sort_by(|a, b| (&a.file, a.position).cmp(&(&b.file, b.position)));
-    let found = if faults.is_empty() { Ok(monitors) } else { Err(faults) };
+    errors.extend(duplicate_key_faults(&monitors));
+    errors.extend(plan_quota_faults(settings, &monitors));
+    errors.sort_by(|a, b| (&a.file, a.position).cmp(&(&b.file, b.position)));
+    let found = if errors.is_empty() { Ok(monitors) } else { Err(errors) };
     (found, secret_files.into_inner().into_iter().collect())
 }
 
@@ -107,28 +107,28 @@ pub(super) fn read_monitors_and_secret_paths(
 /// knows those. Secrets stand beside each file. Answers with all faults when there is one.
 pub fn read_for_apply(place: &Path) -> Result<Vec<FileMonitor>, Vec<ValidationError>> {
     let files = collect_files(place).map_err(|message| vec![file_fault(place, message)])?;
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     let mut monitors = Vec::new();
-    for (file, text) in files.iter().filter_map(|file| read_or_fault(file, &mut faults)).collect::<Vec<_>>() {
+    for (file, text) in files.iter().filter_map(|file| read_or_fault(file, &mut errors)).collect::<Vec<_>>() {
         let folder = file.parent().unwrap_or(Path::new("")).to_owned();
         let secrets = |at: SecretSource<'_>| read_secret(&folder, at);
         let named = [(file.display().to_string(), text)];
         let found = load(&named, KeyPolicy::Required, &ValidationContext::default(), &secrets);
         monitors.extend(found.monitors);
-        faults.extend(found.errors);
+        errors.extend(found.errors);
     }
-    faults.extend(duplicate_key_faults(&monitors));
-    faults.extend(monitors.iter().filter(|monitor| monitor.customer != CustomerId(1)).map(|monitor| {
+    errors.extend(duplicate_key_faults(&monitors));
+    errors.extend(monitors.iter().filter(|monitor| monitor.customer != CustomerId(1)).map(|monitor| {
         let message = "`customer` is for files on the server; here the account is that of the token";
         ValidationError::new(ValidationErrorKind::Conflict, "customer", monitor.position, message)
             .with_file(&monitor.file)
             .with_hint("remove it")
     }));
     if files.is_empty() {
-        faults.push(file_fault(place, "holds no monitor files (*.yaml, *.yml, *.json)".to_owned()));
+        errors.push(file_fault(place, "holds no monitor files (*.yaml, *.yml, *.json)".to_owned()));
     }
-    faults.sort_by(|a, b| (&a.file, a.position).cmp(&(&b.file, b.position)));
-    if faults.is_empty() { Ok(monitors) } else { Err(faults) }
+    errors.sort_by(|a, b| (&a.file, a.position).cmp(&(&b.file, b.position)));
+    if errors.is_empty() { Ok(monitors) } else { Err(errors) }
 }
 
 /// The monitors as the store's side takes them.
@@ -150,50 +150,50 @@ fn file_name(file: &str) -> &str {
 /// Monitors beyond the number that their plan permits; a document alone cannot know.
 fn plan_quota_faults(settings: &Settings, monitors: &[FileMonitor]) -> Vec<ValidationError> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     for monitor in monitors {
         let code = monitor.document.billing_plancode();
         let count = counts.entry(code).or_default();
         *count += 1;
-        let most = settings.plans.iter().find(|plan| plan.code == code).and_then(|plan| plan.max_monitors);
-        if let Some(most) = most.filter(|most| *count > *most) {
-            let message = format!("plan `{code}` is full with {most} monitors");
-            let fault = ValidationError::new(
+        let max = settings.plans.iter().find(|plan| plan.code == code).and_then(|plan| plan.max_monitors);
+        if let Some(max) = max.filter(|max| *count > *max) {
+            let message = format!("plan `{code}` is full with {max} monitors");
+            let error = ValidationError::new(
                 ValidationErrorKind::Conflict,
                 "billing_plancode",
                 monitor.position,
                 message,
             );
-            faults.push(fault.with_file(&monitor.file));
+            errors.push(error.with_file(&monitor.file));
         }
     }
-    faults
+    errors
 }
 
 /// Keys that stand in several files; within one file its reader finds them.
 fn duplicate_key_faults(monitors: &[FileMonitor]) -> Vec<ValidationError> {
     let mut seen: HashMap<&str, &FileMonitor> = HashMap::new();
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     for monitor in monitors {
         let Some(first) = seen.get(monitor.key.as_str()) else {
             seen.insert(&monitor.key, monitor);
             continue;
         };
-        let (key, file, place) = (&monitor.key, &first.file, first.position);
-        let message = format!("`key` `{key}` is taken by {file}:{}:{}", place.line, place.column);
-        let fault =
+        let (key, file, position) = (&monitor.key, &first.file, first.position);
+        let message = format!("`key` `{key}` is taken by {file}:{}:{}", position.line, position.column);
+        let error =
             ValidationError::new(ValidationErrorKind::DuplicateField, "key", monitor.position, message)
                 .with_value(key);
-        faults.push(fault.with_file(&monitor.file).with_hint("keys are unique over all files"));
+        errors.push(error.with_file(&monitor.file).with_hint("keys are unique over all files"));
     }
-    faults
+    errors
 }
 
-fn read_or_fault(file: &Path, faults: &mut Vec<ValidationError>) -> Option<(PathBuf, String)> {
+fn read_or_fault(file: &Path, errors: &mut Vec<ValidationError>) -> Option<(PathBuf, String)> {
     match read_text(file) {
         Ok(text) => Some((file.to_owned(), text)),
         Err(message) => {
-            faults.push(file_fault(file, message));
+            errors.push(file_fault(file, message));
             None
         }
     }

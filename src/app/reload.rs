@@ -25,9 +25,9 @@ use crate::telemetry::Metrics;
 /// The doors through which a change goes.
 pub(super) struct ReloadHandles {
     pub(super) monitors: Arc<dyn MonitorStore>,
-    pub(super) ledger: Arc<dyn ConfigStore>,
+    pub(super) config: Arc<dyn ConfigStore>,
     pub(super) results: Arc<dyn ResultStore>,
-    pub(super) desk: Arc<Services>,
+    pub(super) services: Arc<Services>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) clock: Arc<dyn Clock>,
 }
@@ -66,22 +66,22 @@ impl RunningConfig {
     pub(super) async fn start(doors: ReloadHandles, settings: Settings) -> anyhow::Result<Self> {
         // Side by side: each takes its time with 100,000 monitors.
         let (found, kept, states) =
-            tokio::join!(read_files(&settings), doors.ledger.stored_monitors(), doors.results.states());
+            tokio::join!(read_files(&settings), doors.config.stored_monitors(), doors.results.states());
         let ((found, secret_files), kept) = (found, kept?);
-        let found = found.map_err(|faults| configuration_error(&faults))?;
+        let found = found.map_err(|errors| configuration_error(&errors))?;
         let stored: Vec<Monitor> = kept.iter().map(|kept| kept.monitor.clone()).collect();
         let states = states?;
         let ids = settings.location_ids().into_iter().map(LocationId);
         let last = ids.map(|id| (id, recorded_until(&stored, &states, id))).collect();
         let mut set = Self { handles: doors, file_monitors: Vec::new(), settings, secret_files };
         let provision = set.provision(found, &stored).await?;
-        let desk = Arc::clone(&set.handles.desk);
-        let monitors = &desk.state.monitors;
+        let services = Arc::clone(&set.handles.services);
+        let monitors = &services.state.monitors;
         let mut all = monitors::open_monitors(monitors, kept).await?;
         monitors::register_pauses(monitors, &provision.monitors);
         monitors.monitors().apply(provision.monitors.clone(), &[]);
         all.extend_from_slice(&provision.monitors);
-        desk.planner.plan_from(&all, &provision.removed, &last).await?;
+        services.planner.plan_from(&all, &provision.removed, &last).await?;
         set.file_monitors = provision.monitors;
         set.handles.metrics.record_reload(true);
         tracing::info!(monitors = all.len(), from_files = set.file_monitors.len(), "monitors are planned");
@@ -90,10 +90,10 @@ impl RunningConfig {
 
     /// Takes what the files say now, under `settings`; only what changed is planned anew.
     pub(super) async fn reload(&mut self, settings: Result<Settings, Vec<ValidationError>>) -> ReloadOutcome {
-        self.handles.desk.reload_keys();
+        self.handles.services.reload_keys();
         let taken = match settings {
             Ok(settings) => self.try_reload(settings).await,
-            Err(faults) => Err(configuration_error(&faults)),
+            Err(errors) => Err(configuration_error(&errors)),
         };
         self.handles.metrics.record_reload(taken.is_ok());
         match taken {
@@ -121,7 +121,7 @@ impl RunningConfig {
     /// The files with secrets that the monitors name, and that of the keys.
     pub(super) fn secret_files(&self) -> Vec<PathBuf> {
         let mut files = self.secret_files.clone();
-        files.push(self.handles.desk.key_file().to_owned());
+        files.push(self.handles.services.key_file().to_owned());
         files
     }
 
@@ -133,11 +133,11 @@ impl RunningConfig {
         let (found, secret_files) = read_files(&settings).await;
         // Of a refused set as well: a secret that was missing is waited for.
         self.secret_files = secret_files;
-        let found = found.map_err(|faults| configuration_error(&faults))?;
-        let desk = Arc::clone(&self.handles.desk);
-        let monitors = &desk.state.monitors;
+        let found = found.map_err(|errors| configuration_error(&errors))?;
+        let services = Arc::clone(&self.handles.services);
+        let monitors = &services.state.monitors;
         // Nobody changes a monitor between reading what is stored and taking what came of it.
-        let _turn = monitors.lock_exclusive().await;
+        let _lock = monitors.lock_exclusive().await;
         let stored = self.handles.monitors.monitors().await.context("the stored monitors cannot be read")?;
         let provision = self.provision(found, &stored).await?;
         let all_anew = different.iter().any(|setting| setting.reloadable && setting.path != "monitors");
@@ -149,15 +149,15 @@ impl RunningConfig {
         }
         self.settings = settings;
         if all_anew {
-            desk.directory.update_shared(shared_facts(&self.settings));
-            desk.planner.update_probe_settings(self.settings.probe.clone());
-            desk.planner.update_proxies(&self.settings.proxies);
+            services.accounts.update_shared(shared_facts(&self.settings));
+            services.planner.update_probe_settings(self.settings.probe.clone());
+            services.planner.update_proxies(&self.settings.proxies);
         }
-        let (puts, counts) = self.changed_monitors(&provision);
+        let (upserts, counts) = self.changed_monitors(&provision);
         monitors::register_pauses(monitors, &provision.monitors);
         monitors.monitors().apply(provision.monitors.clone(), &provision.removed);
-        let puts = if all_anew { monitors.monitors().all() } else { puts };
-        desk.planner.plan_from(&puts, &provision.removed, &RecordedUntil::new()).await?;
+        let upserts = if all_anew { monitors.monitors().all() } else { upserts };
+        services.planner.plan_from(&upserts, &provision.removed, &RecordedUntil::new()).await?;
         self.file_monitors = provision.monitors;
         Ok(counts)
     }
@@ -165,8 +165,8 @@ impl RunningConfig {
     async fn provision(&self, found: Vec<FileMonitor>, stored: &[Monitor]) -> anyhow::Result<ProvisionPlan> {
         for monitor in &found {
             for warning in &monitor.warnings {
-                let fault = format!("{}:{}: {warning}", monitor.file, monitor.position.line);
-                tracing::warn!(fault, "a monitor is taken with a warning");
+                let error = format!("{}:{}: {warning}", monitor.file, monitor.position.line);
+                tracing::warn!(error, "a monitor is taken with a warning");
             }
         }
         let now = self.handles.clock.now();
@@ -181,7 +181,7 @@ impl RunningConfig {
         let before: HashSet<MonitorId> = self.file_monitors.iter().map(|monitor| monitor.id).collect();
         let changed: HashSet<_> = provision.changed.iter().collect();
         let mut counts = ReloadCounts { removed: provision.removed.len(), ..ReloadCounts::default() };
-        let mut puts = Vec::new();
+        let mut upserts = Vec::new();
         for monitor in &provision.monitors {
             match (before.contains(&monitor.id), changed.contains(&monitor.id)) {
                 (false, _) => counts.added += 1,
@@ -191,9 +191,9 @@ impl RunningConfig {
                     continue;
                 }
             }
-            puts.push(monitor.clone());
+            upserts.push(monitor.clone());
         }
-        (puts, counts)
+        (upserts, counts)
     }
 }
 
@@ -205,9 +205,9 @@ async fn read_files(settings: &Settings) -> (Result<Vec<FileMonitor>, Vec<Valida
 }
 
 /// All faults, one a line, each with its place.
-pub(super) fn configuration_error(faults: &[ValidationError]) -> anyhow::Error {
-    let lines: Vec<_> = faults.iter().map(ToString::to_string).collect();
-    let count = match faults.len() {
+pub(super) fn configuration_error(errors: &[ValidationError]) -> anyhow::Error {
+    let lines: Vec<_> = errors.iter().map(ToString::to_string).collect();
+    let count = match errors.len() {
         1 => "the configuration has a fault".to_owned(),
         count => format!("the configuration has {count} faults"),
     };

@@ -69,18 +69,18 @@ impl RunningServer {
             states,
             IngestSettings::default(),
         ));
-        let quiet = Arc::new(BlackoutCache::default());
-        let outposts = location_agents::start_agents(settings, &ingestor, &quiet, &clock, &metrics)?;
-        let runners = outposts.iter().map(|outpost| outpost.runner.clone()).collect();
-        let nets = outposts.iter().map(|outpost| Arc::clone(&outpost.net)).collect();
-        let locations: Vec<_> = outposts.iter().map(|outpost| outpost.location.clone()).collect();
+        let blackouts = Arc::new(BlackoutCache::default());
+        let outposts = location_agents::start_agents(settings, &ingestor, &blackouts, &clock, &metrics)?;
+        let runners = outposts.iter().map(|agent| agent.runner.clone()).collect();
+        let nets = outposts.iter().map(|agent| Arc::clone(&agent.net)).collect();
+        let locations: Vec<_> = outposts.iter().map(|agent| agent.location.clone()).collect();
         let roster = Arc::new(MonitorCache::default());
         let view = Arc::new(StatusQueries::new(store.clone(), Arc::clone(&roster), locations.clone()));
         let watching = Arc::clone(&ingestor);
         view.set_health_lookup(Arc::new(move |monitor| watching.health(monitor)));
         let bell = Wakeup::default();
-        let around = ServiceInputs {
-            ledger: store.clone(),
+        let inputs = ServiceInputs {
+            config: store.clone(),
             tokens: store.clone(),
             alarms: store.clone(),
             outbox: store.clone(),
@@ -91,38 +91,38 @@ impl RunningServer {
             monitors: Arc::clone(&roster),
             queries: Arc::clone(&view),
             agents: outposts,
-            blackout_cache: quiet,
+            blackout_cache: blackouts,
             ingestor: Arc::clone(&ingestor),
             clock: Arc::clone(&clock),
         };
-        let desk = Arc::new(Services::wire(settings, around).await?);
+        let desk = Arc::new(Services::wire(settings, inputs).await?);
         certificate_updates::follow_certificates(&desk.state.resources, nets).await?;
-        let lookout = AlertEngineDependencies {
+        let dependencies = AlertEngineDependencies {
             alert_store: store.clone(),
             outbox: store.clone(),
             results: store.clone(),
             config_store: store.clone(),
-            directory: Arc::clone(&desk.directory),
+            accounts: Arc::clone(&desk.accounts),
             planner: desk.planner.clone(),
             clock: Arc::clone(&clock),
-            bell: bell.clone(),
+            wakeup: bell.clone(),
         };
-        ingestor.enable_alerting(lookout, settings.alerts.alerting).await?;
-        let around = delivery_setup::DeliveryInputs {
+        ingestor.enable_alerting(dependencies, settings.alerts.alerting).await?;
+        let inputs = delivery_setup::DeliveryInputs {
             store: Arc::clone(&store),
             addresses: desk.destinations(),
             clock: Arc::clone(&clock),
             metrics: Arc::clone(&metrics),
         };
-        let delivery = Mutex::new(Some(delivery_setup::start_delivery(settings, around, bell.clone())?));
+        let delivery = Mutex::new(Some(delivery_setup::start_delivery(settings, inputs, bell.clone())?));
         let performance = PerformanceDependencies {
-            ledger: store.clone(),
+            config: store.clone(),
             results: store.clone(),
             states: store.clone(),
-            roster,
-            directory: Arc::clone(&desk.directory),
+            monitors: roster,
+            accounts: Arc::clone(&desk.accounts),
             clock: Arc::clone(&clock),
-            bell,
+            wakeup: bell,
         };
         let end = CancellationToken::new();
         // Ends by itself after the token.
@@ -191,15 +191,15 @@ impl RunningServer {
     }
 
     pub(super) async fn running_set(&self, settings: Settings) -> anyhow::Result<RunningConfig> {
-        let doors = ReloadHandles {
+        let handles = ReloadHandles {
             monitors: self.store.clone(),
-            ledger: self.store.clone(),
+            config: self.store.clone(),
             results: self.store.clone(),
-            desk: Arc::clone(&self.services),
+            services: Arc::clone(&self.services),
             metrics: Arc::clone(&self.metrics),
             clock: Arc::clone(&self.clock),
         };
-        RunningConfig::start(doors, settings).await
+        RunningConfig::start(handles, settings).await
     }
 
     /// Lets running checks end within `drain` and keeps every result; answers how many were lost.
@@ -228,12 +228,12 @@ impl RunningServer {
 }
 
 /// `router`, which says that it is not ready until monitors are loaded: an empty list before would be believed.
-fn unavailable_until_loaded(router: axum::Router, heart: Arc<Liveness>) -> axum::Router {
-    router.layer(middleware::from_fn_with_state(heart, require_loaded))
+fn unavailable_until_loaded(router: axum::Router, liveness: Arc<Liveness>) -> axum::Router {
+    router.layer(middleware::from_fn_with_state(liveness, require_loaded))
 }
 
-async fn require_loaded(State(heart): State<Arc<Liveness>>, request: Request, next: Next) -> Response {
-    if heart.is_loaded() {
+async fn require_loaded(State(liveness): State<Arc<Liveness>>, request: Request, next: Next) -> Response {
+    if liveness.is_loaded() {
         return next.run(request).await;
     }
     let message = "The server is starting; its monitors are not loaded yet";
@@ -245,7 +245,7 @@ async fn open_store(settings: &Settings) -> anyhow::Result<SqliteStore> {
     let synchronous = if settings.store.full_sync { Synchronous::Full } else { Synchronous::Normal };
     let cache_bytes = settings.store.cache_bytes;
     let sqlite = SqliteSettings { synchronous, cache_bytes, ..SqliteSettings::default() };
-    let shown = path.display().to_string();
+    let text = path.display().to_string();
     let opened = tokio::task::spawn_blocking(move || SqliteStore::open(&path, &sqlite)).await?;
-    opened.with_context(|| format!("cannot open the database `{shown}`"))
+    opened.with_context(|| format!("cannot open the database `{text}`"))
 }

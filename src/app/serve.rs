@@ -56,7 +56,7 @@ pub fn serve(options: ServeOptions) -> anyhow::Result<()> {
     // A second provider can only be another part of this process: then TLS works as well.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     let sources = options.sources();
-    let settings = Settings::load(&sources).map_err(|faults| configuration_error(&faults))?;
+    let settings = Settings::load(&sources).map_err(|errors| configuration_error(&errors))?;
     init_logs(&settings.log)?;
     install_panic_hook();
     crate::net::warm_up();
@@ -107,14 +107,15 @@ async fn run(sources: SettingSources, settings: Settings, options: ServeOptions)
     let tls = settings.server.tls.as_ref().map(|(certificate, key)| ServerTls::load(certificate, key));
     let tls = tls.transpose()?.map(Arc::new);
     settings.probe.browser_pool = browser_setup::start_pool(&settings).await;
-    let house = Arc::clone(&settings.probe.browser_pool);
+    let pool = Arc::clone(&settings.probe.browser_pool);
     let outcome = match RunningServer::start(&settings).await {
-        Ok(parts) => {
+        Ok(server) => {
             let mut tasks = BackgroundTasks::default();
             let (drain, data) = (settings.concurrency.drain_timeout, settings.data_dir.clone());
             let service = ServerInputs { listeners, tls, admin_password_file: options.admin_password_file };
-            let lived = run_until_stopped(&origin, &parts, settings, service, &mut tasks, &mut signals).await;
-            let lost = shut_down(parts, tasks, signals, drain, &data).await;
+            let lived =
+                run_until_stopped(&origin, &server, settings, service, &mut tasks, &mut signals).await;
+            let lost = shut_down(server, tasks, signals, drain, &data).await;
             lived.and_then(|()| {
                 anyhow::ensure!(lost == 0, "{lost} results could not be kept");
                 Ok(())
@@ -122,7 +123,7 @@ async fn run(sources: SettingSources, settings: Settings, options: ServeOptions)
         }
         Err(error) => Err(error),
     };
-    browser_setup::wait_for_exit(&house).await;
+    browser_setup::wait_for_exit(&pool).await;
     drop(origin);
     outcome?;
     tracing::info!("ended, no result was lost");
@@ -146,7 +147,7 @@ struct BackgroundTasks {
 /// Serves and checks until a signal asks for the end. Whatever it started when it fails is left to [`shut_down`].
 async fn run_until_stopped(
     origin: &SettingsSource,
-    parts: &RunningServer,
+    server: &RunningServer,
     settings: Settings,
     served: ServerInputs,
     tasks: &mut BackgroundTasks,
@@ -154,16 +155,16 @@ async fn run_until_stopped(
 ) -> anyhow::Result<()> {
     let ServerInputs { listeners, tls, admin_password_file } = served;
     let addresses = listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
-    parts.services.ensure_first_admin(admin_password_file.as_deref(), &settings.data_dir).await?;
+    server.services.ensure_first_admin(admin_password_file.as_deref(), &settings.data_dir).await?;
     let data = settings.data_dir.clone();
     let certificate = tls.as_ref().map(|tls| tls.fingerprint());
-    let token = parts.services.state.accounts.renew_host_token();
+    let token = server.services.state.accounts.renew_host_token();
     let host = HostToken { token, addresses: addresses.clone(), certificate };
     write_host_token(&data, &host)
         .with_context(|| format!("cannot write the host token into `{}`", data.display()))?;
     let stop = &tasks.stop;
-    tasks.tasks.spawn(Arc::clone(&parts.services).run_ticks(stop.clone()));
-    let router = parts.router(&settings.server);
+    tasks.tasks.spawn(Arc::clone(&server.services).run_ticks(stop.clone()));
+    let router = server.router(&settings.server);
     let service =
         server::HttpService { router, tls: tls.clone(), request_timeout: settings.server.request_timeout };
     tasks.tasks.spawn(server::serve(listeners, service, stop.clone()));
@@ -182,17 +183,17 @@ async fn run_until_stopped(
         });
     }
     {
-        let (heart, runners) = (Arc::clone(&parts.liveness), parts.runners.clone());
-        let (results, stop): (Arc<dyn ResultStore>, _) = (parts.store.clone(), stop.clone());
-        tasks.tasks.spawn(async move { heart.run(runners, results, stop).await });
+        let (liveness, runners) = (Arc::clone(&server.liveness), server.runners.clone());
+        let (results, stop): (Arc<dyn ResultStore>, _) = (server.store.clone(), stop.clone());
+        tasks.tasks.spawn(async move { liveness.run(runners, results, stop).await });
     }
-    let heart = Arc::clone(&parts.liveness);
-    let works = move || heart.is_loaded() && heart.liveness().iter().all(|part| part.reason.is_none());
-    delivery_setup::start_heartbeat(&settings, Arc::clone(&parts.clock), works, stop.clone()).await?;
+    let liveness = Arc::clone(&server.liveness);
+    let works = move || liveness.is_loaded() && liveness.liveness().iter().all(|part| part.reason.is_none());
+    delivery_setup::start_heartbeat(&settings, Arc::clone(&server.clock), works, stop.clone()).await?;
     let drain = settings.concurrency.drain_timeout;
     let scheme = if settings.server.tls.is_some() { "https" } else { "http" };
-    let mut set = parts.running_set(settings).await?;
-    parts.liveness.set_loaded();
+    let mut set = server.running_set(settings).await?;
+    server.liveness.set_loaded();
     for address in &addresses {
         tracing::info!(address = %address, version = env!("CARGO_PKG_VERSION"), "serving at {scheme}://{address}/");
     }
@@ -205,7 +206,7 @@ async fn run_until_stopped(
 
 /// Ends all that was started and keeps every result; returns how many were lost.
 async fn shut_down(
-    parts: RunningServer,
+    server: RunningServer,
     mut tasks: BackgroundTasks,
     mut signals: Signals,
     drain: Duration,
@@ -223,12 +224,12 @@ async fn shut_down(
         tracing::warn!(signal, "a second signal: ending at once");
         std::process::exit(FORCED_EXIT_CODE);
     });
-    let lost = parts.shut_down(drain).await;
+    let lost = server.shut_down(drain).await;
     tasks.stop.cancel();
     // A panic in one of them was told when it happened.
     while tasks.tasks.join_next().await.is_some() {}
     remove_host_token(data);
-    parts.store.close().await;
+    server.store.close().await;
     lost
 }
 
@@ -243,29 +244,29 @@ async fn handle_signals_and_reloads(
     let (mut pause, mut again_at) = (file_watch::POLL_INTERVAL, None::<Instant>);
     loop {
         let mut asked = tokio::select! {
-            wish = signals.next() => match wish {
+            request = signals.next() => match request {
                 SignalRequest::Stop(name) => return name,
                 SignalRequest::Reload => true,
             },
             () = tokio::time::sleep(pause) => false,
         };
         asked |= again_at.take_if(|at| *at <= Instant::now()).is_some();
-        let began = Instant::now();
+        let started = Instant::now();
         let now = current_fingerprint(origin, set).await;
         // Where there are very many files, looking at them is held to a twentieth of a core.
-        pause = file_watch::POLL_INTERVAL.max(began.elapsed() * 20);
+        pause = file_watch::POLL_INTERVAL.max(started.elapsed() * 20);
         if !asked && !watch.has_settled_change(now.clone()) {
             continue;
         }
         systemd::notify_reloading();
-        let taken = set.reload(origin.settings()).await;
+        let outcome = set.reload(origin.settings()).await;
         let refused = "Serving; the last reload was refused, see the log";
-        systemd::notify_ready(if taken == ReloadOutcome::Applied { "Serving" } else { refused });
-        again_at = (taken == ReloadOutcome::RetryLater).then(|| Instant::now() + RELOAD_RETRY_DELAY);
+        systemd::notify_ready(if outcome == ReloadOutcome::Applied { "Serving" } else { refused });
+        again_at = (outcome == ReloadOutcome::RetryLater).then(|| Instant::now() + RELOAD_RETRY_DELAY);
         // The fingerprint from before reading: what changed since then is seen by the next looks. When the
         // places to look at changed, those of the new settings count.
         let places_changed = now.keys().ne(current_fingerprint(origin, set).await.keys());
-        watch.accept(if places_changed && taken == ReloadOutcome::Applied {
+        watch.accept(if places_changed && outcome == ReloadOutcome::Applied {
             current_fingerprint(origin, set).await
         } else {
             now

@@ -38,7 +38,7 @@ const PURGE_EVERY_TICKS: u64 = 600;
 
 /// What is beside the store.
 pub(super) struct ServiceInputs {
-    pub(super) ledger: Arc<dyn ConfigStore>,
+    pub(super) config: Arc<dyn ConfigStore>,
     pub(super) tokens: Arc<dyn TokenStore>,
     pub(super) alarms: Arc<dyn AlertStore>,
     pub(super) outbox: Arc<dyn Outbox>,
@@ -55,17 +55,17 @@ pub(super) struct ServiceInputs {
 pub(super) struct Services {
     pub(super) state: ApiState,
     pub(super) planner: Arc<LocalPlanner>,
-    pub(super) directory: Arc<AccountCache>,
-    ledger: Arc<dyn ConfigStore>,
+    pub(super) accounts: Arc<AccountCache>,
+    config: Arc<dyn ConfigStore>,
     vault: Arc<Keyring>,
     key_file: PathBuf,
 }
 
 impl Services {
     /// Opens the keys and wires everything. Nothing is loaded yet.
-    pub(super) async fn wire(settings: &Settings, around: ServiceInputs) -> anyhow::Result<Self> {
+    pub(super) async fn wire(settings: &Settings, inputs: ServiceInputs) -> anyhow::Result<Self> {
         let ServiceInputs {
-            ledger,
+            config,
             tokens,
             alarms,
             outbox,
@@ -73,34 +73,34 @@ impl Services {
             monitors: roster,
             queries: view,
             agents: outposts,
-            blackout_cache: quiet,
+            blackout_cache: blackouts,
             ingestor,
             clock,
-        } = around;
+        } = inputs;
         let place = key_file_location(settings);
         let key_file = place.path.clone();
-        let vault = Arc::new(open_keyring(ledger.as_ref(), place).await?);
-        let directory = Arc::new(AccountCache::new(Arc::clone(&ledger), shared_facts(settings)));
+        let vault = Arc::new(open_keyring(config.as_ref(), place).await?);
+        let directory = Arc::new(AccountCache::new(Arc::clone(&config), shared_facts(settings)));
         let planner = Arc::new(LocalPlanner::new(PlannerDependencies {
             agents: outposts,
             ingestor,
-            directory: Arc::clone(&directory),
-            blackout_cache: quiet,
+            accounts: Arc::clone(&directory),
+            blackout_cache: blackouts,
             clock: Arc::clone(&clock),
             probes: ProbeSettings { keyring: Some(Arc::clone(&vault)), ..settings.probe.clone() },
         }));
-        let parts = MonitorDependencies {
-            ledger: Arc::clone(&ledger),
-            roster: Arc::clone(&roster),
-            directory: Arc::clone(&directory),
+        let dependencies = MonitorDependencies {
+            config: Arc::clone(&config),
+            monitors: Arc::clone(&roster),
+            accounts: Arc::clone(&directory),
             planner: planner.clone(),
             vault: Arc::clone(&vault),
             clock: Arc::clone(&clock),
         };
         let resources = ResourceDependencies {
-            ledger: Arc::clone(&ledger),
-            roster: Arc::clone(&roster),
-            directory: Arc::clone(&directory),
+            config: Arc::clone(&config),
+            monitors: Arc::clone(&roster),
+            accounts: Arc::clone(&directory),
             vault: Arc::clone(&vault),
             planner: planner.clone(),
             clock: Arc::clone(&clock),
@@ -108,37 +108,37 @@ impl Services {
         let alerting = AlertServiceDependencies {
             alert_store: alarms,
             outbox,
-            ledger: Arc::clone(&ledger),
+            config: Arc::clone(&config),
             alert_control: watchman,
-            roster: Arc::clone(&roster),
-            directory: Arc::clone(&directory),
+            monitors: Arc::clone(&roster),
+            accounts: Arc::clone(&directory),
             clock: Arc::clone(&clock),
         };
         let trials = OnDemandTestDependencies {
-            ledger: Arc::clone(&ledger),
-            roster: Arc::clone(&roster),
-            directory: Arc::clone(&directory),
+            config: Arc::clone(&config),
+            monitors: Arc::clone(&roster),
+            accounts: Arc::clone(&directory),
             planner: planner.clone(),
             clock: Arc::clone(&clock),
             retention: settings.store.retention.details_failed,
         };
         let state = ApiState {
-            accounts: Arc::new(AccountService::new(Arc::clone(&ledger), tokens, Arc::clone(&clock))),
-            monitors: Arc::new(MonitorContext::new(parts).with_last_runs(planner.clone())),
+            accounts: Arc::new(AccountService::new(Arc::clone(&config), tokens, Arc::clone(&clock))),
+            monitors: Arc::new(MonitorContext::new(dependencies).with_last_runs(planner.clone())),
             resources: Arc::new(ResourceService::new(resources)),
             alerts: Arc::new(AlertService::new(alerting)),
             on_demand_tests: Arc::new(OnDemandTests::new(trials)),
             queries: view,
             clock,
         };
-        Ok(Self { state, planner, directory, ledger, vault, key_file })
+        Ok(Self { state, planner, accounts: directory, config, vault, key_file })
     }
 
     /// Makes the first admin when there is no user yet. The password is that of `file`, or a new one, which is
     /// told on the terminal once; where there is no terminal, it is left in a file of the `data` folder.
     pub(super) async fn ensure_first_admin(&self, file: Option<&Path>, data: &Path) -> anyhow::Result<()> {
         let one = Pagination { limit: 1, offset: 0 };
-        let users = self.ledger.records(RecordFilter::new(RecordKind::User), one).await?;
+        let users = self.config.records(RecordFilter::new(RecordKind::User), one).await?;
         if users.total > 0 {
             return Ok(());
         }
@@ -164,18 +164,18 @@ impl Services {
     async fn create_admin(&self, password: String) -> anyhow::Result<()> {
         match self.state.accounts.ensure_first_admin(Some(password)).await {
             Ok(_) => Ok(()),
-            Err(ServiceError::Invalid(faults)) => {
-                let words: Vec<_> = faults.iter().map(ToString::to_string).collect();
+            Err(ServiceError::Invalid(errors)) => {
+                let words: Vec<_> = errors.iter().map(ToString::to_string).collect();
                 anyhow::bail!("{}", words.join("; "))
             }
-            Err(refusal) => anyhow::bail!("the first user cannot be made: {refusal:?}"),
+            Err(error) => anyhow::bail!("the first user cannot be made: {error:?}"),
         }
     }
 
     /// Who messages go to.
     pub(super) fn destinations(&self) -> AccountDestinations {
-        let (directory, ledger) = (Arc::clone(&self.directory), Arc::clone(&self.ledger));
-        AccountDestinations { directory, ledger, vault: Arc::clone(&self.vault) }
+        let (accounts, config) = (Arc::clone(&self.accounts), Arc::clone(&self.config));
+        AccountDestinations { accounts, config, vault: Arc::clone(&self.vault) }
     }
 
     /// The file of the keys.
@@ -189,9 +189,9 @@ impl Services {
             Ok(false) => {}
             Ok(true) => {
                 tracing::info!(file = %self.key_file.display(), "the keys changed; secrets are sealed anew");
-                let (ledger, vault) = (Arc::clone(&self.ledger), Arc::clone(&self.vault));
+                let (config, vault) = (Arc::clone(&self.config), Arc::clone(&self.vault));
                 tokio::spawn(async move {
-                    match reseal_all(ledger.as_ref(), &vault).await {
+                    match reseal_all(config.as_ref(), &vault).await {
                         Ok(secrets) => tracing::info!(secrets, "secrets were sealed under the newest key"),
                         Err(error) => {
                             tracing::error!(error = %error, "secrets were not all sealed anew; the old keys are needed further");

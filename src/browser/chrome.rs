@@ -100,21 +100,21 @@ pub(super) fn capabilities(
 }
 
 fn arguments(
-    wish: &SessionOptions,
+    options: &SessionOptions,
     proxy: std::net::SocketAddr,
     here: Option<&LocalBrowser<'_>>,
 ) -> Vec<String> {
-    let (width, height) = wish.emulation.viewport;
+    let (width, height) = options.emulation.viewport;
     let mut all: Vec<String> = FLAGS.iter().map(ToString::to_string).collect();
     all.push(format!("--proxy-server=http://{proxy}"));
     all.push("--proxy-bypass-list=<-loopback>".to_owned());
     // Names are the proxy's to resolve.
     all.push(format!("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE {}", proxy.ip()));
     all.push(format!("--window-size={width},{height}"));
-    if !wish.headful {
+    if !options.headful {
         all.push("--headless=new".to_owned());
     }
-    if let Some(user_agent) = &wish.emulation.user_agent {
+    if let Some(user_agent) = &options.emulation.user_agent {
         all.push(format!("--user-agent={user_agent}"));
     }
     if let Some(here) = here {
@@ -127,13 +127,13 @@ fn arguments(
 }
 
 /// The page has exactly the wanted size in every window; a window of that size would lose some to its frame.
-fn emulation(guise: &Emulation) -> Value {
-    let (width, height) = guise.viewport;
+fn emulation(emulation: &Emulation) -> Value {
+    let (width, height) = emulation.viewport;
     let metrics = json!({
-        "width": width, "height": height, "pixelRatio": guise.scale,
-        "mobile": guise.mobile, "touch": guise.touch,
+        "width": width, "height": height, "pixelRatio": emulation.scale,
+        "mobile": emulation.mobile, "touch": emulation.touch,
     });
-    match &guise.user_agent {
+    match &emulation.user_agent {
         Some(user_agent) => json!({ "deviceMetrics": metrics, "userAgent": user_agent }),
         None => json!({ "deviceMetrics": metrics }),
     }
@@ -164,12 +164,12 @@ fn preferences() -> Value {
 /// What the driver says.
 pub(super) async fn prepare_window(
     client: &Client,
-    guise: &Emulation,
+    emulation: &Emulation,
 ) -> Result<(), fantoccini::error::CmdError> {
     CdpCommand::new("Browser.setDownloadBehavior", json!({ "behavior": "deny" })).send(client).await?;
-    if !guise.headers.is_empty() {
+    if !emulation.headers.is_empty() {
         let headers: serde_json::Map<String, Value> =
-            guise.headers.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+            emulation.headers.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
         CdpCommand::new("Network.enable", json!({})).send(client).await?;
         CdpCommand::new("Network.setExtraHTTPHeaders", json!({ "headers": headers })).send(client).await?;
     }

@@ -40,9 +40,9 @@ pub(super) fn is_port_taken(printed: &str) -> bool {
     printed.contains("Address already in use") || printed.contains("port not available")
 }
 
-/// `said` with what the driver printed, when it printed something.
-pub(super) fn with_driver_output(said: &str, printed: &str) -> String {
-    if printed.is_empty() { said.to_owned() } else { format!("{said}; the driver printed: {printed}") }
+/// `reply` with what the driver printed, when it printed something.
+pub(super) fn with_driver_output(reply: &str, printed: &str) -> String {
+    if printed.is_empty() { reply.to_owned() } else { format!("{reply}; the driver printed: {printed}") }
 }
 
 fn first_line(text: &str) -> String {

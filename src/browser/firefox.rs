@@ -87,9 +87,9 @@ const DISABLED_URLS: &[(&str, &str)] = &[
 pub(super) fn driver_program<'a>(
     binaries: &'a BrowserBinaries,
     profile: &BrowserProfile,
-    guise: &Emulation,
+    emulation: &Emulation,
 ) -> Program<'a> {
-    let (width, height) = guise.viewport;
+    let (width, height) = emulation.viewport;
     let mut arguments: Vec<String> =
         ["--host", "127.0.0.1", "--port", "0", "--websocket-port", "0", "--profile-root"]
             .iter()
@@ -135,7 +135,7 @@ pub(super) fn capabilities(
     all
 }
 
-fn preferences(wish: &SessionOptions, proxy: SocketAddr) -> Value {
+fn preferences(options: &SessionOptions, proxy: SocketAddr) -> Value {
     let mut all = serde_json::Map::new();
     all.extend(DISABLED_PREFS.iter().map(|name| (name.to_string(), json!(false))));
     all.extend(ENABLED_PREFS.iter().map(|name| (name.to_string(), json!(true))));
@@ -146,11 +146,11 @@ fn preferences(wish: &SessionOptions, proxy: SocketAddr) -> Value {
         all[format!("network.proxy.{protocol}")] = json!(proxy.ip().to_string());
         all[format!("network.proxy.{protocol}_port")] = json!(proxy.port());
     }
-    all["layout.css.devPixelsPerPx"] = json!(wish.emulation.scale.to_string());
-    if wish.emulation.mobile {
+    all["layout.css.devPixelsPerPx"] = json!(options.emulation.scale.to_string());
+    if options.emulation.mobile {
         all["dom.meta-viewport.enabled"] = json!(true);
     }
-    if wish.emulation.touch {
+    if options.emulation.touch {
         all["dom.w3c_touch_events.enabled"] = json!(1);
         // Pages ask for `ontouchstart`, which is hidden on desks otherwise.
         all["dom.w3c_touch_events.legacy_apis.enabled"] = json!(true);
@@ -158,7 +158,7 @@ fn preferences(wish: &SessionOptions, proxy: SocketAddr) -> Value {
         all["ui.primaryPointerCapabilities"] = json!(1);
         all["ui.allPointerCapabilities"] = json!(1);
     }
-    if let Some(user_agent) = &wish.emulation.user_agent {
+    if let Some(user_agent) = &options.emulation.user_agent {
         all["general.useragent.override"] = json!(user_agent);
     }
     all
@@ -170,14 +170,14 @@ fn preferences(wish: &SessionOptions, proxy: SocketAddr) -> Value {
 ///
 /// # Errors
 /// What the driver says.
-pub(super) async fn prepare_window(client: &Client, guise: &Emulation) -> Result<(), CmdError> {
-    if let Some(address) = bidi_url(client).filter(|_| guise.mobile) {
-        return set_viewport(client, address, guise.viewport).await;
+pub(super) async fn prepare_window(client: &Client, emulation: &Emulation) -> Result<(), CmdError> {
+    if let Some(address) = bidi_url(client).filter(|_| emulation.mobile) {
+        return set_viewport(client, address, emulation.viewport).await;
     }
     let frame = "return [outerWidth - innerWidth, outerHeight - innerHeight]";
     let frame = client.execute(frame, Vec::new()).await?;
     let side = |at: usize| frame[at].as_u64().and_then(|side| u32::try_from(side).ok()).unwrap_or(0);
-    let (width, height) = guise.viewport;
+    let (width, height) = emulation.viewport;
     client.set_window_size(width.saturating_add(side(0)), height.saturating_add(side(1))).await
 }
 
@@ -185,7 +185,8 @@ pub(super) async fn prepare_window(client: &Client, guise: &Emulation) -> Result
 /// which one that is laid out wide and made small never has: such a page has its shape.
 async fn set_viewport(client: &Client, address: &str, (width, height): (u32, u32)) -> Result<(), CmdError> {
     let window = client.window().await?;
-    let failed = |why: String| CmdError::Lost(std::io::Error::other(format!("the size of the page: {why}")));
+    let failed =
+        |reason: String| CmdError::Lost(std::io::Error::other(format!("the size of the page: {reason}")));
     let mut bidi = BidiConnection::connect(address, BIDI_TIMEOUT, MAX_EVENT_BYTES).await.map_err(failed)?;
     let viewport =
         json!({ "context": String::from(window), "viewport": { "width": width, "height": height } });

@@ -36,7 +36,7 @@ struct FrameFilter {
     state: FrameState,
     /// Bytes of the message so far.
     message: u64,
-    most: u64,
+    max: u64,
     out: Vec<u8>,
 }
 
@@ -85,7 +85,7 @@ impl FrameFilter {
             let before = if kind == 0 { self.message } else { 0 };
             self.message = before.saturating_add(length);
         }
-        let is_kept = is_control || self.message <= self.most;
+        let is_kept = is_control || self.message <= self.max;
         self.out.push(if kind == TEXT { head[0] ^ TEXT | BINARY } else { head[0] });
         if is_kept {
             self.out.extend_from_slice(&head[1..]);
@@ -121,9 +121,9 @@ pub(super) struct FrameLimiter<S> {
 
 impl<S> FrameLimiter<S> {
     /// Lets messages of up to `most` bytes pass.
-    pub(super) fn new(stream: S, most: usize) -> Self {
+    pub(super) fn new(stream: S, max: usize) -> Self {
         let filter =
-            FrameFilter { state: FrameState::Handshake(0), message: 0, most: most as u64, out: Vec::new() };
+            FrameFilter { state: FrameState::Handshake(0), message: 0, max: max as u64, out: Vec::new() };
         Self { stream, filter, taken: 0 }
     }
 }

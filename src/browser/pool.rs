@@ -52,7 +52,7 @@ pub struct BrowserPool {
     config: BrowserPoolConfig,
     folder: PathBuf,
     permits: Arc<Semaphore>,
-    most: u32,
+    max: u32,
     orphans_reaped: OnceCell<usize>,
     processes: Arc<ProcessTable>,
 }
@@ -69,17 +69,17 @@ impl BrowserPool {
     pub fn new(config: BrowserPoolConfig) -> Self {
         let total = config.total_memory_bytes.or_else(|| procfs::host_memory_bytes().map(|bytes| bytes / 2));
         let places = total.unwrap_or(0) / config.memory_bytes.max(1);
-        let most = u32::try_from(places.clamp(1, 1000)).unwrap_or(1);
+        let max = u32::try_from(places.clamp(1, 1000)).unwrap_or(1);
         let own = || std::env::temp_dir().join(format!("vigie-browsers-{}", nix::unistd::geteuid()));
         let folder = config.folder.clone().unwrap_or_else(own);
         // Drivers are started in a folder of their own.
         let folder = std::path::absolute(&folder).unwrap_or(folder);
-        let places = Arc::new(Semaphore::new(most as usize));
+        let places = Arc::new(Semaphore::new(max as usize));
         Self {
             config,
             folder,
             permits: places,
-            most,
+            max,
             orphans_reaped: OnceCell::new(),
             processes: Arc::default(),
         }
@@ -88,13 +88,13 @@ impl BrowserPool {
     /// How many browsers there may be at once.
     #[must_use]
     pub const fn capacity(&self) -> u32 {
-        self.most
+        self.max
     }
 
     /// How many checks may be under way at once: where browsers run on other hosts too, as many as those take.
     #[must_use]
     pub fn max_concurrent_checks(&self) -> usize {
-        if self.config.remotes.is_empty() { self.most as usize } else { usize::MAX }
+        if self.config.remotes.is_empty() { self.max as usize } else { usize::MAX }
     }
 
     /// How long it may take until a browser is ready, beside [`QUEUE_TIMEOUT`].
@@ -133,11 +133,11 @@ impl BrowserPool {
     /// cannot reach the proxy.
     pub fn proxy_config(
         &self,
-        wish: &SessionOptions,
+        options: &SessionOptions,
         blocked: BlockedHosts,
     ) -> Result<ForwardProxyConfig, Failure> {
         let standard = ForwardProxyConfig::default();
-        let (listen, peers) = match self.remote(wish.kind) {
+        let (listen, peers) = match self.remote(options.kind) {
             None => (standard.listen, AllowedClients::User(OsUser::lookup(self.config.user.as_deref())?.uid)),
             Some(remote) => {
                 let listen = remote.forward_host.ok_or_else(|| {
@@ -148,13 +148,13 @@ impl BrowserPool {
                 (listen, AllowedClients::Networks(remote.from.clone()))
             }
         };
-        let tls = intercepts_tls(wish).then(|| TlsOptions {
-            verify: wish.verify_certificates,
-            ca_id: wish.ca_id,
-            client_certificate_id: wish.client_certificate,
+        let tls = intercepts_tls(options).then(|| TlsOptions {
+            verify: options.verify_certificates,
+            ca_id: options.ca_id,
+            client_certificate_id: options.client_certificate,
             ..TlsOptions::default()
         });
-        let (family, proxy, trace) = (wish.family, wish.proxy_id, wish.trace_id);
+        let (family, proxy, trace) = (options.family, options.proxy_id, options.trace_id);
         Ok(ForwardProxyConfig {
             listen,
             allowed_clients: peers,
@@ -172,8 +172,8 @@ impl BrowserPool {
     }
 
     /// Waits until no browser is left; false when that takes longer than `patience`.
-    pub async fn wait_until_empty(&self, patience: Duration) -> bool {
-        tokio::time::timeout(patience, self.permits.acquire_many(self.most)).await.is_ok()
+    pub async fn wait_until_empty(&self, timeout: Duration) -> bool {
+        tokio::time::timeout(timeout, self.permits.acquire_many(self.max)).await.is_ok()
     }
 
     /// Starts a driver and a browser with a fresh profile in a process group of their own, and opens a session. The
@@ -186,18 +186,18 @@ impl BrowserPool {
     /// [`FailureKind::BrowserFailed`] (90) when they end or refuse.
     pub async fn open(
         &self,
-        wish: &SessionOptions,
+        options: &SessionOptions,
         net: &Net,
         forward: &ForwardProxy,
         deadline: Deadline,
     ) -> Result<OpenBrowser, Failure> {
         let time = self.config.start_timeout.min(deadline.remaining());
-        let opened = match self.remote(wish.kind) {
+        let opened = match self.remote(options.kind) {
             Some(remote) => {
                 let within = Deadline::within(time);
                 let client = async {
-                    let client = remote::open(remote, wish, net, forward, within).await?;
-                    self.prepare_session(&client, wish)
+                    let client = remote::open(remote, options, net, forward, within).await?;
+                    self.prepare_session(&client, options)
                         .await
                         .map_err(|error| failure::command_failure(&error, ""))?;
                     Ok(client)
@@ -206,37 +206,37 @@ impl BrowserPool {
                 let client = client.unwrap_or_else(|_| Err(start_timed_out(within, "")))?;
                 (client, BrowserProcess::remote(), None)
             }
-            None => self.open_local(wish, forward, deadline).await?,
+            None => self.open_local(options, forward, deadline).await?,
         };
         let (client, keeper, driver) = opened;
-        let facts = browser_facts(&client, wish).await;
+        let facts = browser_facts(&client, options).await;
         Ok(OpenBrowser { client, facts, process: keeper, driver })
     }
 
     async fn open_local(
         &self,
-        wish: &SessionOptions,
+        options: &SessionOptions,
         forward: &ForwardProxy,
         deadline: Deadline,
     ) -> Result<(Client, BrowserProcess, Option<SocketAddr>), Failure> {
         self.reap_orphans_once().await;
-        let binaries = binaries::find(&self.config, wish.kind)?;
+        let binaries = binaries::find(&self.config, options.kind)?;
         let account = OsUser::lookup(self.config.user.as_deref())?;
         let place = self.acquire_permit(deadline).await?;
         let within = Deadline::within(self.config.start_timeout.min(deadline.remaining()));
         let profile = self.create_profile(&account)?;
-        let start = BrowserLaunch { house: self, wish, binaries: &binaries, account };
-        let (group, tail) = start.start_driver(&profile)?;
+        let start = BrowserLaunch { pool: self, options, binaries: &binaries, account };
+        let (group, log) = start.start_driver(&profile)?;
         let here = chrome::LocalBrowser { binaries: &binaries, profile: &profile, sandbox: start.sandbox() };
-        let capabilities = match wish.kind {
-            BrowserKind::Chrome => chrome::capabilities(wish, forward.address(), Some(&here)),
-            _ => firefox::capabilities(wish, forward.address(), Some(&binaries)),
+        let capabilities = match options.kind {
+            BrowserKind::Chrome => chrome::capabilities(options, forward.address(), Some(&here)),
+            _ => firefox::capabilities(options, forward.address(), Some(&binaries)),
         };
         let held = ProcessGuard { group: Some(group), profile, permit: place };
-        let mut keeper =
-            BrowserProcess::new(held, Some(tail), self.config.memory_bytes, Arc::clone(&self.processes));
+        let mut process =
+            BrowserProcess::new(held, Some(log), self.config.memory_bytes, Arc::clone(&self.processes));
         let session = async {
-            let port = start.wait_for_driver(&mut keeper).await?;
+            let port = start.wait_for_driver(&mut process).await?;
             let mut builder = ClientBuilder::new(BoundedConnector::new());
             builder.capabilities(capabilities);
             let driver = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
@@ -244,22 +244,22 @@ impl BrowserPool {
             let connecting = builder.connect(&address);
             let connected = tokio::select! {
                 connected = connecting => connected,
-                lost = keeper.wait_for_failure() => return Err(lost),
+                lost = process.wait_for_failure() => return Err(lost),
             };
             let client =
-                connected.map_err(|error| failure::session_failure(&error, &keeper.driver_output()))?;
+                connected.map_err(|error| failure::session_failure(&error, &process.driver_output()))?;
             let dressed = tokio::select! {
-                dressed = self.prepare_session(&client, wish) => dressed,
-                lost = keeper.wait_for_failure() => return Err(lost),
+                dressed = self.prepare_session(&client, options) => dressed,
+                lost = process.wait_for_failure() => return Err(lost),
             };
-            dressed.map_err(|error| failure::command_failure(&error, &keeper.driver_output()))?;
+            dressed.map_err(|error| failure::command_failure(&error, &process.driver_output()))?;
             Ok((client, driver))
         };
         let opened = tokio::time::timeout_at(within.at, session).await;
-        let client = opened.unwrap_or_else(|_| Err(start_timed_out(within, &keeper.driver_output())));
+        let client = opened.unwrap_or_else(|_| Err(start_timed_out(within, &process.driver_output())));
         let (client, driver) = client.map_err(|failure| Failure { phase: Phase::Launch, ..failure })?;
-        keeper.mark_opened();
-        Ok((client, keeper, Some(driver)))
+        process.mark_opened();
+        Ok((client, process, Some(driver)))
     }
 
     /// A place for one more browser, waited for [`QUEUE_TIMEOUT`] at most.
@@ -269,7 +269,7 @@ impl BrowserPool {
         place.ok().and_then(Result::ok).ok_or_else(|| {
             let detail = format!(
                 "the memory for browsers has room for {}, and none became free within {} s",
-                self.most,
+                self.max,
                 waiting.as_secs()
             );
             launch_failure(FailureKind::BrowserTimedOut, detail)
@@ -288,12 +288,12 @@ impl BrowserPool {
     async fn prepare_session(
         &self,
         client: &Client,
-        wish: &SessionOptions,
+        options: &SessionOptions,
     ) -> Result<(), fantoccini::error::CmdError> {
-        if wish.kind == BrowserKind::Firefox {
-            addon::install(client, &wish.emulation.headers).await?;
+        if options.kind == BrowserKind::Firefox {
+            addon::install(client, &options.emulation.headers).await?;
         }
-        self.prepare_window(client, wish).await
+        self.prepare_window(client, options).await
     }
 
     /// Gives the current window of `client` what holds for one window alone: its size, header fields of the guise, and
@@ -304,11 +304,11 @@ impl BrowserPool {
     pub async fn prepare_window(
         &self,
         client: &Client,
-        wish: &SessionOptions,
+        options: &SessionOptions,
     ) -> Result<(), fantoccini::error::CmdError> {
-        match wish.kind {
-            BrowserKind::Chrome => chrome::prepare_window(client, &wish.emulation).await,
-            BrowserKind::Firefox => firefox::prepare_window(client, &wish.emulation).await,
+        match options.kind {
+            BrowserKind::Chrome => chrome::prepare_window(client, &options.emulation).await,
+            BrowserKind::Firefox => firefox::prepare_window(client, &options.emulation).await,
             BrowserKind::InternetExplorer => Ok(()),
         }
     }
@@ -326,26 +326,26 @@ impl BrowserPool {
 
 /// How one browser is started.
 struct BrowserLaunch<'a> {
-    house: &'a BrowserPool,
-    wish: &'a SessionOptions,
+    pool: &'a BrowserPool,
+    options: &'a SessionOptions,
     binaries: &'a BrowserBinaries,
     account: OsUser,
 }
 
 impl BrowserLaunch<'_> {
     fn sandbox(&self) -> bool {
-        self.house.config.sandbox && !self.account.is_root()
+        self.pool.config.sandbox && !self.account.is_root()
     }
 
     fn start_driver(
         &self,
         profile: &BrowserProfile,
     ) -> Result<(ProcessGroup, crate::subprocess::driver_log::DriverLog), Failure> {
-        let program = match self.wish.kind {
+        let program = match self.options.kind {
             BrowserKind::Chrome => chrome::driver_program(self.binaries),
-            _ => firefox::driver_program(self.binaries, profile, &self.wish.emulation),
+            _ => firefox::driver_program(self.binaries, profile, &self.options.emulation),
         };
-        ProcessGroup::spawn(&program, profile, &self.account, self.house.config.nice).map_err(|error| {
+        ProcessGroup::spawn(&program, profile, &self.account, self.pool.config.nice).map_err(|error| {
             let detail = format!("`{}` cannot be started: {error}", display_path(program.path));
             launch_failure(FailureKind::BrowserFailed, detail)
         })
@@ -353,26 +353,26 @@ impl BrowserLaunch<'_> {
 
     /// The port of the driver, once it listens. One that chose a port which somebody else took meanwhile ends at once,
     /// and is started anew.
-    async fn wait_for_driver(&self, keeper: &mut BrowserProcess) -> Result<u16, Failure> {
+    async fn wait_for_driver(&self, process: &mut BrowserProcess) -> Result<u16, Failure> {
         for _ in 1..MAX_DRIVER_STARTS {
-            match self.read_driver_port(keeper).await {
-                Err(_) if failure::is_port_taken(&keeper.driver_output()) => {
-                    keeper.restart(|profile| self.start_driver(profile)).await?;
+            match self.read_driver_port(process).await {
+                Err(_) if failure::is_port_taken(&process.driver_output()) => {
+                    process.restart(|profile| self.start_driver(profile)).await?;
                 }
                 other => return other,
             }
         }
-        self.read_driver_port(keeper).await
+        self.read_driver_port(process).await
     }
 
     /// The port that the driver says it listens on.
-    async fn read_driver_port(&self, keeper: &mut BrowserProcess) -> Result<u16, Failure> {
-        let found = match self.wish.kind {
+    async fn read_driver_port(&self, process: &mut BrowserProcess) -> Result<u16, Failure> {
+        let found = match self.options.kind {
             BrowserKind::Chrome => chrome::parse_port,
             _ => firefox::parse_port,
         };
-        while let Some(tail) = keeper.driver_log() {
-            match tail.next_line().await {
+        while let Some(log) = process.driver_log() {
+            match log.next_line().await {
                 Some(line) => {
                     if let Some(port) = found(&line) {
                         return Ok(port);
@@ -384,7 +384,7 @@ impl BrowserLaunch<'_> {
         let detail = format!("`{}` ended before it was ready", display_path(&self.binaries.driver));
         Err(launch_failure(
             FailureKind::BrowserFailed,
-            failure::with_driver_output(&detail, &keeper.driver_output()),
+            failure::with_driver_output(&detail, &process.driver_output()),
         ))
     }
 }
@@ -415,13 +415,13 @@ fn display_path(path: &Path) -> String {
 }
 
 /// What the driver says of itself and of the browser.
-async fn browser_facts(client: &Client, wish: &SessionOptions) -> BrowserFacts {
+async fn browser_facts(client: &Client, options: &SessionOptions) -> BrowserFacts {
     let said = client.capabilities();
     // It is a fact for people; a check goes on without it.
     let agent = client.execute("return navigator.userAgent", Vec::new());
     let agent = tokio::time::timeout(FACTS_TIMEOUT, agent).await.ok().and_then(Result::ok);
     let text = |name: &str| said.and_then(|said| said.get(name)).and_then(Value::as_str).unwrap_or_default();
-    let driver = match wish.kind {
+    let driver = match options.kind {
         BrowserKind::Chrome => {
             let own = said.and_then(|said| said.get("chrome")?.get("chromedriverVersion")?.as_str());
             format!("chromedriver {}", own.unwrap_or_default().split(' ').next().unwrap_or_default())
@@ -430,13 +430,13 @@ async fn browser_facts(client: &Client, wish: &SessionOptions) -> BrowserFacts {
         BrowserKind::InternetExplorer => String::new(),
     };
     BrowserFacts {
-        name: wish.kind.name().to_owned(),
+        name: options.kind.name().to_owned(),
         version: text("browserVersion").to_owned(),
         driver: driver.trim().to_owned(),
         user_agent: agent.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned(),
-        viewport: wish.emulation.viewport,
+        viewport: options.emulation.viewport,
         device: String::new(),
-        trace_id: wish.trace_id.map(|id| id.to_string()),
+        trace_id: options.trace_id.map(|id| id.to_string()),
         memory_bytes: None,
     }
 }
@@ -454,19 +454,23 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn room_is_waited_for_no_longer_than_the_queue_is() {
-        let house = house(1);
+        let pool = house(1);
         let deadline = Deadline::within(Duration::from_hours(1));
-        let taken = house.acquire_permit(deadline).await.unwrap();
-        let began = tokio::time::Instant::now();
-        let failure = house.acquire_permit(deadline).await.unwrap_err();
+        let taken = pool.acquire_permit(deadline).await.unwrap();
+        let started = tokio::time::Instant::now();
+        let failure = pool.acquire_permit(deadline).await.unwrap_err();
         assert_eq!(failure.kind, FailureKind::BrowserTimedOut, "{failure}");
         assert!(failure.detail.contains("room for 1, and none became free within 120 s"), "{failure}");
-        assert!(began.elapsed().abs_diff(QUEUE_TIMEOUT) < Duration::from_secs(1), "{:?}", began.elapsed());
+        assert!(
+            started.elapsed().abs_diff(QUEUE_TIMEOUT) < Duration::from_secs(1),
+            "{:?}",
+            started.elapsed()
+        );
         let freed = async {
             tokio::time::sleep(QUEUE_TIMEOUT / 2).await;
             drop(taken);
         };
-        let (place, ()) = tokio::join!(house.acquire_permit(deadline), freed);
+        let (place, ()) = tokio::join!(pool.acquire_permit(deadline), freed);
         assert!(place.is_ok());
     }
 

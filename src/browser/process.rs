@@ -55,13 +55,13 @@ impl ProcessGuard {
 impl BrowserProcess {
     pub(super) fn new(
         held: ProcessGuard,
-        tail: Option<DriverLog>,
+        log: Option<DriverLog>,
         limit: u64,
         processes: Arc<ProcessTable>,
     ) -> Self {
         Self {
             guard: Some(held),
-            driver_log: tail,
+            driver_log: log,
             memory: AtomicU64::new(0),
             limit,
             is_opened: false,
@@ -99,9 +99,9 @@ impl BrowserProcess {
             // It runs to its end also when nobody waits for it any more.
             drop(tokio::task::spawn_blocking(move || group.kill_and_wait()).await);
         }
-        let (group, tail) = start(&held.profile)?;
+        let (group, log) = start(&held.profile)?;
         held.group = Some(group);
-        self.driver_log = Some(tail);
+        self.driver_log = Some(log);
         Ok(())
     }
 
@@ -122,8 +122,8 @@ impl BrowserProcess {
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             match &mut self.driver_log {
-                Some(tail) => tokio::select! {
-                    () = tail.drain() => {}
+                Some(log) => tokio::select! {
+                    () = log.drain() => {}
                     _ = looks.tick() => {}
                 },
                 None => drop(looks.tick().await),

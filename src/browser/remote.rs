@@ -21,7 +21,7 @@ use crate::subprocess::bounded_connector::BoundedConnector;
 /// [`FailureKind::BrowserFailed`] (90) when it cannot be reached or refuses.
 pub(super) async fn open(
     remote: &RemoteWebDriver,
-    wish: &SessionOptions,
+    options: &SessionOptions,
     net: &Net,
     forward: &ForwardProxy,
     deadline: Deadline,
@@ -35,10 +35,10 @@ pub(super) async fn open(
         let kind = if denied { FailureKind::EgressDenied } else { FailureKind::BrowserFailed };
         launch_failure(kind, format!("the end point of `browser.remote` at {to}: {failure}"))
     })?;
-    let capabilities = match wish.kind {
-        BrowserKind::Chrome => chrome::capabilities(wish, forward.address(), None),
-        BrowserKind::Firefox => firefox::capabilities(wish, forward.address(), None),
-        BrowserKind::InternetExplorer => internet_explorer_capabilities(wish, forward.address()),
+    let capabilities = match options.kind {
+        BrowserKind::Chrome => chrome::capabilities(options, forward.address(), None),
+        BrowserKind::Firefox => firefox::capabilities(options, forward.address(), None),
+        BrowserKind::InternetExplorer => internet_explorer_capabilities(options, forward.address()),
     };
     let mut builder = ClientBuilder::new(BoundedConnector::new());
     let connecting = builder.capabilities(capabilities).connect(remote.url.as_str()).await;

@@ -23,19 +23,19 @@ impl BrowserSession {
     /// where that can be done.
     ///
     /// # Errors
-    /// As of [`Self::call`].
+    /// As of [`Self::send_command`].
     pub async fn screenshot(&self, until: Instant) -> Result<Vec<u8>, WebDriverError> {
-        let trouble = match self.get_text("screenshot", until).await {
-            Err(trouble @ (WebDriverError::DialogOpen(_) | WebDriverError::TimedOut)) => trouble,
+        let error = match self.get_text("screenshot", until).await {
+            Err(error @ (WebDriverError::DialogOpen(_) | WebDriverError::TimedOut)) => error,
             taken => return decode_base64(&taken?),
         };
         // A driver says of a dialog at once that it is open; the browser is slower then.
         let more =
-            if matches!(trouble, WebDriverError::DialogOpen(_)) { DIALOG_EXTRA_TIME } else { Duration::ZERO };
+            if matches!(error, WebDriverError::DialogOpen(_)) { DIALOG_EXTRA_TIME } else { Duration::ZERO };
         let within = (until + more).saturating_duration_since(Instant::now());
         let text = match tokio::time::timeout(within, self.capture_without_driver(within)).await {
             Ok(Some(taken)) => taken.map_err(WebDriverError::Refused)?,
-            _ => return Err(trouble),
+            _ => return Err(error),
         };
         decode_base64(&text)
     }

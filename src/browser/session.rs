@@ -185,7 +185,7 @@ impl BrowserSession {
     /// promise is waited for.
     ///
     /// # Errors
-    /// As of [`Self::send_command`]; [`WebDriverError::Script`] when it throws.
+    /// As of [`Self::send_command`]; [`WebDriverError::JavaScript`] when it throws.
     pub async fn execute(
         &self,
         script: &str,
@@ -302,7 +302,7 @@ impl BrowserSession {
         match self.get_text("alert/text", until).await {
             Ok(text) => Ok(Some(text)),
             Err(WebDriverError::NoDialog) => Ok(None),
-            Err(trouble) => Err(trouble),
+            Err(error) => Err(error),
         }
     }
 

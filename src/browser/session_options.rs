@@ -76,7 +76,7 @@ pub struct DeviceProfile {
     /// What people call it.
     pub name: String,
     /// What it looks like to pages.
-    pub guise: Emulation,
+    pub emulation: Emulation,
     /// Hosts that nothing is fetched from.
     pub blocked: BlockedHosts,
 }

@@ -143,9 +143,9 @@ struct CachedAccounts {
 impl AccountCache {
     /// A directory over `ledger`.
     #[must_use]
-    pub fn new(ledger: Arc<dyn ConfigStore>, common: SharedFacts) -> Self {
+    pub fn new(config: Arc<dyn ConfigStore>, common: SharedFacts) -> Self {
         Self {
-            config_store: ledger,
+            config_store: config,
             common: RwLock::new(Arc::new(common)),
             known: RwLock::default(),
             raised: ActivePerformanceAlerts::default(),

@@ -105,14 +105,14 @@ impl MonitorCache {
     }
 
     /// The next `most` that fit, from `id` on.
-    pub fn list_from(&self, id: MonitorId, most: usize, fits: impl Fn(&Monitor) -> bool) -> Vec<Monitor> {
+    pub fn list_from(&self, id: MonitorId, max: usize, fits: impl Fn(&Monitor) -> bool) -> Vec<Monitor> {
         let listed = self.read();
         listed
             .monitors
             .range(id..)
             .map(|(_, monitor)| monitor)
             .filter(|monitor| fits(monitor))
-            .take(most)
+            .take(max)
             .cloned()
             .collect()
     }
@@ -124,12 +124,12 @@ impl MonitorCache {
     }
 
     /// Takes new versions and lets others go.
-    pub fn apply(&self, puts: Vec<Monitor>, removed: &[MonitorId]) {
+    pub fn apply(&self, upserts: Vec<Monitor>, removed: &[MonitorId]) {
         let mut listed = self.write();
         for id in removed {
             listed.remove(*id);
         }
-        for monitor in puts {
+        for monitor in upserts {
             listed.insert(monitor);
         }
     }

@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn a_target_is_shown_without_its_login() {
-        for (kind, fields, shown) in [
+        for (kind, fields, text) in [
             (MonitorType::Website, json!({"url": "https://a:b@shop.test/x?y"}), "https://shop.test/x?y"),
             (MonitorType::Website, json!({"url": "http://shop.test/"}), "http://shop.test/"),
             (MonitorType::Tcp, json!({"hostname": "shop.test", "port": 25}), "shop.test:25"),
@@ -71,7 +71,7 @@ mod tests {
                 document: Arc::new(MonitorDocument::new(kind, values).unwrap()),
                 metadata: Arc::default(),
             };
-            assert_eq!(display_target(&monitor), shown, "{fields}");
+            assert_eq!(display_target(&monitor), text, "{fields}");
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::store::StoreError;
 /// The settings of `record`.
 ///
 /// # Errors
-/// [`StoreError::DecodeError`], with the place of the record.
+/// [`StoreError::Undecodable`], with the place of the record.
 pub(crate) fn settings_from_record<'a, T: RecordSettings<'a>>(record: &'a Record) -> Result<T, StoreError> {
     read_record(record).map_err(|error| undecodable_error(record, &error))
 }

@@ -83,7 +83,7 @@ impl DataArgs {
         let flags = self.data.iter().map(|path| ("data", path.display().to_string())).collect();
         let file = super::settings::config_file(self.config.clone());
         let sources = SettingSources { file, flags, ..SettingSources::default() }.with_environment();
-        Settings::load(&sources).map_err(|faults| InvalidInput(faults).into())
+        Settings::load(&sources).map_err(|errors| InvalidInput(errors).into())
     }
 }
 
@@ -92,8 +92,8 @@ pub(super) fn open_store(data: &Path) -> anyhow::Result<Option<Arc<SqliteStore>>
     let path = data.join(DATABASE_FILE);
     if !path.exists() {
         let hint = "name the data folder with `--data DIR`; `vigie serve` makes one";
-        let words = format!("there is no database in `{}`", data.display());
-        return Err(UsageError::with_hint(words, Some(hint.to_owned())));
+        let text = format!("there is no database in `{}`", data.display());
+        return Err(UsageError::with_hint(text, Some(hint.to_owned())));
     }
     match SqliteStore::open(&path, &SqliteSettings { readers: 1, ..SqliteSettings::default() }) {
         Ok(store) => Ok(Some(Arc::new(store))),
@@ -113,8 +113,8 @@ impl AdminArgs {
             && !data.join(DATABASE_FILE).exists()
             && let Some(host) = token::host_token_for(&self.server.url()?).and_then(HostServer::new)
         {
-            let words = format!("there is no database in `{}`; this is of {}", data.display(), host.url);
-            output::print_note(&words);
+            let text = format!("there is no database in `{}`; this is of {}", data.display(), host.url);
+            output::print_note(&text);
             return Ok(AdminBackend::Server(Box::new(host.connect(1).await?), Some(host)));
         }
         if let Some(store) = open_store(&data)? {
@@ -183,7 +183,7 @@ impl AdminBackend {
                 let customer = CustomerId(customer.unwrap_or(1));
                 let caller = AccountService::host_caller(customer, EntryPoint::Cli);
                 let made = accounts.add_user(&caller, customer, login, role, password).await;
-                Ok(made.map_err(|refusal| describe_error(refusal, &format!("account `{customer}`")))?.0)
+                Ok(made.map_err(|error| describe_error(error, &format!("account `{customer}`")))?.0)
             }
             Self::Server(server, host) => {
                 let body = json!({"login": login, "role": role.name(), "password": password});
@@ -199,8 +199,7 @@ impl AdminBackend {
                 let customer = CustomerId(customer.unwrap_or(1));
                 let users =
                     accounts.users(&AccountService::host_caller(customer, EntryPoint::Cli), customer).await;
-                let users =
-                    users.map_err(|refusal| describe_error(refusal, &format!("account `{customer}`")))?;
+                let users = users.map_err(|error| describe_error(error, &format!("account `{customer}`")))?;
                 users.iter().map(UserRow::from_record).collect()
             }
             Self::Server(server, host) => {
@@ -215,7 +214,7 @@ impl AdminBackend {
         if let Self::Database(_, accounts) = self {
             let caller = AccountService::host_caller(CustomerId(1), EntryPoint::Cli);
             let done = accounts.set_password(&caller, login, password).await;
-            return done.map_err(|refusal| describe_error(refusal, &format!("user `{login}`")));
+            return done.map_err(|error| describe_error(error, &format!("user `{login}`")));
         }
         self.update_user(login, json!({"password": password})).await
     }
@@ -225,7 +224,7 @@ impl AdminBackend {
         if let Self::Database(_, accounts) = self {
             let caller = AccountService::host_caller(CustomerId(1), EntryPoint::Cli);
             let done = accounts.set_enabled(&caller, login, enabled).await;
-            return done.map_err(|refusal| describe_error(refusal, &format!("user `{login}`")));
+            return done.map_err(|error| describe_error(error, &format!("user `{login}`")));
         }
         self.update_user(login, json!({"enabled": enabled})).await
     }
@@ -237,7 +236,7 @@ impl AdminBackend {
                 let made = accounts
                     .add_customer(&AccountService::host_caller(CustomerId(1), EntryPoint::Cli), name)
                     .await;
-                Ok(made.map_err(|refusal| describe_error(refusal, "account"))?.0)
+                Ok(made.map_err(|error| describe_error(error, "account"))?.0)
             }
             Self::Server(server, _) => {
                 saved_id(&server.call(Method::POST, "customers", &[], Some(&json!({"name": name}))).await?)
@@ -255,7 +254,7 @@ impl AdminBackend {
                     let settings: CustomerSettings<'_> = read_record(record)?;
                     Ok(CustomerRow { id: record.id, name: settings.name.to_owned() })
                 };
-                all.map_err(|refusal| describe_error(refusal, "account"))?.iter().map(row).collect()
+                all.map_err(|error| describe_error(error, "account"))?.iter().map(row).collect()
             }
             Self::Server(server, _) => {
                 Ok(server.get::<ListResponse<CustomerRow>>("customers", &[]).await?.results)
@@ -327,9 +326,9 @@ async fn call_as(
         (None, Some(customer)) => {
             let own: CustomerRow = server.get("account", &[]).await?;
             if own.id != customer {
-                let words = format!("the token is one of account `{}`, not of `{customer}`", own.id);
+                let text = format!("the token is one of account `{}`, not of `{customer}`", own.id);
                 let hint = "leave `--customer` out, log in as a user of that account, or run this on the host of the server without `--server`";
-                return Err(UsageError::with_hint(words, Some(hint.to_owned())));
+                return Err(UsageError::with_hint(text, Some(hint.to_owned())));
             }
             server.call(method, path, &[], body).await
         }
@@ -343,16 +342,16 @@ fn saved_id(answer: &Value) -> anyhow::Result<i64> {
     id.context("the server answered without the number of what it made")
 }
 
-/// `refusal` in words; `what` is what was not found.
+/// `error` in words; `what` is what was not found.
 fn describe_error(refusal: ServiceError, what: &str) -> anyhow::Error {
     match refusal {
-        ServiceError::Invalid(faults) => InvalidInput(faults).into(),
+        ServiceError::Invalid(errors) => InvalidInput(errors).into(),
         ServiceError::NotFound => {
             let hint = what.starts_with("account").then(|| "`vigie customer list` shows them".to_owned());
             UsageError::with_hint(format!("there is no such {what}"), hint)
         }
-        ServiceError::Conflict(words) | ServiceError::Forbidden(words) | ServiceError::Unavailable(words) => {
-            anyhow::anyhow!(words)
+        ServiceError::Conflict(text) | ServiceError::Forbidden(text) | ServiceError::Unavailable(text) => {
+            anyhow::anyhow!(text)
         }
         ServiceError::Store(error) => error.into(),
         other => anyhow::anyhow!("it was refused: {other:?}"),

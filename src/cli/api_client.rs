@@ -161,8 +161,8 @@ impl ApiClient {
             let name = ServerName::try_from(host).context("the host of the server is no valid name")?;
             let shaken = trust.tls_connector()?.connect(name, stream).await;
             let stream = shaken.map_err(|error| {
-                let words = format!("the TLS handshake failed at `{base}`\nhint: {}", handshake_hint(&error));
-                anyhow::Error::new(error).context(words)
+                let text = format!("the TLS handshake failed at `{base}`\nhint: {}", handshake_hint(&error));
+                anyhow::Error::new(error).context(text)
             })?;
             start_connection(stream).await?
         } else {
@@ -298,7 +298,7 @@ pub(super) struct ErrorResponse {
 impl ErrorResponse {
     fn new(url: &Url, status: StatusCode, body: &[u8]) -> Self {
         let answer = format!("the server answered `{url}` with {status}");
-        let lines = serde_json::from_slice::<ErrorBody>(body).map(|refusal| refusal.errors);
+        let lines = serde_json::from_slice::<ErrorBody>(body).map(|error| error.errors);
         let lines = lines.unwrap_or_default();
         let hint = match status {
             StatusCode::UNAUTHORIZED => {
@@ -307,12 +307,12 @@ impl ErrorResponse {
             StatusCode::NOT_FOUND if lines.is_empty() => "\nhint: is this the address of a Vigie server?",
             _ => "",
         };
-        let words = match lines.as_slice() {
+        let text = match lines.as_slice() {
             [] => answer,
             [only] => format!("{answer}: {}", only.message),
-            several => several.iter().fold(answer, |words, line| words + "\nerror: " + &line.message),
+            several => several.iter().fold(answer, |text, line| text + "\nerror: " + &line.message),
         };
-        Self { status, message: words.replace("\n  hint:", "\nhint:") + hint }
+        Self { status, message: text.replace("\n  hint:", "\nhint:") + hint }
     }
 
     /// The status of the answer that `error` is about.

@@ -50,7 +50,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let found = check(&args);
     let (text, code) = match &found {
         Ok(monitors) => (render_success(monitors), ExitCode::SUCCESS),
-        Err(faults) => (render_faults(faults), ExitCode::from(1)),
+        Err(errors) => (render_faults(errors), ExitCode::from(1)),
     };
     output::print(&text)?;
     Ok(code)
@@ -74,9 +74,9 @@ fn holds_monitors(path: &Path) -> bool {
     node.is_some_and(|node| matches!(node.value, NodeValue::List(_)) || node.get("type").is_some())
 }
 
-fn render_faults(faults: &[ValidationError]) -> String {
-    let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
-    let count = if faults.len() == 1 { "1 fault".to_owned() } else { format!("{} faults", faults.len()) };
+fn render_faults(errors: &[ValidationError]) -> String {
+    let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    let count = if errors.len() == 1 { "1 fault".to_owned() } else { format!("{} faults", errors.len()) };
     format!("{}\n{count}\n", lines.join("\n"))
 }
 

@@ -44,27 +44,27 @@ enum Action {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let words = super::process::runtime(false)?.block_on(run_action(args.action))?;
-    output::print(&words)?;
+    let text = super::process::runtime(false)?.block_on(run_action(args.action))?;
+    output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
 async fn run_action(action: Action) -> anyhow::Result<String> {
     match action {
-        Action::Add { name, admin: desk } => {
-            let mut desk = desk.open().await?;
-            let made = desk.add_customer(&name).await;
-            desk.close().await;
+        Action::Add { name, admin } => {
+            let mut admin = admin.open().await?;
+            let made = admin.add_customer(&name).await;
+            admin.close().await;
             let id = made?;
             let next =
                 format!("hint: `vigie user add LOGIN --customer {id} --role ADMIN` adds its first user");
             output::print_note(&next);
             Ok(format!("account {id} `{}` was added\n", escape_controls(&name)))
         }
-        Action::List { json, admin: desk } => {
-            let mut desk = desk.open().await?;
-            let customers = desk.customers().await;
-            desk.close().await;
+        Action::List { json, admin } => {
+            let mut admin = admin.open().await?;
+            let customers = admin.customers().await;
+            admin.close().await;
             let customers = customers?;
             Ok(if json { serde_json::to_string_pretty(&customers)? + "\n" } else { render_table(&customers) })
         }

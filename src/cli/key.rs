@@ -69,12 +69,12 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 async fn list(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::Result<String> {
-    let ring = Keyring::read_from(key_file_location(settings))?;
+    let keyring = Keyring::read_from(key_file_location(settings))?;
     let sealed = match store {
         Some(store) => Some(count_sealed(&**store).await?),
         None => None,
     };
-    let newest = ring.newest_id();
+    let newest = keyring.newest_id();
     let row = |id: &KeyId| {
         let secrets = sealed.as_ref().map(|sealed| sealed.by_key.get(id).copied().unwrap_or_default());
         vec![
@@ -88,7 +88,7 @@ async fn list(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::
             "a server works on the data folder: how many secrets each key seals is not known here",
         );
     }
-    let rows = ring.ids().iter().map(row).collect();
+    let rows = keyring.ids().iter().map(row).collect();
     Ok(table::render_table(&["key", "secrets", ""], rows, Style::for_stdout()))
 }
 
@@ -97,9 +97,9 @@ async fn rotate(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow
         let newest = Keyring::read_from(key_file_location(settings))?.rotate()?;
         return Ok(format!("key {newest} was added; the server that runs seals everything anew with it\n"));
     };
-    let ring = Arc::new(open_keyring(&**store, key_file_location(settings)).await?);
-    let newest = ring.rotate()?;
-    let secrets = reseal_all(&**store, &ring).await?;
+    let keyring = Arc::new(open_keyring(&**store, key_file_location(settings)).await?);
+    let newest = keyring.rotate()?;
+    let secrets = reseal_all(&**store, &keyring).await?;
     Ok(format!("key {newest} seals from now on; {secrets} secrets were sealed anew\n"))
 }
 
@@ -113,8 +113,8 @@ async fn prune(
         let hint = "stop the server, or leave the old keys where they are: they do no harm";
         return Err(UsageError::with_hint("a server works on the data folder", Some(hint.to_owned())));
     };
-    let ring = open_keyring(&**store, key_file_location(settings)).await?;
-    let (have, newest) = (ring.ids(), ring.newest_id());
+    let keyring = open_keyring(&**store, key_file_location(settings)).await?;
+    let (have, newest) = (keyring.ids(), keyring.newest_id());
     let sealed = count_sealed(&**store).await?;
     if let Some(unknown) = asked.iter().find(|id| !have.contains(id)) {
         return Err(UsageError::with_hint(format!("there is no key {unknown}"), None));
@@ -134,7 +134,7 @@ async fn prune(
     if gone.is_empty() {
         return Ok("no key can be removed\n".to_owned());
     }
-    ring.remove(&gone)?;
+    keyring.remove(&gone)?;
     let words: Vec<String> = gone.iter().map(ToString::to_string).collect();
     Ok(format!("removed: {}\n", words.join(", ")))
 }

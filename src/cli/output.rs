@@ -13,11 +13,11 @@ pub(super) struct UsageError(pub(super) String);
 impl UsageError {
     /// What is wrong, with a hint on a line of its own when there is one.
     pub(super) fn with_hint(what: impl Into<String>, hint: Option<String>) -> anyhow::Error {
-        let mut words = what.into();
+        let mut text = what.into();
         if let Some(hint) = hint {
-            let _ = write!(words, "\nhint: {hint}");
+            let _ = write!(text, "\nhint: {hint}");
         }
-        Self(words).into()
+        Self(text).into()
     }
 }
 

@@ -46,7 +46,7 @@ impl PasswordArgs {
             password
         };
         match validate_password(&password) {
-            Some(fault) => Err(InvalidInput(vec![fault]).into()),
+            Some(error) => Err(InvalidInput(vec![error]).into()),
             None => Ok(password),
         }
     }
@@ -63,7 +63,7 @@ fn from_file(file: &Path) -> anyhow::Result<Zeroizing<String>> {
     }
     let path = file.to_string_lossy();
     let secret = read_secret(Path::new(""), SecretSource::File(&path));
-    secret.map(Zeroizing::new).map_err(|why| anyhow::anyhow!("the password cannot be read: {why}"))
+    secret.map(Zeroizing::new).map_err(|reason| anyhow::anyhow!("the password cannot be read: {reason}"))
 }
 
 fn first_line(from: impl Read) -> anyhow::Result<Zeroizing<String>> {

@@ -81,8 +81,8 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 fn parse_outcome(word: &str) -> Result<Outcome, String> {
-    let words = Outcome::ALL.map(Outcome::name).join("`, `");
-    Outcome::from_name(word).ok_or_else(|| format!("an outcome is one of `{words}`"))
+    let text = Outcome::ALL.map(Outcome::name).join("`, `");
+    Outcome::from_name(word).ok_or_else(|| format!("an outcome is one of `{text}`"))
 }
 
 /// `results` as a table; empty for none.

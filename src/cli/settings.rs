@@ -48,7 +48,7 @@ impl LocationArgs {
 impl SettingsArgs {
     /// The settings of the file, of the variables and their defaults.
     pub(super) fn load(&self) -> anyhow::Result<Settings> {
-        self.load_from(None).map_err(|faults| InvalidInput(faults).into())
+        self.load_from(None).map_err(|errors| InvalidInput(errors).into())
     }
 
     /// As [`SettingsArgs::load`], from `file` when there is one; answers with the faults themselves.

@@ -86,50 +86,50 @@ fn parse_role(word: &str) -> Result<Role, String> {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let words = super::process::runtime(false)?.block_on(run_action(args.action))?;
-    output::print(&words)?;
+    let text = super::process::runtime(false)?.block_on(run_action(args.action))?;
+    output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
 async fn run_action(action: Action) -> anyhow::Result<String> {
     match action {
-        Action::Add { login, role, customer, password, desk } => {
+        Action::Add { login, role, customer, password, desk: admin } => {
             let password = password.read_new()?;
-            let mut desk = desk.open().await?;
-            let made = desk.add_user(customer, &login, role, &password).await;
-            let id = close_and_return(desk, made).await?;
+            let mut admin = admin.open().await?;
+            let made = admin.add_user(customer, &login, role, &password).await;
+            let id = close_and_return(admin, made).await?;
             Ok(format!("user {id} `{}` was added as {role}\n", escape_controls(&login)))
         }
-        Action::List { customer, json, desk } => {
-            let mut desk = desk.open().await?;
-            let users = desk.users(customer).await;
-            let users = close_and_return(desk, users).await?;
+        Action::List { customer, json, desk: admin } => {
+            let mut admin = admin.open().await?;
+            let users = admin.users(customer).await;
+            let users = close_and_return(admin, users).await?;
             Ok(if json { serde_json::to_string_pretty(&users)? + "\n" } else { render_table(&users) })
         }
-        Action::Passwd { login, password, desk } => {
+        Action::Passwd { login, password, desk: admin } => {
             let password = password.read_new()?;
-            let mut desk = desk.open().await?;
-            let done = desk.set_password(&login, &password).await;
-            close_and_return(desk, done).await?;
+            let mut admin = admin.open().await?;
+            let done = admin.set_password(&login, &password).await;
+            close_and_return(admin, done).await?;
             Ok(format!("`{}` has a new password; tokens and sessions ended\n", escape_controls(&login)))
         }
-        Action::Disable { login, desk } => {
-            let mut desk = desk.open().await?;
-            let done = desk.set_enabled(&login, false).await;
-            close_and_return(desk, done).await?;
+        Action::Disable { login, desk: admin } => {
+            let mut admin = admin.open().await?;
+            let done = admin.set_enabled(&login, false).await;
+            close_and_return(admin, done).await?;
             Ok(format!("`{}` cannot log in any more; tokens and sessions ended\n", escape_controls(&login)))
         }
-        Action::Enable { login, desk } => {
-            let mut desk = desk.open().await?;
-            let done = desk.set_enabled(&login, true).await;
-            close_and_return(desk, done).await?;
+        Action::Enable { login, desk: admin } => {
+            let mut admin = admin.open().await?;
+            let done = admin.set_enabled(&login, true).await;
+            close_and_return(admin, done).await?;
             Ok(format!("`{}` may log in\n", escape_controls(&login)))
         }
     }
 }
 
-async fn close_and_return<T>(desk: AdminBackend, outcome: anyhow::Result<T>) -> anyhow::Result<T> {
-    desk.close().await;
+async fn close_and_return<T>(admin: AdminBackend, outcome: anyhow::Result<T>) -> anyhow::Result<T> {
+    admin.close().await;
     outcome
 }
 

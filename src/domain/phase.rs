@@ -147,7 +147,7 @@ impl Phases {
         self.micros(phase).map(|micros| Duration::from_micros(u64::from(micros)))
     }
 
-    /// Without those of [`Phase::COMMON_ATTRIBUTES`].
+    /// Without those of [`Phase::COMMON`].
     #[must_use]
     pub fn without_common(&self) -> Self {
         let mut rest = *self;

@@ -37,7 +37,7 @@ impl Role {
     pub const ALL: [Self; 5] =
         [Self::Admin, Self::CoAdmin, Self::PowerUser, Self::ReadOnly, Self::ReportOnly];
 
-    /// Their words, in the order of [`SchemaRole::ALL`].
+    /// Their words, in the order of [`Role::ALL`].
     pub const NAMES: [&str; 5] = ["ADMIN", "CO-ADMIN", "POWER-USER", "READONLY", "REPORTONLY"];
 
     /// The word of behaviour.md 1.

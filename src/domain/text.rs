@@ -23,8 +23,8 @@ pub fn from_utf8_lossy(bytes: &[u8]) -> Cow<'_, str> {
 
 /// `text` with at most so many characters, and an ellipsis where there were more.
 #[must_use]
-pub fn truncate(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
+pub fn truncate(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", &text[..end]),
     }

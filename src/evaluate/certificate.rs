@@ -153,7 +153,7 @@ mod tests {
             let told = rule.reported_certificate(&chain, now).map(|certificate| certificate.not_after);
             assert_eq!(told.is_some(), found != "nothing", "{rule:?} {ends:?}");
             assert_eq!(told.is_some_and(|end| end < now), found == "expired", "{rule:?} {ends:?}");
-            let words = match rule.evaluate(&chain, now) {
+            let text = match rule.evaluate(&chain, now) {
                 None => "nothing".to_owned(),
                 Some(ExpiryFinding::Expired(failure)) => {
                     assert_eq!(failure.kind, FailureKind::CertificateExpired);
@@ -161,7 +161,7 @@ mod tests {
                 }
                 Some(ExpiryFinding::Expiring { message: line, .. }) => line,
             };
-            assert!(words.contains(found), "{rule:?} {ends:?}: {words}");
+            assert!(text.contains(found), "{rule:?} {ends:?}: {text}");
         }
     }
 }

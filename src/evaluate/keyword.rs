@@ -108,11 +108,11 @@ impl CompiledKeyword {
         self.matches_within(text, &SearchBudget::unlimited())
     }
 
-    fn matches_within(&self, text: &str, patience: &SearchBudget<'_>) -> bool {
+    fn matches_within(&self, text: &str, budget: &SearchBudget<'_>) -> bool {
         if self.normalizes {
-            patience.is_match(&self.regex, &whitespace::normalize(text))
+            budget.is_match(&self.regex, &whitespace::normalize(text))
         } else {
-            patience.is_match(&self.regex, text)
+            budget.is_match(&self.regex, text)
         }
     }
 
@@ -124,8 +124,8 @@ impl CompiledKeyword {
 
     /// The same for somebody of this `patience`. What comes of it is worth nothing when that is over behind it.
     #[must_use]
-    pub fn evaluate_within(&self, text: &str, patience: &SearchBudget<'_>) -> Option<Failure> {
-        let kind = match (self.matches_within(text, patience), self.rule.invert) {
+    pub fn evaluate_within(&self, text: &str, budget: &SearchBudget<'_>) -> Option<Failure> {
+        let kind = match (self.matches_within(text, budget), self.rule.invert) {
             (false, false) => FailureKind::KeywordMissing,
             (true, true) => FailureKind::KeywordFound,
             _ => return None,

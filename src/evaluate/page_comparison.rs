@@ -120,16 +120,16 @@ pub fn changes_failure(changes: &[PageObjectChange]) -> Option<Failure> {
         (Status::OBJECT_SIZE_CHANGED, "of another size"),
     ];
     let told: Vec<String> =
-        sorts.iter().filter_map(|(status, words)| describe_changes(changes, *status, words)).collect();
+        sorts.iter().filter_map(|(status, text)| describe_changes(changes, *status, text)).collect();
     Some(Failure::new(Phase::Validate, kind, told.join("; ")))
 }
 
-fn describe_changes(changes: &[PageObjectChange], status: Status, words: &str) -> Option<String> {
+fn describe_changes(changes: &[PageObjectChange], status: Status, text: &str) -> Option<String> {
     let of: Vec<&PageObjectChange> = changes.iter().filter(|change| change.status == status).collect();
     let names: Vec<String> =
         of.iter().take(MAX_NAMED_OBJECTS).map(|change| describe_change(change)).collect();
     let more = if of.len() > MAX_NAMED_OBJECTS { ", …" } else { "" };
-    (!of.is_empty()).then(|| format!("{} {words}: {}{more}", of.len(), names.join(", ")))
+    (!of.is_empty()).then(|| format!("{} {text}: {}{more}", of.len(), names.join(", ")))
 }
 
 fn describe_change(change: &PageObjectChange) -> String {

@@ -87,10 +87,10 @@ fn only_a_whole_page_is_compared_with_later_and_sizes_outlive_a_failure() {
 fn the_failure_names_what_changed_and_leads_to_the_status_of_the_first() {
     let known = PageBaseline::from_page(&page("a10 b10 c10 d10 e10"), None).unwrap();
     let found = compare(&known, &page("e99 f1"), &ALL);
-    let told = changes_failure(&found).unwrap();
-    assert_eq!(told.status(), Status::OBJECT_MISSING);
+    let failure = changes_failure(&found).unwrap();
+    assert_eq!(failure.status(), Status::OBJECT_MISSING);
     assert_eq!(
-        told.detail,
+        failure.detail,
         "4 missing: `http://x/a`, `http://x/b`, `http://x/c`, …; 1 new: `http://x/f`; \
          1 of another size: `http://x/e` (10 to 99 bytes)"
     );

@@ -83,12 +83,12 @@ mod tests {
     fn seconds(left: &'static [u64]) -> (SearchBudget<'static>, std::rc::Rc<Cell<usize>>) {
         let asked = std::rc::Rc::new(Cell::new(0));
         let count = std::rc::Rc::clone(&asked);
-        let patience = SearchBudget::with_remaining(move || {
+        let budget = SearchBudget::with_remaining(move || {
             let at = count.get();
             count.set(at + 1);
             Duration::from_secs(left[at])
         });
-        (patience, asked)
+        (budget, asked)
     }
 
     #[test]
@@ -104,24 +104,20 @@ mod tests {
             (&[99, 79], false),
             (&[0], false),
         ] {
-            let (patience, asked) = seconds(left);
-            assert_eq!(
-                (patience.is_match(&regex, &text), patience.is_exhausted()),
-                (found, !found),
-                "{left:?}"
-            );
+            let (budget, asked) = seconds(left);
+            assert_eq!((budget.is_match(&regex, &text), budget.is_exhausted()), (found, !found), "{left:?}");
             assert_eq!(asked.get(), left.len(), "{left:?}");
             // Nothing is searched behind one that was not made.
-            assert!(found || !patience.is_match(&regex, "a"));
+            assert!(found || !budget.is_match(&regex, "a"));
         }
-        let (patience, _) = seconds(&[1]);
-        assert!(patience.is_match(&regex, &text[..4 * 1024]) && !patience.is_exhausted());
+        let (budget, _) = seconds(&[1]);
+        assert!(budget.is_match(&regex, &text[..4 * 1024]) && !budget.is_exhausted());
     }
 
     #[test]
     fn what_is_searched_in_time_comes_to_what_it_comes_to() {
         let text = format!("{}needle{}ende", "x ".repeat(200_000), "ü".repeat(100_000));
-        let most = Duration::from_hours(1);
+        let max = Duration::from_hours(1);
         for (expression, found) in [
             ("needle", true),
             ("ende$", true),
@@ -130,9 +126,9 @@ mod tests {
             (r"x\b \z", false),
             ("nadel", false),
         ] {
-            for patience in [SearchBudget::with_remaining(move || most), SearchBudget::unlimited()] {
-                assert_eq!(patience.is_match(&Regex::new(expression).unwrap(), &text), found, "{expression}");
-                assert!(!patience.is_exhausted(), "{expression}");
+            for budget in [SearchBudget::with_remaining(move || max), SearchBudget::unlimited()] {
+                assert_eq!(budget.is_match(&Regex::new(expression).unwrap(), &text), found, "{expression}");
+                assert!(!budget.is_exhausted(), "{expression}");
             }
         }
         let late = SearchBudget::with_remaining(|| Duration::ZERO);

@@ -88,14 +88,14 @@ impl LocationOutcome {
 /// Where blackouts begin or end within a run, what was heard besides says too little: it rests. Answer 70 takes
 /// the failure away; every other one lets it stand, so that trouble with verification hides nothing.
 #[must_use]
-pub fn settle(parts: &[LocationOutcome], rule: &SettlePolicy, answer: Option<Status>) -> Settlement {
-    if parts.iter().any(|part| part.outcome == Outcome::Blackout) {
+pub fn settle(outcomes: &[LocationOutcome], rule: &SettlePolicy, answer: Option<Status>) -> Settlement {
+    if outcomes.iter().any(|part| part.outcome == Outcome::Blackout) {
         return Settlement::Blackout;
     }
-    let told: Vec<usize> = positions_where(parts, LocationOutcome::is_conclusive);
-    let failing: Vec<usize> = positions_where(parts, LocationOutcome::is_failure);
+    let told: Vec<usize> = positions_where(outcomes, LocationOutcome::is_conclusive);
+    let failing: Vec<usize> = positions_where(outcomes, LocationOutcome::is_failure);
     let Some(&first) = told.first() else { return Settlement::NoData };
-    let home = told.iter().copied().find(|&at| parts[at].location == rule.home);
+    let home = told.iter().copied().find(|&at| outcomes[at].location == rule.home);
     if rule.location_mode == LocationMode::Primary && home.is_none() {
         return Settlement::NoData;
     }
@@ -108,10 +108,10 @@ pub fn settle(parts: &[LocationOutcome], rule: &SettlePolicy, answer: Option<Sta
     let enough = |needed: usize| failing.len() >= needed.clamp(1, told.len());
     match rule.location_mode {
         LocationMode::Primary => match home.filter(|at| failing.contains(at)) {
-            Some(home) => confirm_failure(parts, &failing, home, answer),
+            Some(home) => confirm_failure(outcomes, &failing, home, answer),
             None => tolerated,
         },
-        LocationMode::GlobalVerify => confirm_failure(parts, &failing, failing[0], answer),
+        LocationMode::GlobalVerify => confirm_failure(outcomes, &failing, failing[0], answer),
         LocationMode::GlobalNotify => failed_unconfirmed(failing[0]),
         LocationMode::RoundRobin if enough(2) => failed_unconfirmed(failing[0]),
         LocationMode::MultiPop if enough(rule.quorum.required(told.len())) => failed_unconfirmed(failing[0]),
@@ -134,14 +134,14 @@ fn failed_unconfirmed(cause: usize) -> Settlement {
 
 /// A failure that needs a second word: that of another location that failed too, or of one that is asked.
 fn confirm_failure(
-    parts: &[LocationOutcome],
+    outcomes: &[LocationOutcome],
     failing: &[usize],
     cause: usize,
     answer: Option<Status>,
 ) -> Settlement {
     let witness = failing.iter().copied().find(|&at| at != cause);
     match (witness, answer) {
-        (None, None) if is_verifiable(parts[cause].status) => Settlement::NeedsVerification { cause },
+        (None, None) if is_verifiable(outcomes[cause].status) => Settlement::NeedsVerification { cause },
         _ => Settlement::Failed { cause, confirmed_by: witness },
     }
 }
@@ -157,6 +157,6 @@ fn is_own_fault(status: Status) -> bool {
         .contains(&status)
 }
 
-fn positions_where(parts: &[LocationOutcome], of: fn(&LocationOutcome) -> bool) -> Vec<usize> {
-    parts.iter().enumerate().filter(|(_, part)| of(part)).map(|(at, _)| at).collect()
+fn positions_where(outcomes: &[LocationOutcome], of: fn(&LocationOutcome) -> bool) -> Vec<usize> {
+    outcomes.iter().enumerate().filter(|(_, part)| of(part)).map(|(at, _)| at).collect()
 }

@@ -129,7 +129,7 @@ impl Template {
                 CompiledPart::Text(text) => out.push_str(text),
                 CompiledPart::Placeholder(name, escape) => {
                     let value = variables.get(name).ok_or_else(|| self.unknown_variable(name))?;
-                    out.push_str(&escape.apply(value).map_err(|why| self.invalid_value(name, why))?);
+                    out.push_str(&escape.apply(value).map_err(|reason| self.invalid_value(name, reason))?);
                 }
             }
             if out.len() > MAX_RENDERED_BYTES {
@@ -144,13 +144,14 @@ impl Template {
     }
 
     fn unknown_variable(&self, name: &str) -> Failure {
-        let why = if name.starts_with('$') { "is no built-in variable" } else { "was set by no step before" };
-        let detail = format!("`{{{{{name}}}}}` in {} {why}", self.context.description());
+        let reason =
+            if name.starts_with('$') { "is no built-in variable" } else { "was set by no step before" };
+        let detail = format!("`{{{{{name}}}}}` in {} {reason}", self.context.description());
         Failure::new(Phase::Prepare, FailureKind::VariableUnknown, detail)
     }
 
-    fn invalid_value(&self, name: &str, why: &str) -> Failure {
-        let detail = format!("`{{{{{name}}}}}` in {}: {why}", self.context.description());
+    fn invalid_value(&self, name: &str, reason: &str) -> Failure {
+        let detail = format!("`{{{{{name}}}}}` in {}: {reason}", self.context.description());
         Failure::new(Phase::Prepare, FailureKind::VariableInvalid, detail)
     }
 }
@@ -190,8 +191,8 @@ impl PrecedingText {
         }
     }
 
-    fn escape_for(&self, place: EscapeContext) -> Escape {
-        match place {
+    fn escape_for(&self, escape: EscapeContext) -> Escape {
+        match escape {
             EscapeContext::Url if !self.is_present => Escape::Raw,
             EscapeContext::Url if self.path_ended => Escape::Component,
             EscapeContext::Url if self.host_ended => Escape::Segment,

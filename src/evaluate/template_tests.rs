@@ -25,8 +25,8 @@ fn variables() -> Variables {
     variables
 }
 
-fn filled(text: &str, place: EscapeContext) -> Result<String, String> {
-    let filled = Template::new(text, place).render(&variables());
+fn filled(text: &str, escape: EscapeContext) -> Result<String, String> {
+    let filled = Template::new(text, escape).render(&variables());
     filled.map_err(|failure| format!("{}: {}", failure.kind.label(), failure.detail))
 }
 
@@ -70,14 +70,14 @@ fn values_are_escaped_for_their_place() {
         (EscapeContext::Body, "{{$uuid}}", "00000000-0000-4000-8000-123456789abc"),
         (EscapeContext::Body, "{{ id }} {{#each}} {{1}} {{", "42 {{#each}} {{1}} {{"),
     ];
-    for (place, text, expected) in cases {
-        assert_eq!(filled(text, place).as_deref(), Ok(expected), "{place:?} {text}");
+    for (escape, text, expected) in cases {
+        assert_eq!(filled(text, escape).as_deref(), Ok(expected), "{escape:?} {text}");
     }
 }
 
 #[test]
 fn what_cannot_stand_at_its_place_is_refused() {
-    for (place, text, words) in [
+    for (escape, text, words) in [
         (
             EscapeContext::Header,
             "{{split}}",
@@ -113,14 +113,14 @@ fn what_cannot_stand_at_its_place_is_refused() {
             "variable_invalid: the body has more than 1048576 bytes",
         ),
     ] {
-        let error = filled(text, place).unwrap_err();
+        let error = filled(text, escape).unwrap_err();
         assert!(error.starts_with(words), "{text}: {error}");
     }
 }
 
 #[test]
 fn bodies_are_escaped_by_their_media_type() {
-    for (content_type, place) in [
+    for (content_type, escape) in [
         ("application/json; charset=utf-8", EscapeContext::Json),
         ("Application/Problem+JSON", EscapeContext::Json),
         ("application/x-www-form-urlencoded", EscapeContext::Form),
@@ -130,7 +130,7 @@ fn bodies_are_escaped_by_their_media_type() {
         ("text/plain", EscapeContext::Body),
         ("", EscapeContext::Body),
     ] {
-        assert_eq!(EscapeContext::from_content_type(content_type), place, "{content_type}");
+        assert_eq!(EscapeContext::from_content_type(content_type), escape, "{content_type}");
     }
 }
 
@@ -139,8 +139,8 @@ fn telling_values_are_masked_however_they_are_written() {
     let mut variables = variables();
     variables.set("token", "s3cr3t \"v/".to_owned());
     variables.set("csrf_token", "abc".to_owned());
-    let masks = redactor::Redactor::from_secrets(variables.secret_values());
-    let masked = |text| masks.redact(text).into_owned();
+    let redactor = redactor::Redactor::from_secrets(variables.secret_values());
+    let masked = |text| redactor.redact(text).into_owned();
     assert_eq!(masked(r#"{"t":"s3cr3t \"v/","u":"abc 42"}"#), r#"{"t":"********","u":"abc 42"}"#);
     assert_eq!(masked("?t=s3cr3t%20%22v%2F&u=s3cr3t+%22v%2F"), "?t=********&u=********");
     assert!(!format!("{variables:?}").contains("s3cr3t"));

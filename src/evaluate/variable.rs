@@ -131,17 +131,17 @@ impl VariableExtractor {
         };
         match value {
             Ok(Some(value)) if value.len() > MAX_VALUE_BYTES => {
-                let words = format!("found {} bytes, more than {MAX_VALUE_BYTES}", value.len());
-                Err(self.missing_failure(source, &words))
+                let text = format!("found {} bytes, more than {MAX_VALUE_BYTES}", value.len());
+                Err(self.missing_failure(source, &text))
             }
             Ok(Some(value)) => Ok(value),
             Ok(None) => Err(self.missing_failure(source, "found nothing")),
-            Err(why) => Err(self.missing_failure(source, &why)),
+            Err(reason) => Err(self.missing_failure(source, &reason)),
         }
     }
 
-    fn missing_failure(&self, source: &str, why: &str) -> Failure {
-        let detail = format!("`{}` from {source} `{}`: {why}", self.name, excerpt(&self.property));
+    fn missing_failure(&self, source: &str, reason: &str) -> Failure {
+        let detail = format!("`{}` from {source} `{}`: {reason}", self.name, excerpt(&self.property));
         Failure::new(Phase::Validate, FailureKind::VariableMissing, detail)
     }
 }

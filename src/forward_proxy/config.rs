@@ -27,7 +27,7 @@ pub struct ForwardProxyConfig {
     /// How TLS to targets is spoken here instead of by the browser: for what a browser cannot be given for one
     /// session, a private authority and a client certificate. `None` leaves TLS between browser and target.
     pub intercept_tls: Option<TlsOptions>,
-    /// The trace that requests to the site of [`ForwardProxy::trace`](super::proxy::Forward::trace) carry. Requests over TLS
+    /// The trace that requests to the site of [`ForwardProxy::trace`](super::proxy::ForwardProxy::set_trace_site) carry. Requests over TLS
     /// carry it only where that is spoken here.
     pub trace: Option<TraceId>,
 }

@@ -24,23 +24,23 @@ const HOP_BY_HOP: [HeaderName; 8] = [
 
 /// Passes `request` to its target, and the answer back.
 pub(super) async fn forward(
-    visit: &ProxyConnection<'_>,
+    connection: &ProxyConnection<'_>,
     mut request: Request<Incoming>,
 ) -> Result<Response<ResponseBody>, ProxyError> {
     let (host, port) = parse_target(request.uri())?;
     let wanted = upgrade_protocols(request.headers());
     let browser = wanted.is_some().then(|| hyper::upgrade::on(&mut request));
     rewrite_request(&mut request, wanted.as_ref())?;
-    if let Some(tracing) = visit.forward.trace_context_for(&host) {
+    if let Some(tracing) = connection.forward.trace_context_for(&host) {
         tracing.inject(request.headers_mut());
     }
-    let mut upstream = idle_or_new_upstream(visit, &host, port).await?;
+    let mut upstream = idle_or_new_upstream(connection, &host, port).await?;
     let sent = upstream.sender.try_send_request(request);
     let answered = match upstream.drive_until(sent).await {
         // It was idle, and the target has closed it meanwhile: the request never left.
         Err(mut error) if error.message().is_some() => match error.take_message() {
             Some(request) => {
-                upstream = new_upstream(visit, &host, port).await?;
+                upstream = new_upstream(connection, &host, port).await?;
                 let sent = upstream.sender.send_request(request);
                 upstream.drive_until(sent).await
             }
@@ -50,7 +50,7 @@ pub(super) async fn forward(
     };
     let mut response = answered.map_err(|error| {
         let failure = upstream_failure(&error);
-        visit.forward.target_log.record_failure(&host, port, &failure);
+        connection.forward.target_log.record_failure(&host, port, &failure);
         ProxyError { status: StatusCode::BAD_GATEWAY, text: failure.to_string() }
     })?;
     let switched = response.status() == StatusCode::SWITCHING_PROTOCOLS;
@@ -66,37 +66,37 @@ pub(super) async fn forward(
         };
         let target = hyper::upgrade::on(&mut response);
         set_upgrade(response.headers_mut(), &agreed);
-        visit.upgrade_to(Tunnel::Switched { browser, target, upstream });
+        connection.upgrade_to(Tunnel::Switched { browser, target, upstream });
         return Ok(response.map(BodyExt::boxed_unsync));
     }
     *response.version_mut() = Version::HTTP_11;
-    Ok(response.map(|body| UpstreamBody::new(body, upstream, &visit.idle).boxed_unsync()))
+    Ok(response.map(|body| UpstreamBody::new(body, upstream, &connection.idle).boxed_unsync()))
 }
 
 /// The idle connection when it leads there, or else one of its own.
 async fn idle_or_new_upstream(
-    visit: &ProxyConnection<'_>,
+    connection: &ProxyConnection<'_>,
     host: &str,
     port: u16,
 ) -> Result<UpstreamConnection, ProxyError> {
-    let idle = visit.idle.lock().take();
+    let idle = connection.idle.lock().take();
     if let Some(mut idle) = idle
         && idle.can_serve(host, port).await
     {
         return Ok(idle);
     }
-    new_upstream(visit, host, port).await
+    new_upstream(connection, host, port).await
 }
 
 async fn new_upstream(
-    visit: &ProxyConnection<'_>,
+    connection: &ProxyConnection<'_>,
     host: &str,
     port: u16,
 ) -> Result<UpstreamConnection, ProxyError> {
-    let stream = visit.connect_target(host, port).await?;
+    let stream = connection.connect_target(host, port).await?;
     UpstreamConnection::new(host, port, stream).await.map_err(|error| {
         let failure = upstream_failure(&error);
-        visit.forward.target_log.record_failure(host, port, &failure);
+        connection.forward.target_log.record_failure(host, port, &failure);
         ProxyError { status: StatusCode::BAD_GATEWAY, text: failure.to_string() }
     })
 }

@@ -73,7 +73,7 @@ impl ProxyConnection<'_> {
         } else {
             forward_request::forward(self, request).await
         };
-        Ok(answered.unwrap_or_else(|refusal| refusal.to_response()))
+        Ok(answered.unwrap_or_else(|error| error.to_response()))
     }
 
     async fn handle_connect(

@@ -16,12 +16,12 @@ pub async fn read_more<S: AsyncRead + Unpin>(
     deadline: Deadline,
     phase: Phase,
 ) -> Result<usize, Failure> {
-    let room = limit.saturating_sub(buffer.len());
-    if room == 0 {
+    let capacity = limit.saturating_sub(buffer.len());
+    if capacity == 0 {
         let detail = format!("more than {limit} bytes came");
         return Err(Failure::new(phase, FailureKind::ResponseTooLarge, detail));
     }
-    let mut part = stream.take(room as u64);
+    let mut part = stream.take(capacity as u64);
     deadline.enforce(phase, part.read_buf(buffer)).await?.map_err(|error| io_failure(phase, &error))
 }
 

@@ -87,13 +87,13 @@ impl FromStr for IpNetwork {
         let (address, prefix) = text.split_once('/').map_or((text, None), |(a, p)| (a, Some(p)));
         let address: IpAddr =
             address.parse().map_err(|_| ParseIpNetworkError::InvalidAddress(text.to_owned()))?;
-        let most = address_bits(address);
+        let max = address_bits(address);
         let Some(prefix) = prefix else { return Ok(Self::from_address(address)) };
         let length = prefix
             .parse::<u8>()
             .ok()
-            .filter(|&length| length <= most && prefix.bytes().all(|b| b.is_ascii_digit()))
-            .ok_or_else(|| ParseIpNetworkError::InvalidPrefix { text: text.to_owned(), most })?;
+            .filter(|&length| length <= max && prefix.bytes().all(|b| b.is_ascii_digit()))
+            .ok_or_else(|| ParseIpNetworkError::InvalidPrefix { text: text.to_owned(), most: max })?;
         let network = Self::new(address, length);
         if network.base == address {
             Ok(network)

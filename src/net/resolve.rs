@@ -54,8 +54,8 @@ impl Net {
                 Ok(self.order_addresses(addresses, to.family))
             };
         }
-        let patience = LOOKUP_TIMEOUT.min(deadline.remaining() * 2 / 3);
-        match tokio::time::timeout(patience, self.resolver.lookup(&name, to.family)).await {
+        let timeout = LOOKUP_TIMEOUT.min(deadline.remaining() * 2 / 3);
+        match tokio::time::timeout(timeout, self.resolver.lookup(&name, to.family)).await {
             Ok(Ok(addresses)) if addresses.is_empty() => {
                 Err(no_address_failure(to, "the answer holds no address"))
             }
@@ -65,19 +65,19 @@ impl Net {
                 None => Err(self.resolver_silence_failure(to, deadline, &fault.to_string()).await),
             },
             Err(_) => Err(self
-                .resolver_silence_failure(to, deadline, &format!("no answer within {patience:.1?}"))
+                .resolver_silence_failure(to, deadline, &format!("no answer within {timeout:.1?}"))
                 .await),
         }
     }
 
     /// Whose silence it was: that of this name's servers, or that of the resolver itself.
     async fn resolver_silence_failure(&self, to: &Endpoint, deadline: Deadline, what: &str) -> Failure {
-        let patience = CONTROL_LOOKUP_TIMEOUT.min(deadline.remaining());
+        let timeout = CONTROL_LOOKUP_TIMEOUT.min(deadline.remaining());
         let asked = self.resolver.resolver.lookup(self.resolver.control_name.clone(), RecordType::NS);
-        let answered = match tokio::time::timeout(patience, asked).await {
+        let answered = match tokio::time::timeout(timeout, asked).await {
             Ok(Ok(_)) => true,
             // An error of our own, such as no socket left, is no answer.
-            Ok(Err(fault)) => match lookup_failure(to, &fault) {
+            Ok(Err(error)) => match lookup_failure(to, &error) {
                 Some(failure) if failure.fault == Fault::Ours => return failure,
                 answer => answer.is_some(),
             },
@@ -136,8 +136,8 @@ fn lookup_failure(to: &Endpoint, fault: &DnsFault) -> Option<Failure> {
     Some(Failure::new(Phase::Resolve, kind, detail))
 }
 
-fn no_address_failure(to: &Endpoint, why: &str) -> Failure {
-    let detail = format!("`{}` has no {} address: {why}", to.host, to.family.as_str());
+fn no_address_failure(to: &Endpoint, reason: &str) -> Failure {
+    let detail = format!("`{}` has no {} address: {reason}", to.host, to.family.as_str());
     Failure::new(Phase::Resolve, FailureKind::NameWithoutAddress, detail)
 }
 

@@ -165,9 +165,9 @@ where
             early.extend(late);
             Ok(early)
         }
-        (Ok(found), Some(Err(fault))) | (Err(fault), Some(Ok(found))) => {
+        (Ok(found), Some(Err(error))) | (Err(error), Some(Ok(found))) => {
             if found.is_empty() {
-                Err(fault)
+                Err(error)
             } else {
                 Ok(found)
             }
@@ -195,8 +195,8 @@ pub(super) fn ip_addresses(answer: &Lookup) -> impl Iterator<Item = IpAddr> {
 }
 
 /// Which of two faults says more about the name: it is gone, an error about it, no such record, silence.
-fn error_rank(fault: &DnsFault) -> u8 {
-    match fault {
+fn error_rank(error: &DnsFault) -> u8 {
+    match error {
         DnsFault::Dns(DnsError::NoRecordsFound(NoRecords { response_code, .. })) => match *response_code {
             ResponseCode::NXDomain => 0,
             ResponseCode::NoError => 2,

@@ -14,7 +14,7 @@ use crate::net::proxy::UpstreamProxy;
 use crate::sync::RwLock;
 
 /// The network of one location. Made anew when settings change; only certificates and named proxies come and go in
-/// between ([`Net::bring_certificates`], [`Net::bring_proxies`]).
+/// between ([`Net::set_certificates`], [`Net::set_proxies`]).
 #[derive(Debug)]
 pub struct Net {
     pub(super) resolver: DnsResolver,

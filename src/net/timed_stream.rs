@@ -15,20 +15,20 @@ use tokio::time::Instant;
 #[derive(Debug)]
 pub struct TimedStream<S> {
     inner: S,
-    marks: IoTimestamps,
+    timestamps: IoTimestamps,
 }
 
 impl<S> TimedStream<S> {
     /// Notes what goes through `inner`, from now on.
     #[must_use]
     pub fn new(inner: S) -> Self {
-        Self { inner, marks: IoTimestamps::default() }
+        Self { inner, timestamps: IoTimestamps::default() }
     }
 
     /// A handle on the notes that stays readable after the stream was given away.
     #[must_use]
     pub fn timestamps(&self) -> IoTimestamps {
-        self.marks.clone()
+        self.timestamps.clone()
     }
 
     /// The stream inside.
@@ -46,7 +46,7 @@ impl<S> TimedStream<S> {
 #[derive(Clone, Debug)]
 pub struct IoTimestamps {
     start: Instant,
-    noted: Arc<AtomicTimestamps>,
+    timestamps: Arc<AtomicTimestamps>,
 }
 
 /// Nanoseconds after `start`, plus one; 0 means that it did not happen.
@@ -62,7 +62,7 @@ struct AtomicTimestamps {
 
 impl Default for IoTimestamps {
     fn default() -> Self {
-        Self { start: Instant::now(), noted: Arc::default() }
+        Self { start: Instant::now(), timestamps: Arc::default() }
     }
 }
 
@@ -70,42 +70,42 @@ impl IoTimestamps {
     /// When the first bytes were taken by the inner stream.
     #[must_use]
     pub fn first_write(&self) -> Option<Instant> {
-        self.to_instant(&self.noted.first_write)
+        self.to_instant(&self.timestamps.first_write)
     }
 
     /// When the last bytes so far were taken by the inner stream.
     #[must_use]
     pub fn last_write(&self) -> Option<Instant> {
-        self.to_instant(&self.noted.last_write)
+        self.to_instant(&self.timestamps.last_write)
     }
 
     /// When the first bytes came.
     #[must_use]
     pub fn first_read(&self) -> Option<Instant> {
-        self.to_instant(&self.noted.first_read)
+        self.to_instant(&self.timestamps.first_read)
     }
 
     /// When the last bytes so far came.
     #[must_use]
     pub fn last_read(&self) -> Option<Instant> {
-        self.to_instant(&self.noted.last_read)
+        self.to_instant(&self.timestamps.last_read)
     }
 
     /// Bytes written so far.
     #[must_use]
     pub fn bytes_written(&self) -> u64 {
-        self.noted.written.load(Ordering::Relaxed)
+        self.timestamps.written.load(Ordering::Relaxed)
     }
 
     /// Bytes read so far.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
-        self.noted.read.load(Ordering::Relaxed)
+        self.timestamps.read.load(Ordering::Relaxed)
     }
 
     /// Forgets all moments and counts, for the next exchange over the same stream.
     pub fn reset(&self) {
-        let n = &self.noted;
+        let n = &self.timestamps;
         for mark in [&n.first_write, &n.last_write, &n.first_read, &n.last_read, &n.written, &n.read] {
             mark.store(0, Ordering::Relaxed);
         }
@@ -128,7 +128,7 @@ impl IoTimestamps {
     }
 
     fn record_write(&self, bytes: usize) {
-        let n = &self.noted;
+        let n = &self.timestamps;
         self.record(&n.first_write, &n.last_write, &n.written, bytes);
     }
 }
@@ -143,8 +143,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimedStream<S> {
         ready!(Pin::new(&mut self.inner).poll_read(cx, buffer))?;
         let bytes = buffer.filled().len() - before;
         if bytes > 0 {
-            let n = &self.marks.noted;
-            self.marks.record(&n.first_read, &n.last_read, &n.read, bytes);
+            let n = &self.timestamps.timestamps;
+            self.timestamps.record(&n.first_read, &n.last_read, &n.read, bytes);
         }
         Poll::Ready(Ok(()))
     }
@@ -153,7 +153,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimedStream<S> {
 impl<S: AsyncWrite + Unpin> AsyncWrite for TimedStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let taken = ready!(Pin::new(&mut self.inner).poll_write(cx, bytes))?;
-        self.marks.record_write(taken);
+        self.timestamps.record_write(taken);
         Poll::Ready(Ok(taken))
     }
 
@@ -163,7 +163,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for TimedStream<S> {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let taken = ready!(Pin::new(&mut self.inner).poll_write_vectored(cx, slices))?;
-        self.marks.record_write(taken);
+        self.timestamps.record_write(taken);
         Poll::Ready(Ok(taken))
     }
 

@@ -20,8 +20,8 @@ const ALERT_DURATION: Duration = Duration::from_hours(24);
 
 /// The request for `message`.
 pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, SendError> {
-    let notice = &message.content;
-    let kind = opening_kind(notice.kind);
+    let content = &message.content;
+    let kind = opening_kind(content.kind);
     let mut labels = Map::new();
     let mut label = |name: &str, value: String| {
         if !value.is_empty() {
@@ -29,32 +29,32 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
         }
     };
     label("alertname", format!("Vigie{}", kind.title().replace(' ', "")));
-    label("severity", severity(notice, kind).to_owned());
-    label("company", notice.company.clone());
-    label("monitor", notice.monitor_name.clone());
-    label("monitor_id", notice.monitor_id.map(|id| id.to_string()).unwrap_or_default());
-    label("monitor_type", notice.monitor_type.map(|kind| kind.name().to_owned()).unwrap_or_default());
-    label("target", notice.target.clone());
-    if let Some((alert, location)) = performance_alert_key(notice) {
+    label("severity", severity(content, kind).to_owned());
+    label("company", content.company.clone());
+    label("monitor", content.monitor_name.clone());
+    label("monitor_id", content.monitor_id.map(|id| id.to_string()).unwrap_or_default());
+    label("monitor_type", content.monitor_type.map(|kind| kind.name().to_owned()).unwrap_or_default());
+    label("target", content.target.clone());
+    if let Some((alert, location)) = performance_alert_key(content) {
         label("performance_alert", alert.to_string());
         label("location_id", location.to_string());
     }
-    if notice.monitor_id.is_none() {
+    if content.monitor_id.is_none() {
         label("key", message.key.clone());
     }
-    let ends_at = if notice.kind.is_clear() { notice.at } else { notice.at + ALERT_DURATION };
+    let ends_at = if content.kind.is_clear() { content.at } else { content.at + ALERT_DURATION };
     let body = json!([{
         "labels": labels,
         "annotations": {
             "summary": message.subject,
             "description": message.text,
-            "status": notice.status.to_string(),
-            "status_text": notice.status_text,
-            "location": notice.location,
-            "alert_note": notice.alert_note,
+            "status": content.status.to_string(),
+            "status_text": content.status_text,
+            "location": content.location,
+            "alert_note": content.alert_note,
             "idempotency_key": message.key,
         },
-        "startsAt": notice.since.unwrap_or(notice.at).to_string(),
+        "startsAt": content.since.unwrap_or(content.at).to_string(),
         "endsAt": ends_at.to_string(),
     }]);
     let call = WebhookRequest::post(&message.recipient.address, "application/json", body.to_string())?;

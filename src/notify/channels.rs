@@ -92,14 +92,14 @@ impl MessageSender for Channels {
     fn send<'a>(&'a self, message: &'a OutgoingMessage) -> SendFuture<'a> {
         Box::pin(async move {
             let mail = self.mail.as_ref().map_or(Duration::ZERO, MailChannel::attempt_timeout);
-            let most = match message.recipient.method {
+            let max = match message.recipient.method {
                 NotificationMethod::MailText | NotificationMethod::MailHtml => mail,
                 _ => self.try_time,
             };
             // Never reached: it holds whatever a channel forgets to hold.
             let ended =
-                tokio::time::timeout(most + Duration::from_secs(5), self.send_by_method(message)).await;
-            let late = |_| SendError::transient(format!("no end within {} s", most.as_secs()));
+                tokio::time::timeout(max + Duration::from_secs(5), self.send_by_method(message)).await;
+            let late = |_| SendError::transient(format!("no end within {} s", max.as_secs()));
             ended.map_err(late).flatten().map_err(|error| error.redact(&message.secret.0))
         })
     }

@@ -12,43 +12,43 @@ const SOURCE: &str = "vigie";
 
 /// Everything that `notice` says, as strings; empty where there is nothing to say.
 #[must_use]
-pub fn json_fields(notice: &NotificationContent, key: &str, text: &str) -> Map<String, Value> {
-    let kind = notice.monitor_type.map_or("", MonitorType::name);
+pub fn json_fields(content: &NotificationContent, key: &str, text: &str) -> Map<String, Value> {
+    let kind = content.monitor_type.map_or("", MonitorType::name);
     let scripted = matches!(
-        notice.monitor_type,
+        content.monitor_type,
         Some(MonitorType::BrowserScript | MonitorType::WebsiteApi | MonitorType::WebsiteSslApi)
     );
-    let step = notice.step.as_ref();
-    let trace = notice.extra.get("trace_id").and_then(Value::as_str).unwrap_or_default();
+    let step = content.step.as_ref();
+    let trace = content.extra.get("trace_id").and_then(Value::as_str).unwrap_or_default();
     let pairs: [(&str, String); 29] = [
         ("source", SOURCE.to_owned()),
-        ("notify_type", notice.kind.title().to_owned()),
-        ("custid", notice.customer.to_string()),
-        ("company", notice.company.clone()),
-        ("device_id", display_or_empty(notice.monitor_id)),
-        ("device_name", notice.monitor_name.clone()),
+        ("notify_type", content.kind.title().to_owned()),
+        ("custid", content.customer.to_string()),
+        ("company", content.company.clone()),
+        ("device_id", display_or_empty(content.monitor_id)),
+        ("device_name", content.monitor_name.clone()),
         ("device_type", kind.to_owned()),
         ("device_typecode", kind.to_owned()),
-        ("status", notice.status.to_string()),
-        ("status_text", notice.status_text.clone()),
-        ("errcount", notice.errcount.to_string()),
-        ("http_status", display_or_empty(notice.http_status)),
-        ("location", notice.location.clone()),
-        ("location_num", display_or_empty(notice.location_id)),
-        ("timestamp", notice.at.to_string()),
+        ("status", content.status.to_string()),
+        ("status_text", content.status_text.clone()),
+        ("errcount", content.errcount.to_string()),
+        ("http_status", display_or_empty(content.http_status)),
+        ("location", content.location.clone()),
+        ("location_num", display_or_empty(content.location_id)),
+        ("timestamp", content.at.to_string()),
         ("transaction", if scripted { "y" } else { "n" }.to_owned()),
-        ("url", notice.target.clone()),
+        ("url", content.target.clone()),
         ("step_num", step.map(|(number, _)| number.to_string()).unwrap_or_default()),
         ("step_name", step.map(|(_, name)| name.clone()).unwrap_or_default()),
-        ("alert_note", notice.alert_note.clone()),
-        ("kind", notice.kind.name().to_owned()),
-        ("brand", notice.brand.clone()),
-        ("episode", display_or_empty(notice.episode)),
-        ("check", display_or_empty(notice.check_id)),
-        ("since", display_or_empty(notice.since)),
+        ("alert_note", content.alert_note.clone()),
+        ("kind", content.kind.name().to_owned()),
+        ("brand", content.brand.clone()),
+        ("episode", display_or_empty(content.episode)),
+        ("check", display_or_empty(content.check_id)),
+        ("since", display_or_empty(content.since)),
         (
             "verification",
-            notice.verification.as_ref().map(|said| said.status.to_string()).unwrap_or_default(),
+            content.verification.as_ref().map(|said| said.status.to_string()).unwrap_or_default(),
         ),
         ("trace_id", trace.to_owned()),
         ("key", key.to_owned()),
@@ -56,9 +56,9 @@ pub fn json_fields(notice: &NotificationContent, key: &str, text: &str) -> Map<S
     ];
     let mut fields: Map<String, Value> =
         pairs.into_iter().map(|(name, text)| (name.to_owned(), Value::String(text))).collect();
-    fields.insert("rotated_locations".to_owned(), notice.locations.iter().map(location_json).collect());
-    fields.insert("reasons".to_owned(), json!(notice.reasons));
-    let views = notice.extra.get("content_views").cloned().unwrap_or_else(|| json!([]));
+    fields.insert("rotated_locations".to_owned(), content.locations.iter().map(location_json).collect());
+    fields.insert("reasons".to_owned(), json!(content.reasons));
+    let views = content.extra.get("content_views").cloned().unwrap_or_else(|| json!([]));
     fields.insert("content_views".to_owned(), views);
     fields
 }

@@ -58,8 +58,9 @@ impl WebhookRequest {
     }
 
     fn new(method: Method, address: &str) -> Result<Self, SendError> {
-        let bad =
-            |why: &str| SendError::permanent(format!("the address is no URL that can be called: {why}"));
+        let bad = |reason: &str| {
+            SendError::permanent(format!("the address is no URL that can be called: {reason}"))
+        };
         let mut url = Url::parse(address.trim()).map_err(|error| bad(&error.to_string()))?;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
             return Err(bad("it must begin with `http://` or `https://` and name a host"));
@@ -133,11 +134,11 @@ impl WebhookRequest {
         let to = to.ok_or_else(|| SendError::from_status(head.status, "its `Location` is no URL"))?;
         if !matches!(status, 307 | 308) {
             // RFC 9110 15.4: these turn a POST into a GET, and the message would be gone.
-            let words = format!(
+            let text = format!(
                 "it redirects to `{}`, and the message would be lost on the way; name that URL",
                 display_url(&to)
             );
-            return Err(SendError::permanent(format!("the receiver answered `{status}`: {words}")));
+            return Err(SendError::permanent(format!("the receiver answered `{status}`: {text}")));
         }
         if self.url.scheme() == "https" && to.scheme() == "http" {
             return Err(SendError::permanent(format!(
@@ -186,12 +187,12 @@ impl WebhookClient {
                     &mut Phases::default(),
                 )
                 .await;
-            let words = String::from_utf8_lossy(&content.bytes);
-            let words: String = replace_control_chars(words.trim()).chars().take(MAX_QUOTED_CHARS).collect();
+            let text = String::from_utf8_lossy(&content.bytes);
+            let text: String = replace_control_chars(text.trim()).chars().take(MAX_QUOTED_CHARS).collect();
             if head.status.is_success() {
-                return Ok(words);
+                return Ok(text);
             }
-            let mut refused = SendError::from_status(head.status, &words);
+            let mut refused = SendError::from_status(head.status, &text);
             refused.not_before = self.retry_after(&head);
             return Err(refused);
         }

@@ -38,10 +38,10 @@ impl SendError {
     /// An answer of HTTP that is no success. What says that this request will never do stays; all else may
     /// pass (RFC 9110 15.5, 15.6).
     #[must_use]
-    pub fn from_status(status: StatusCode, words: &str) -> Self {
+    pub fn from_status(status: StatusCode, text: &str) -> Self {
         let lasting = matches!(status.as_u16(), 400..=406 | 410 | 411 | 413..=415 | 422 | 501 | 505);
-        let words = if words.is_empty() { String::new() } else { format!(": {words}") };
-        let detail = format!("the receiver answered `{}`{words}", status.as_u16());
+        let text = if text.is_empty() { String::new() } else { format!(": {text}") };
+        let detail = format!("the receiver answered `{}`{text}", status.as_u16());
         Self { is_retryable: !lasting, not_before: None, detail }
     }
 

@@ -16,12 +16,12 @@ const MAX_SHORT_DESCRIPTION: usize = 160;
 
 /// The request for `message`.
 pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, SendError> {
-    let notice = &message.content;
-    let (urgency, severity) = urgency_and_severity(notice.kind);
-    let incident = dedup_key(notice, &message.key);
-    let seconds = notice.at.as_micros() / 1_000_000;
+    let content = &message.content;
+    let (urgency, severity) = urgency_and_severity(content.kind);
+    let incident = dedup_key(content, &message.key);
+    let seconds = content.at.as_micros() / 1_000_000;
     let time = jiff::Timestamp::from_second(seconds).map(|at| at.strftime("%Y-%m-%d %H:%M:%S").to_string());
-    let details = Value::Object(json_fields(notice, &message.key, ""));
+    let details = Value::Object(json_fields(content, &message.key, ""));
     let body = json!({
         // incident
         "short_description": message.subject.chars().take(MAX_SHORT_DESCRIPTION).collect::<String>(),
@@ -30,17 +30,17 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
         "impact": urgency,
         "category": "Monitoring",
         "correlation_id": incident,
-        "correlation_display": notice.brand,
+        "correlation_display": content.brand,
         // em_event
         "source": "vigie",
-        "event_class": notice.company,
-        "node": notice.monitor_name,
-        "resource": notice.target,
-        "type": notice.kind.title(),
-        "metric_name": notice.kind.name(),
+        "event_class": content.company,
+        "node": content.monitor_name,
+        "resource": content.target,
+        "type": content.kind.title(),
+        "metric_name": content.kind.name(),
         "message_key": incident,
         "severity": severity,
-        "resolution_state": if notice.kind.is_clear() { "Closing" } else { "New" },
+        "resolution_state": if content.kind.is_clear() { "Closing" } else { "New" },
         "time_of_event": time.unwrap_or_default(),
         "additional_info": details.to_string(),
     });

@@ -12,17 +12,17 @@ const MAX_TEXT_CHARS: usize = 3_000;
 
 /// The request for `message`.
 pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, SendError> {
-    let notice = &message.content;
-    let colour = if notice.kind.is_clear() { "good" } else { "danger" };
+    let content = &message.content;
+    let colour = if content.kind.is_clear() { "good" } else { "danger" };
     let field = |title: &str, value: String| json!({"title": title, "value": escape(&value), "short": true});
     let mut fields = Vec::new();
-    for (title, value) in [("Location", &notice.location), ("Target", &notice.target)] {
+    for (title, value) in [("Location", &content.location), ("Target", &content.target)] {
         if !value.is_empty() {
             fields.push(field(title, value.clone()));
         }
     }
-    if notice.monitor_id.is_some() {
-        fields.push(field("Status", notice.status.to_string()));
+    if content.monitor_id.is_some() {
+        fields.push(field("Status", content.status.to_string()));
     }
     let subject = escape(&message.subject);
     let text: String = message.text.chars().take(MAX_TEXT_CHARS).collect();
@@ -33,7 +33,7 @@ pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, Se
             "color": colour,
             "text": escape(&text),
             "fields": fields,
-            "ts": notice.at.as_micros() / 1_000_000,
+            "ts": content.at.as_micros() / 1_000_000,
         }],
     });
     let call = WebhookRequest::post(&message.recipient.address, "application/json", body.to_string())?;

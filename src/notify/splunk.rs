@@ -12,16 +12,16 @@ const PATH: &str = "/services/collector/event";
 
 /// The request for `message`.
 pub(super) fn to_request(message: &OutgoingMessage) -> Result<WebhookRequest, SendError> {
-    let notice = &message.content;
-    let micros = notice.at.as_micros();
+    let content = &message.content;
+    let micros = content.at.as_micros();
     // Seconds with their fraction, exact: as a number it would be rounded.
     let time = format!("{}.{:06}", micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000));
     let event = json!({
         "time": time,
-        "host": if notice.monitor_name.is_empty() { "vigie" } else { notice.monitor_name.as_str() },
+        "host": if content.monitor_name.is_empty() { "vigie" } else { content.monitor_name.as_str() },
         "source": "vigie",
         "sourcetype": "vigie:alert",
-        "event": json_fields(notice, &message.key, &message.text),
+        "event": json_fields(content, &message.key, &message.text),
     });
     let call = WebhookRequest::post(&message.recipient.address, "application/json", event.to_string())?;
     let call = call.with_default_path(PATH).with_authorization(&format!("Splunk {}", message.secret.0));

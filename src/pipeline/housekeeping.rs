@@ -80,7 +80,7 @@ impl HousekeepingRunner {
     /// # Errors
     /// As the store's; counted and logged here.
     pub async fn run_job(&self, chore: HousekeepingJob) -> Result<u64, StoreError> {
-        let began = Instant::now();
+        let started = Instant::now();
         let now = self.clock.now();
         let outcome = match chore {
             HousekeepingJob::RollUp => self.store.roll_up(now).await,
@@ -90,7 +90,7 @@ impl HousekeepingRunner {
                 None => Ok(0),
             },
         };
-        let duration_s = began.elapsed().as_secs_f64();
+        let duration_s = started.elapsed().as_secs_f64();
         match &outcome {
             Ok(rows) => tracing::info!(job = chore.label(), rows, duration_s, "housekeeping done"),
             Err(error) => tracing::error!(

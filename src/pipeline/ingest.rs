@@ -75,7 +75,7 @@ struct IngestWorker {
     metrics: Arc<Metrics>,
     settings: IngestSettings,
     states: Mutex<HashMap<(MonitorId, LocationId), MonitorState>>,
-    trouble: Mutex<Option<CommitFailure>>,
+    failure: Mutex<Option<CommitFailure>>,
     /// Results that were taken, or wait for a place in the queue, and are not kept yet.
     pending_results: AtomicUsize,
     /// Bytes of their captures.
@@ -133,7 +133,7 @@ impl Ingestor {
             metrics,
             settings,
             states: Mutex::new(states),
-            trouble: Mutex::new(None),
+            failure: Mutex::new(None),
             pending_results: AtomicUsize::new(0),
             pending_capture_bytes: AtomicUsize::new(0),
             new_engine: Mutex::new(None),
@@ -157,19 +157,20 @@ impl Ingestor {
     /// As the store's, when what was kept cannot be read.
     pub async fn enable_alerting(
         &self,
-        parts: AlertEngineDependencies,
+        dependencies: AlertEngineDependencies,
         settings: AlertEngineSettings,
     ) -> Result<(), StoreError> {
         let words = self.commands.lock().as_ref().map(mpsc::Sender::downgrade).ok_or(StoreError::Closed)?;
-        let lookout = AlertEngine::load(parts, settings, words, Arc::clone(&self.monitor_health)).await?;
-        *self.worker.new_engine.lock() = Some(Box::new(lookout));
+        let engine =
+            AlertEngine::load(dependencies, settings, words, Arc::clone(&self.monitor_health)).await?;
+        *self.worker.new_engine.lock() = Some(Box::new(engine));
         Ok(())
     }
 
     /// Takes new versions of monitors, planned or not, and those that were removed; to be called before they are
     /// planned.
-    pub async fn update_monitors(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>) {
-        self.send_command(IngestCommand::UpdateMonitors { puts, removed }).await;
+    pub async fn update_monitors(&self, upserts: Vec<Monitor>, removed: Vec<MonitorId>) {
+        self.send_command(IngestCommand::UpdateMonitors { upserts, removed }).await;
     }
 
     /// Stops the messages about an outage that somebody acknowledged; that was kept before.
@@ -195,11 +196,11 @@ impl Ingestor {
         self.monitor_health.read().contains_key(&monitor)
     }
 
-    async fn send_command(&self, word: IngestCommand) {
+    async fn send_command(&self, command: IngestCommand) {
         let words = self.commands.lock().clone();
         if let Some(words) = words {
             // Fails only when the loop ended, because the store was closed.
-            let _ = words.send(word).await;
+            let _ = words.send(command).await;
         }
     }
 
@@ -237,7 +238,7 @@ impl Ingestor {
     /// Whether results can be kept; for `/readyz`.
     #[must_use]
     pub fn health_condition(&self) -> Condition {
-        match &*self.worker.trouble.lock() {
+        match &*self.worker.failure.lock() {
             Some(CommitFailure { error, since })
                 if !error.is_transient() || since.elapsed() >= self.worker.settings.unhealthy_after =>
             {
@@ -289,23 +290,24 @@ impl IngestWorker {
             if results.len() < batch && !self.is_shutting_down.load(Ordering::Acquire) {
                 tokio::time::sleep_until(not_before).await;
             }
-            let mut said = Vec::new();
+            let mut commands = Vec::new();
             tokio::select! {
                 biased;
                 count = results.recv_many(&mut taken, batch) => if count == 0 {
                     break;
                 },
-                Some(word) = words.recv() => said.push(word),
+                Some(command) = words.recv() => commands.push(command),
                 () = wait_for_timer(lookout.as_deref()) => {}
             }
             not_before = tokio::time::Instant::now() + self.settings.flush_interval;
-            while said.len() < COMMAND_QUEUE
-                && let Ok(word) = words.try_recv()
+            while commands.len() < COMMAND_QUEUE
+                && let Ok(command) = words.try_recv()
             {
-                said.push(word);
+                commands.push(command);
             }
             let caught_up = results.is_empty() && !self.is_shutting_down.load(Ordering::Acquire);
-            let turn = self.process_batch(std::mem::take(&mut taken), said, &mut lookout, caught_up).await;
+            let turn =
+                self.process_batch(std::mem::take(&mut taken), commands, &mut lookout, caught_up).await;
             if !self.finish_in_flight(under_way.take(), lookout.as_deref()).await {
                 return;
             }
@@ -328,7 +330,7 @@ impl IngestWorker {
     async fn process_batch(
         &self,
         mut results: Vec<CheckResult>,
-        said: Vec<IngestCommand>,
+        commands: Vec<IngestCommand>,
         lookout: &mut Option<Box<AlertEngine>>,
         caught_up: bool,
     ) -> Batch {
@@ -336,24 +338,24 @@ impl IngestWorker {
         self.metrics.set_ingest_queue_depth(self.pending_results.load(Ordering::Relaxed));
         let captured: usize = results.iter().map(capture_bytes).sum();
         // It was put there before the first word for it was sent.
-        if let Some(begun) = self.new_engine.lock().take() {
-            *lookout = Some(begun);
+        if let Some(engine) = self.new_engine.lock().take() {
+            *lookout = Some(engine);
         }
-        let BatchOutcome { alert_changes: alarm, missed_results: missed, after } = match lookout {
-            Some(lookout) => lookout.process_batch(&mut results, said, caught_up).await,
+        let BatchOutcome { alert_changes: changes, missed_results: missed, after } = match lookout {
+            Some(lookout) => lookout.process_batch(&mut results, commands, caught_up).await,
             None => BatchOutcome::default(),
         };
-        let commit = Commit { alerts: alarm, ..self.build_commit(results, missed) };
+        let commit = Commit { alerts: changes, ..self.build_commit(results, missed) };
         self.downgrade_verified(&commit.alerts.verifications);
         Batch { commit, rest: PostCommit { after, count, captured } }
     }
 
     /// Begins to keep what a turn came to.
-    fn spawn_commit(self: &Arc<Self>, turn: Batch) -> InFlightCommit {
-        let desk = Arc::clone(self);
+    fn spawn_commit(self: &Arc<Self>, batch: Batch) -> InFlightCommit {
+        let worker = Arc::clone(self);
         InFlightCommit {
-            committed: tokio::spawn(async move { desk.commit(turn.commit).await }),
-            rest: turn.rest,
+            committed: tokio::spawn(async move { worker.commit(batch.commit).await }),
+            rest: batch.rest,
         }
     }
 
@@ -361,12 +363,12 @@ impl IngestWorker {
     async fn finish_in_flight(
         &self,
         under_way: Option<InFlightCommit>,
-        lookout: Option<&AlertEngine>,
+        engine: Option<&AlertEngine>,
     ) -> bool {
         let Some(InFlightCommit { committed: kept, rest }) = under_way else { return true };
         let kept = kept.await.unwrap_or(false);
         if kept {
-            self.run_post_commit(rest, lookout);
+            self.run_post_commit(rest, engine);
         }
         kept
     }
@@ -377,10 +379,10 @@ impl IngestWorker {
     }
 
     /// Begins what follows from what was kept, and gives its room back.
-    fn run_post_commit(&self, rest: PostCommit, lookout: Option<&AlertEngine>) {
+    fn run_post_commit(&self, rest: PostCommit, engine: Option<&AlertEngine>) {
         let PostCommit { after, count, captured } = rest;
-        if let Some(lookout) = lookout {
-            lookout.run_post_commit(after);
+        if let Some(engine) = engine {
+            engine.run_post_commit(after);
         }
         self.pending_capture_bytes.fetch_sub(captured, Ordering::AcqRel);
         let left = self.pending_results.fetch_sub(count, Ordering::AcqRel).saturating_sub(count);
@@ -439,10 +441,10 @@ impl IngestWorker {
     async fn commit_with_retry(&self, commit: Commit) -> bool {
         let mut pause = self.settings.initial_retry_delay;
         loop {
-            let began = Instant::now();
+            let started = Instant::now();
             match self.store.commit(commit.clone()).await {
                 Ok(()) => {
-                    self.metrics.record_commit(commit.results.len(), began.elapsed());
+                    self.metrics.record_commit(commit.results.len(), started.elapsed());
                     self.record_recovery();
                     return true;
                 }
@@ -463,27 +465,27 @@ impl IngestWorker {
     /// Says so once per change, not per try.
     fn record_failure(&self, error: StoreError, results: usize) {
         self.metrics.record_commit_error(error.kind());
-        let mut trouble = self.trouble.lock();
-        if trouble.as_ref().is_some_and(|before| before.error.kind() == error.kind()) {
+        let mut failure = self.failure.lock();
+        if failure.as_ref().is_some_and(|before| before.error.kind() == error.kind()) {
             return;
         }
         tracing::error!(error_kind = error.kind(), results, "results cannot be kept, trying again: {error}");
-        let since = trouble.take().map_or_else(Instant::now, |before| before.since);
-        *trouble = Some(CommitFailure { error, since });
+        let since = failure.take().map_or_else(Instant::now, |before| before.since);
+        *failure = Some(CommitFailure { error, since });
     }
 
     fn record_recovery(&self) {
-        if let Some(trouble) = self.trouble.lock().take() {
-            let seconds = trouble.since.elapsed().as_secs_f64();
+        if let Some(failure) = self.failure.lock().take() {
+            let seconds = failure.since.elapsed().as_secs_f64();
             tracing::info!(duration_s = seconds, "results are kept again, none was lost");
         }
     }
 }
 
 /// Waits until time alone has something to do.
-async fn wait_for_timer(lookout: Option<&AlertEngine>) {
-    match lookout {
-        Some(lookout) => lookout.wait_for_timer().await,
+async fn wait_for_timer(engine: Option<&AlertEngine>) {
+    match engine {
+        Some(engine) => engine.wait_for_timer().await,
         None => std::future::pending().await,
     }
 }

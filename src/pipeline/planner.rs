@@ -26,7 +26,7 @@ pub enum PlanError {
 /// Runs monitors. Calls are in force when they return.
 pub trait Planner: Send + Sync + 'static {
     /// Plans these versions (those that are not to run now are taken out), and lets others go.
-    fn apply(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>) -> PlanFuture<'_, ()>;
+    fn apply(&self, upserts: Vec<Monitor>, removed: Vec<MonitorId>) -> PlanFuture<'_, ()>;
 
     /// Checks now at `location`, out of its schedule; the result comes back here alone and is not kept.
     fn run_once(&self, monitor: Monitor, location: LocationId) -> PlanFuture<'_, CheckResult>;

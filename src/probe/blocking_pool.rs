@@ -32,7 +32,7 @@ pub(super) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Failure> {
     let internal =
-        |words: &str| Failure::new(Phase::Validate, FailureKind::Internal, format!("{what} {words}"));
+        |text: &str| Failure::new(Phase::Validate, FailureKind::Internal, format!("{what} {text}"));
     let place = deadline.enforce(Phase::Validate, Arc::clone(&PERMITS).acquire_owned()).await;
     let Ok(Ok(place)) = place else {
         return Err(internal("was not begun by the timeout: searches of other checks took all the time"));

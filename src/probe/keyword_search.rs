@@ -44,9 +44,9 @@ pub(super) async fn search_keyword(
             Ok(keyword) => keyword,
             Err(error) => return internal(error.to_string()),
         };
-        let patience = SearchBudget::with_remaining(|| deadline.remaining());
-        let failure = keyword.evaluate_within(&text, &patience);
-        if patience.is_exhausted() {
+        let budget = SearchBudget::with_remaining(|| deadline.remaining());
+        let failure = keyword.evaluate_within(&text, &budget);
+        if budget.is_exhausted() {
             return internal(format!(
                 "searching {} bytes for the keyword would take longer than the timeout; simplify `keyword_string`",
                 text.len()

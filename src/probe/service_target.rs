@@ -69,15 +69,15 @@ pub(super) fn session_observation(
         ..failure
     });
     let transcript = session.transcript.to_capture().filter(|_| outcome.is_err());
-    let mut seen = build_observation(started, session.trace, outcome);
-    seen.captures.extend(transcript);
+    let mut observation = build_observation(started, session.trace, outcome);
+    observation.captures.extend(transcript);
     // What fails by what was said before it has taken no time.
-    if let Some(phase) = seen.failure.as_ref().map(|failure| failure.phase)
-        && seen.phases.micros(phase).is_none()
+    if let Some(phase) = observation.failure.as_ref().map(|failure| failure.phase)
+        && observation.phases.micros(phase).is_none()
     {
-        seen.phases.set(phase, Duration::ZERO);
+        observation.phases.set(phase, Duration::ZERO);
     }
-    seen
+    observation
 }
 
 /// `text` with at most [`DETAIL`] characters.
@@ -94,11 +94,11 @@ pub(super) fn build_observation(
     trace: ConnectTrace,
     outcome: Result<(), Failure>,
 ) -> Observation {
-    let mut seen = Observation { failure: outcome.err(), ..Observation::default() };
-    seen.phases = trace.phases;
-    seen.address = trace.address;
-    seen.facts.tls = trace.tls;
-    seen.facts.resolved = trace.resolved;
-    seen.total = started.elapsed();
-    seen
+    let mut observation = Observation { failure: outcome.err(), ..Observation::default() };
+    observation.phases = trace.phases;
+    observation.address = trace.address;
+    observation.facts.tls = trace.tls;
+    observation.facts.resolved = trace.resolved;
+    observation.total = started.elapsed();
+    observation
 }

@@ -7,33 +7,33 @@ use crate::domain::Failure;
 /// it, `* tls` and `* done` what it has to do. Returns the failure, which only the last line may lead to.
 pub(crate) fn run_dialogue(core: &mut impl LineProtocol, script: &str) -> Option<Failure> {
     let mut lines = script.lines().map(str::trim_start).filter(|line| !line.is_empty()).peekable();
-    let mut act = ProtocolAction::ReadLine;
+    let mut action = ProtocolAction::ReadLine;
     while let Some(line) = lines.next() {
         if let Some(heard) = line.strip_prefix('<') {
-            assert_eq!(act, ProtocolAction::ReadLine, "before `{line}`");
+            assert_eq!(action, ProtocolAction::ReadLine, "before `{line}`");
             match core.on_line(heard.strip_prefix(' ').unwrap_or(heard)) {
-                Ok(next) => act = next,
+                Ok(next) => action = next,
                 Err(failure) => {
                     assert_eq!(lines.peek(), None, "it fails early: {failure}");
                     return Some(failure);
                 }
             }
-        } else if let Some(said) = line.strip_prefix('>') {
-            let ProtocolAction::SendLine(line) = act else {
-                panic!("it says nothing, not `{said}`: {act:?}")
+        } else if let Some(reply) = line.strip_prefix('>') {
+            let ProtocolAction::SendLine(line) = action else {
+                panic!("it says nothing, not `{reply}`: {action:?}")
             };
-            assert_eq!(line.text(), said.strip_prefix(' ').unwrap_or(said));
-            act = ProtocolAction::ReadLine;
+            assert_eq!(line.text(), reply.strip_prefix(' ').unwrap_or(reply));
+            action = ProtocolAction::ReadLine;
         } else if line == "* tls" {
-            assert_eq!(act, ProtocolAction::StartTls);
-            act = core.on_tls_established();
+            assert_eq!(action, ProtocolAction::StartTls);
+            action = core.on_tls_established();
         } else if line == "* done" {
-            assert_eq!(act, ProtocolAction::Done);
-            act = ProtocolAction::ReadLine;
+            assert_eq!(action, ProtocolAction::Done);
+            action = ProtocolAction::ReadLine;
         } else {
             panic!("`{line}` is no line of a script");
         }
     }
-    assert_eq!(act, ProtocolAction::ReadLine, "the script ends before the session");
+    assert_eq!(action, ProtocolAction::ReadLine, "the script ends before the session");
     None
 }

@@ -237,7 +237,7 @@ impl<'a> LineSession<'a> {
 
     /// The next line of a list or of somebody's mail, of which the transcript shows nothing. What is beyond
     /// the length of a line is thrown away: mail may have longer ones. The time counts as in
-    /// [`LineSession::hear`].
+    /// [`LineSession::read_line`].
     pub async fn read_data_line(&mut self, phase: Phase) -> Result<Vec<u8>, Failure> {
         let came = self.read_truncated_line(phase).await;
         self.record_phase(phase);
@@ -314,14 +314,14 @@ impl<'a> LineSession<'a> {
         options: &TlsOptions,
     ) -> Result<(String, ProtocolAction), Failure> {
         let line = self.read_line(core.phase()).await?;
-        let act = match core.on_line(&line)? {
+        let action = match core.on_line(&line)? {
             ProtocolAction::StartTls => {
                 self.start_tls(host, options).await?;
                 core.on_tls_established()
             }
-            act => act,
+            action => action,
         };
-        Ok((line, act))
+        Ok((line, action))
     }
 
     /// Waits for the answer to a farewell, not for long. Whatever comes, the check has what it wanted.

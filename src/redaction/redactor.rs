@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn values_that_were_cut_are_masked_as_far_as_they_stand_there() {
-        let masks = Redactor::from_secrets(["correct horse", "staple"].into_iter());
+        let redactor = Redactor::from_secrets(["correct horse", "staple"].into_iter());
         for (text, masked) in [
             ("it is `correct ho…`, twice correct…", "it is `********…`, twice ********…"),
             ("it is correct ho…, corr… and corre", "it is ********…, ********… and corre"),
@@ -325,10 +325,10 @@ mod tests {
             ("a…", "a…"),
             ("", ""),
         ] {
-            assert_eq!(masks.redact(text), masked, "{text}");
+            assert_eq!(redactor.redact(text), masked, "{text}");
         }
         let long = "x".repeat(MIN_TRUNCATED_BYTES);
-        assert_eq!(masks.redact(&format!("{long} correct h")), format!("{long} ********"));
+        assert_eq!(redactor.redact(&format!("{long} correct h")), format!("{long} ********"));
         assert_eq!(Redactor::default().redact("corr…"), "corr…");
     }
 
@@ -425,7 +425,7 @@ mod tests {
 
     #[test]
     fn the_longer_one_of_two_secrets_is_masked_whole() {
-        let masks = Redactor::from_secrets(["abcd", "abcdef"].into_iter());
-        assert_eq!(masks.redact("x=abcdef&y=abcd"), "x=********&y=********");
+        let redactor = Redactor::from_secrets(["abcd", "abcdef"].into_iter());
+        assert_eq!(redactor.redact("x=abcdef&y=abcd"), "x=********&y=********");
     }
 }

@@ -98,9 +98,9 @@ impl BlackoutCalendar {
         &self,
         window: &BlackoutWindow,
         after: Timestamp,
-        most: usize,
+        max: usize,
     ) -> Vec<(Timestamp, Timestamp)> {
-        window.window.occurrences(&self.zone, after).take(most).collect()
+        window.window.occurrences(&self.zone, after).take(max).collect()
     }
 
     /// Every time from `from` up to `thru` in which `subject` rests, as start and end; by start, and not

@@ -18,25 +18,25 @@ pub fn create(body: &Node, now: jiff::civil::DateTime) -> Result<Map<String, Val
     let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
     let mut values = intake.read_fields(&BLACKOUT, body, &[], true);
     values.retain(|_, value| !value.is_null());
-    let mut faults = intake.errors;
-    if faults.is_empty() {
-        check(&values, body, now, &mut faults);
+    let mut errors = intake.errors;
+    if errors.is_empty() {
+        check(&values, body, now, &mut errors);
     }
-    if faults.is_empty() { Ok(values) } else { Err(faults) }
+    if errors.is_empty() { Ok(values) } else { Err(errors) }
 }
 
 /// Applies `body` to `old`, a blackout that comes back each week: fields that it does not name stay.
 pub fn patch(old: &Map<String, Value>, body: &Node) -> Result<Map<String, Value>, Vec<ValidationError>> {
     let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
     let read = intake.read_fields(&BLACKOUT, body, &[], false);
-    let mut faults = intake.errors;
+    let mut errors = intake.errors;
     let mut values = old.clone();
     for (name, value) in read {
         match (name.as_str(), value) {
             // Its week, and that it comes back, cannot be unset.
             (_, Value::Null) if WEEKLY_FIELDS.contains(&name.as_str()) => {
                 let message = format!("`{name}` is required when `persistent` is true");
-                faults.push(ValidationError::new(
+                errors.push(ValidationError::new(
                     ValidationErrorKind::MissingField,
                     &*name,
                     body.position_of(&name),
@@ -45,17 +45,17 @@ pub fn patch(old: &Map<String, Value>, body: &Node) -> Result<Map<String, Value>
             }
             ("persistent", Value::Null | Value::Bool(false)) => {
                 let message = "`persistent` stays `true`; remove the blackout and make one that comes once";
-                faults.push(conflict_error(body, "persistent", message.to_owned()));
+                errors.push(conflict_error(body, "persistent", message.to_owned()));
             }
             (_, Value::Null) => drop(values.shift_remove(&name)),
             (_, value) => drop(values.insert(name, value)),
         }
     }
-    if faults.is_empty() {
+    if errors.is_empty() {
         // The dates of one that comes back are judged by nothing but that they are not there.
-        check(&values, body, jiff::civil::DateTime::MIN, &mut faults);
+        check(&values, body, jiff::civil::DateTime::MIN, &mut errors);
     }
-    if faults.is_empty() { Ok(values) } else { Err(faults) }
+    if errors.is_empty() { Ok(values) } else { Err(errors) }
 }
 
 /// Reads a bulk edit of blackouts; `now` is the time in the account's time zone.
@@ -66,14 +66,14 @@ pub fn bulk_edit(
     let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
     let mut values = intake.read_fields(&BLACKOUT_BULK_EDIT, body, &[], true);
     values.retain(|_, value| !value.is_null());
-    let mut faults = intake.errors;
+    let mut errors = intake.errors;
     for (switch, action) in
         [("update_one_time", "update_one_time_action"), ("update_persistent", "update_persistent_action")]
     {
         let wanted = values.get(switch) == Some(&Value::Bool(true));
         if wanted && !values.contains_key(action) && body.get(action).is_none() {
             let message = format!("`{action}` is required when `{switch}` is true");
-            faults.push(ValidationError::new(
+            errors.push(ValidationError::new(
                 ValidationErrorKind::MissingField,
                 action,
                 body.position,
@@ -84,33 +84,33 @@ pub fn bulk_edit(
     let blackouts = values.get("one_time_blackouts").and_then(Value::as_array);
     for (index, blackout) in blackouts.into_iter().flatten().enumerate() {
         if let Value::Object(blackout) = blackout {
-            check_dates(blackout, body, &format!("one_time_blackouts[{index}]."), now, &mut faults);
+            check_dates(blackout, body, &format!("one_time_blackouts[{index}]."), now, &mut errors);
         }
     }
-    if faults.is_empty() { Ok(values) } else { Err(faults) }
+    if errors.is_empty() { Ok(values) } else { Err(errors) }
 }
 
 fn check(
     values: &Map<String, Value>,
     body: &Node,
     now: jiff::civil::DateTime,
-    faults: &mut Vec<ValidationError>,
+    errors: &mut Vec<ValidationError>,
 ) {
     let weekly = values.get("persistent") == Some(&Value::Bool(true));
     let (needed, other): (&[&str], &[&str]) =
         if weekly { (&WEEKLY_FIELDS, &ONE_TIME_FIELDS) } else { (&ONE_TIME_FIELDS, &WEEKLY_FIELDS) };
     for field in needed.iter().filter(|field| !values.contains_key(**field)) {
         let message = format!("`{field}` is required when `persistent` is {weekly}");
-        faults.push(ValidationError::new(ValidationErrorKind::MissingField, *field, body.position, message));
+        errors.push(ValidationError::new(ValidationErrorKind::MissingField, *field, body.position, message));
     }
     for field in other.iter().filter(|field| values.contains_key(**field)) {
-        faults.push(conflict_error(body, field, format!("`{field}` does not go with `persistent` {weekly}")));
+        errors.push(conflict_error(body, field, format!("`{field}` does not go with `persistent` {weekly}")));
     }
     if values.get("type").and_then(Value::as_str) == Some("Notifier") && values.contains_key("note") {
-        faults.push(conflict_error(body, "note", "`note` does not go with `type` Notifier".to_owned()));
+        errors.push(conflict_error(body, "note", "`note` does not go with `type` Notifier".to_owned()));
     }
     if !weekly {
-        check_dates(values, body, "", now, faults);
+        check_dates(values, body, "", now, errors);
     }
 }
 
@@ -120,7 +120,7 @@ fn check_dates(
     body: &Node,
     prefix: &str,
     now: jiff::civil::DateTime,
-    faults: &mut Vec<ValidationError>,
+    errors: &mut Vec<ValidationError>,
 ) {
     let moment = |field: &str| {
         let text = values.get(field)?.as_str()?;
@@ -130,23 +130,23 @@ fn check_dates(
     let (from_path, thru_path) = (format!("{prefix}from_date"), format!("{prefix}thru_date"));
     if from >= thru {
         let message = format!("`{thru_path}` must be after `from_date`");
-        faults.push(conflict_error(body, &thru_path, message));
+        errors.push(conflict_error(body, &thru_path, message));
     } else if thru <= now {
-        faults.push(conflict_error(body, &thru_path, format!("`{thru_path}` is past")));
+        errors.push(conflict_error(body, &thru_path, format!("`{thru_path}` is past")));
     }
     let earliest = now.saturating_sub(jiff::SignedDuration::from_mins(MAX_START_AGE_MINUTES));
     if from < earliest {
         let message = format!("`{from_path}` is more than {MAX_START_AGE_MINUTES} minutes ago");
-        faults.push(conflict_error(body, &from_path, message));
+        errors.push(conflict_error(body, &from_path, message));
     }
 }
 
 fn conflict_error(body: &Node, path: &str, message: String) -> ValidationError {
-    let place: Position = body.position_of(path);
-    let fault = ValidationError::new(ValidationErrorKind::Conflict, path, place, message);
+    let position: Position = body.position_of(path);
+    let error = ValidationError::new(ValidationErrorKind::Conflict, path, position, message);
     match body.get(path) {
-        Some(node) => fault.with_value(display_value(node)),
-        None => fault,
+        Some(node) => error.with_value(display_value(node)),
+        None => error,
     }
 }
 
@@ -169,7 +169,7 @@ mod tests {
     }
 
     fn faults(more: Value) -> Vec<String> {
-        create(&with(more), now()).err().into_iter().flatten().map(|fault| fault.to_string()).collect()
+        create(&with(more), now()).err().into_iter().flatten().map(|error| error.to_string()).collect()
     }
 
     fn once(from: &str, thru: &str) -> Value {
@@ -226,13 +226,13 @@ mod tests {
             }))
         };
         assert!(bulk_edit(&body(json!("append"), "2026-03-01 13:00:00"), now()).is_ok());
-        let faults = bulk_edit(&body(json!("append"), "2026-02-01 13:00:00"), now()).unwrap_err();
+        let errors = bulk_edit(&body(json!("append"), "2026-02-01 13:00:00"), now()).unwrap_err();
         assert_eq!(
-            faults.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            errors.iter().map(ToString::to_string).collect::<Vec<_>>(),
             ["`one_time_blackouts[0].thru_date` must be after `from_date`"]
         );
         let bare = Node::from(json!({"monitors": [1], "update_one_time": true, "update_persistent": false}));
-        let faults = bulk_edit(&bare, now()).unwrap_err();
-        assert_eq!(faults[0].message, "`update_one_time_action` is required when `update_one_time` is true");
+        let errors = bulk_edit(&bare, now()).unwrap_err();
+        assert_eq!(errors[0].message, "`update_one_time_action` is required when `update_one_time` is true");
     }
 }

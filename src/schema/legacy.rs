@@ -184,8 +184,8 @@ fn write_field(field: &Field, value: Option<&Value>, record: &mut Map<String, Va
 }
 
 fn choice_index(field: &Field, inner: &str, value: &Value) -> Option<usize> {
-    let FieldType::Object(part) = field.field_type else { return None };
-    let FieldType::TextEnum(choices) = part.field(inner)?.field_type else { return None };
+    let FieldType::Object(table) = field.field_type else { return None };
+    let FieldType::TextEnum(choices) = table.field(inner)?.field_type else { return None };
     let word = value.get(inner)?.as_str()?;
     choices.iter().position(|choice| *choice == word)
 }

@@ -268,8 +268,8 @@ impl DocumentEntry {
 /// An object with the defaults of what it leaves open, in the order of its table; all else as it is.
 fn with_object_defaults(kind: &FieldType, value: Value) -> Value {
     match (kind, value) {
-        (FieldType::Object(part), Value::Object(mut given)) => {
-            let mut all = part.defaults();
+        (FieldType::Object(table), Value::Object(mut given)) => {
+            let mut all = table.defaults();
             all.append(&mut given);
             Value::Object(all)
         }

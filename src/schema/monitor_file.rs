@@ -64,7 +64,7 @@ pub fn load(
     around: &ValidationContext<'_>,
     secrets: SecretReader<'_>,
 ) -> LoadedMonitorFiles {
-    let mut reading = FileReader {
+    let mut reader = FileReader {
         keys,
         context: around,
         secrets,
@@ -72,19 +72,19 @@ pub fn load(
         loaded: LoadedMonitorFiles::default(),
     };
     for (name, text) in files {
-        reading.read_file(&Arc::from(name.as_str()), text);
+        reader.read_file(&Arc::from(name.as_str()), text);
     }
-    reading.loaded
+    reader.loaded
 }
 
 /// All that is wrong with `files`.
 #[must_use]
 pub fn validate_files(
     files: &[(String, String)],
-    around: &ValidationContext<'_>,
+    context: &ValidationContext<'_>,
     secrets: SecretReader<'_>,
 ) -> Vec<ValidationError> {
-    load(files, KeyPolicy::Required, around, secrets).errors
+    load(files, KeyPolicy::Required, context, secrets).errors
 }
 
 /// A monitor as an entry of a file: what differs from the defaults, secrets masked.
@@ -129,39 +129,39 @@ impl FileReader<'_> {
     }
 
     fn read_monitor(&mut self, file: &Arc<str>, node: &Node) {
-        let mut faults = Vec::new();
+        let mut errors = Vec::new();
         if !matches!(node.value, NodeValue::Map(_)) {
             let message = format!("a monitor must be a map of fields, not `{}`", display_value(node));
-            let fault = ValidationError::new(ValidationErrorKind::Type, "", node.position, message);
-            return self.loaded.errors.push(fault.with_file(file));
+            let error = ValidationError::new(ValidationErrorKind::Type, "", node.position, message);
+            return self.loaded.errors.push(error.with_file(file));
         }
-        let key = self.read_key(file, node, &mut faults);
-        let customer = read_customer(node, &mut faults);
-        let accepted = read_type(node, &mut faults).and_then(|kind| {
+        let key = self.read_key(file, node, &mut errors);
+        let customer = read_customer(node, &mut errors);
+        let accepted = read_type(node, &mut errors).and_then(|kind| {
             let accepted =
                 create_with(kind, InputFormat::File, node, self.context, self.secrets, ENVELOPE_FIELDS);
-            accepted.map_err(|more| faults.extend(more)).ok()
+            accepted.map_err(|more| errors.extend(more)).ok()
         });
-        if let (Some(accepted), true) = (accepted, faults.is_empty()) {
+        if let (Some(accepted), true) = (accepted, errors.is_empty()) {
             let (document, warnings) = (accepted.document, accepted.warnings);
             let file = Arc::clone(file);
             let monitor = FileMonitor { key, customer, document, warnings, file, position: node.position };
             self.loaded.monitors.push(monitor);
         }
-        faults.sort_by_key(|fault| fault.position);
-        self.loaded.errors.extend(faults.into_iter().map(|fault| fault.with_file(file)));
+        errors.sort_by_key(|error| error.position);
+        self.loaded.errors.extend(errors.into_iter().map(|error| error.with_file(file)));
     }
 
-    fn read_key(&mut self, file: &Arc<str>, node: &Node, faults: &mut Vec<ValidationError>) -> String {
+    fn read_key(&mut self, file: &Arc<str>, node: &Node, errors: &mut Vec<ValidationError>) -> String {
         let Some(given) = node.get("key") else {
             if self.keys == KeyPolicy::Required {
-                let fault = ValidationError::new(
+                let error = ValidationError::new(
                     ValidationErrorKind::MissingField,
                     "key",
                     node.position,
                     "`key` is required",
                 );
-                faults.push(fault.with_hint(
+                errors.push(error.with_hint(
                     "give each monitor a key of its own, and keep it when you rename the monitor",
                 ));
             }
@@ -174,19 +174,20 @@ impl FileReader<'_> {
         let Some(key) = given.as_text().filter(fits) else {
             let message =
                 format!("`key` must be a text of 1 to {MAX_KEY} characters, not `{}`", display_value(given));
-            faults.push(
+            errors.push(
                 ValidationError::new(ValidationErrorKind::Type, "key", given.position, message)
                     .with_value(display_value(given)),
             );
             return String::new();
         };
         match self.seen.get(key) {
-            Some((other, place)) => {
-                let message = format!("`key` `{key}` is taken by {other}:{}:{}", place.line, place.column);
-                let fault =
+            Some((other, position)) => {
+                let message =
+                    format!("`key` `{key}` is taken by {other}:{}:{}", position.line, position.column);
+                let error =
                     ValidationError::new(ValidationErrorKind::DuplicateField, "key", given.position, message)
                         .with_value(key);
-                faults.push(fault.with_hint("keys are unique over all files"));
+                errors.push(error.with_hint("keys are unique over all files"));
             }
             None => {
                 self.seen.insert(key.to_owned(), (Arc::clone(file), given.position));
@@ -196,22 +197,22 @@ impl FileReader<'_> {
     }
 }
 
-fn read_customer(node: &Node, faults: &mut Vec<ValidationError>) -> CustomerId {
+fn read_customer(node: &Node, errors: &mut Vec<ValidationError>) -> CustomerId {
     let Some(given) = node.get("customer") else { return CustomerId(1) };
     if let NodeValue::Int(number @ 1..) = given.value {
         return CustomerId(number);
     }
     let message = format!("`customer` must be the number of an account, not `{}`", display_value(given));
-    faults.push(
+    errors.push(
         ValidationError::new(ValidationErrorKind::Type, "customer", given.position, message)
             .with_value(display_value(given)),
     );
     CustomerId(1)
 }
 
-fn read_type(node: &Node, faults: &mut Vec<ValidationError>) -> Option<MonitorType> {
+fn read_type(node: &Node, errors: &mut Vec<ValidationError>) -> Option<MonitorType> {
     let Some(given) = node.get("type") else {
-        faults.push(ValidationError::new(
+        errors.push(ValidationError::new(
             ValidationErrorKind::MissingField,
             "type",
             node.position,
@@ -223,12 +224,12 @@ fn read_type(node: &Node, faults: &mut Vec<ValidationError>) -> Option<MonitorTy
     let kind = MonitorType::from_name(name);
     if kind.is_none() {
         let message = format!("`type` must be a monitor type, not `{}`", display_value(given));
-        let fault = ValidationError::new(ValidationErrorKind::Choice, "type", given.position, message)
+        let error = ValidationError::new(ValidationErrorKind::Choice, "type", given.position, message)
             .with_value(display_value(given));
         let known = || MonitorType::ALL.iter().map(|kind| kind.name());
-        faults.push(match closest_match(name, known()) {
-            Some(near) => fault.with_hint(format!("did you mean `{near}`?")),
-            None => fault.with_hint(format!("the types are {}", known().collect::<Vec<_>>().join(", "))),
+        errors.push(match closest_match(name, known()) {
+            Some(near) => error.with_hint(format!("did you mean `{near}`?")),
+            None => error.with_hint(format!("the types are {}", known().collect::<Vec<_>>().join(", "))),
         });
     }
     kind

@@ -30,9 +30,9 @@ pub fn create(
     kind: MonitorType,
     form: InputFormat,
     body: &Node,
-    around: &ValidationContext<'_>,
+    context: &ValidationContext<'_>,
 ) -> Result<ValidatedDocument, Vec<ValidationError>> {
-    create_with(kind, form, body, around, &reject_secret_sources, &["type"])
+    create_with(kind, form, body, context, &reject_secret_sources, &["type"])
 }
 
 /// As [`create`], for files: secrets may stand elsewhere, and `skipped` fields at the top are not the
@@ -77,10 +77,10 @@ impl DocumentValidator<'_> {
         let skipped = if self.form == InputFormat::Legacy { &["site_type"] } else { skipped };
         let mut intake = FieldReader::new(self.form, secrets);
         let mut read = intake.read_fields(table, self.body, skipped, self.old.is_none());
-        let mut faults = intake.errors;
-        faults.extend(self.check_type_unchanged());
+        let mut errors = intake.errors;
+        errors.extend(self.check_type_unchanged());
         let old = self.old.map(|old| old.to_stored(SecretMode::Revealed)).unwrap_or_default();
-        self.restore_masked(&mut read, &old, &mut faults);
+        self.restore_masked(&mut read, &old, &mut errors);
         if self.form == InputFormat::Legacy {
             legacy::set_rotate_locations(&mut read, &old, self.context.default_locations);
         }
@@ -88,8 +88,8 @@ impl DocumentValidator<'_> {
             Ok(document) => document,
             Err(error) => {
                 let place = self.body.position_of(&error.field);
-                faults.push(ValidationError { position: place, ..error.into() });
-                return Err(faults);
+                errors.push(ValidationError { position: place, ..error.into() });
+                return Err(errors);
             }
         };
         let judged = rules::RuleInput {
@@ -99,12 +99,12 @@ impl DocumentValidator<'_> {
             format: self.form,
             context: self.context,
         };
-        rules::check(&judged, &mut faults);
-        if faults.is_empty() {
+        rules::check(&judged, &mut errors);
+        if errors.is_empty() {
             return Ok(ValidatedDocument { warnings: rules::warnings(&judged), document });
         }
-        faults.sort_by_key(|fault| (fault.position, fault.kind != ValidationErrorKind::MissingField));
-        Err(faults)
+        errors.sort_by_key(|fault| (fault.position, fault.kind != ValidationErrorKind::MissingField));
+        Err(errors)
     }
 
     /// A body whose `type` is another one: a type never changes (fields.md 1).
@@ -130,22 +130,22 @@ impl DocumentValidator<'_> {
         &self,
         read: &mut Map<String, Value>,
         old: &Map<String, Value>,
-        faults: &mut Vec<ValidationError>,
+        errors: &mut Vec<ValidationError>,
     ) {
         for (name, value) in read {
             restore_masked(value, old.get(name));
             let script = table::for_type(self.kind).field(name).is_some_and(Field::is_script);
             if let (true, Value::String(text)) = (script, &mut *value) {
-                self.restore_masked_script(name, text, old.get(name).and_then(Value::as_str), faults);
+                self.restore_masked_script(name, text, old.get(name).and_then(Value::as_str), errors);
             }
             let mut masked = Vec::new();
             find_masked_secrets(table::for_type(self.kind), name, value, &mut masked);
             for path in masked {
                 let message = format!("`{path}` is masked, and there is no value that it could stand for");
-                let place = self.body.position_of(&path);
-                let fault =
-                    ValidationError::new(ValidationErrorKind::Secret, path, place, message).with_value(MASK);
-                faults.push(fault.with_hint("give the value itself"));
+                let position = self.body.position_of(&path);
+                let error = ValidationError::new(ValidationErrorKind::Secret, path, position, message)
+                    .with_value(MASK);
+                errors.push(error.with_hint("give the value itself"));
             }
         }
     }
@@ -158,7 +158,7 @@ impl DocumentValidator<'_> {
         name: &str,
         text: &mut String,
         old: Option<&str>,
-        faults: &mut Vec<ValidationError>,
+        errors: &mut Vec<ValidationError>,
     ) {
         let problem = match script::restore_masked(text, old) {
             Ok(Cow::Owned(whole)) => {
@@ -168,10 +168,10 @@ impl DocumentValidator<'_> {
             Ok(Cow::Borrowed(_)) => return,
             Err(problem) => problem,
         };
-        let place = self.body.position_of(name);
-        let fault =
-            ValidationError::new(ValidationErrorKind::Secret, name, place, format!("`{name}`: {problem}"));
-        faults.push(fault.with_value(MASK).with_hint("give the value itself"));
+        let position = self.body.position_of(name);
+        let error =
+            ValidationError::new(ValidationErrorKind::Secret, name, position, format!("`{name}`: {problem}"));
+        errors.push(error.with_value(MASK).with_hint("give the value itself"));
     }
 }
 

@@ -45,8 +45,8 @@ pub fn restore_masked<'t>(new: &'t str, old: Option<&'t str>) -> Result<Cow<'t, 
     let script = match parse_outline(new) {
         Ok(script) => script,
         Err(_) if !new.contains(PROTECTED_ATTRIBUTE) => return Ok(Cow::Borrowed(new)),
-        Err(fault) => {
-            return Err(format!("masked values cannot be put back into what is no script: {fault}"));
+        Err(error) => {
+            return Err(format!("masked values cannot be put back into what is no script: {error}"));
         }
     };
     let read_old =

@@ -1,7 +1,7 @@
 //! Browser scripts as far as the APIs need them: facts, protected variables, masks (behaviour.md 8).
 //!
 //! The dialect is XML: a root `script`, in it `variable` (name, value, protected) and 1 to 50 `step` elements,
-//! whose children are acts. [`dialect`] has them as types that can be played.
+//! whose children are acts. [`language`] has them as types that can be played.
 //!
 //! The value of a protected variable is a secret: it is sealed at rest with the whole script, and every answer
 //! shows `********` in its place, while all other bytes stay as they are. A script that says `protected`

@@ -133,8 +133,8 @@ impl From<StoreError> for ServiceError {
 }
 
 impl From<Vec<ValidationError>> for ServiceError {
-    fn from(faults: Vec<ValidationError>) -> Self {
-        Self::Invalid(faults)
+    fn from(errors: Vec<ValidationError>) -> Self {
+        Self::Invalid(errors)
     }
 }
 

@@ -33,11 +33,11 @@ const PURGE_CHUNK: u32 = 500;
 #[derive(Clone)]
 pub struct OnDemandTestDependencies {
     /// Keeps them.
-    pub ledger: Arc<dyn ConfigStore>,
+    pub config: Arc<dyn ConfigStore>,
     /// The monitors.
-    pub roster: Arc<MonitorCache>,
+    pub monitors: Arc<MonitorCache>,
     /// The locations of accounts.
-    pub directory: Arc<AccountCache>,
+    pub accounts: Arc<AccountCache>,
     /// Runs them.
     pub planner: Arc<dyn Planner>,
     /// Tells the time.
@@ -48,7 +48,7 @@ pub struct OnDemandTestDependencies {
 
 /// Tests on demand of all accounts.
 pub struct OnDemandTests {
-    parts: OnDemandTestDependencies,
+    dependencies: OnDemandTestDependencies,
     running: Mutex<RunningTests>,
 }
 
@@ -73,8 +73,8 @@ pub enum TestProgress {
 impl OnDemandTests {
     /// Over `parts`.
     #[must_use]
-    pub fn new(parts: OnDemandTestDependencies) -> Self {
-        Self { parts, running: Mutex::default() }
+    pub fn new(dependencies: OnDemandTestDependencies) -> Self {
+        Self { dependencies, running: Mutex::default() }
     }
 
     /// Starts a test of `monitor`, at its home location when none is named, and answers its number at once.
@@ -85,8 +85,11 @@ impl OnDemandTests {
         monitor: MonitorId,
         location: Option<LocationId>,
     ) -> Result<i64, ServiceError> {
-        let monitor =
-            self.parts.roster.get_for_customer(caller.customer, monitor).ok_or(ServiceError::NotFound)?;
+        let monitor = self
+            .dependencies
+            .monitors
+            .get_for_customer(caller.customer, monitor)
+            .ok_or(ServiceError::NotFound)?;
         if !monitor.document.settings().schedule.allow_internal_testing {
             let message = "The monitor permits planned runs only: its `allow_internal_testing` is false";
             return Err(ServiceError::Conflict(message.to_owned()));
@@ -105,7 +108,7 @@ impl OnDemandTests {
             // An error means that nobody waits for the number any more.
             let _ = tell.send(kept.as_ref().map(|record| record.id).map_err(Clone::clone));
             if let Ok(record) = kept {
-                let outcome = trials.parts.planner.run_once(monitor, location).await;
+                let outcome = trials.dependencies.planner.run_once(monitor, location).await;
                 trials.store_outcome(record, outcome).await;
             }
         });
@@ -117,7 +120,7 @@ impl OnDemandTests {
     pub async fn get(&self, caller: &Caller, id: i64) -> Result<Map<String, Value>, ServiceError> {
         // Looked up before the record: one that ends in between is kept before it leaves those that run.
         let runs = self.running().ids.contains(&id);
-        let record = self.parts.ledger.record(RecordKind::Test, id).await?;
+        let record = self.dependencies.config.record(RecordKind::Test, id).await?;
         let record =
             record.filter(|record| record.customer == caller.customer).ok_or(ServiceError::NotFound)?;
         Ok(to_json(record, runs))
@@ -125,12 +128,16 @@ impl OnDemandTests {
 
     /// Removes those that were kept long enough; answers how many.
     pub async fn remove_expired(&self) -> Result<u64, StoreError> {
-        let before = self.parts.clock.now() - self.parts.retention;
+        let before = self.dependencies.clock.now() - self.dependencies.retention;
         let mut removed = 0;
         loop {
             let filter = RecordFilter { until: Some(before), ..RecordFilter::new(RecordKind::Test) };
-            let old =
-                self.parts.ledger.records(filter, Pagination { limit: PURGE_CHUNK, offset: 0 }).await?.items;
+            let old = self
+                .dependencies
+                .config
+                .records(filter, Pagination { limit: PURGE_CHUNK, offset: 0 })
+                .await?
+                .items;
             if old.is_empty() {
                 return Ok(removed);
             }
@@ -140,7 +147,7 @@ impl OnDemandTests {
                 id: record.id,
                 expected: record.revision,
             };
-            self.parts.ledger.write_changes(old.into_iter().map(remove).collect(), Vec::new()).await?;
+            self.dependencies.config.write_changes(old.into_iter().map(remove).collect(), Vec::new()).await?;
         }
     }
 
@@ -151,19 +158,19 @@ impl OnDemandTests {
         monitor: &Monitor,
         asked: Option<LocationId>,
     ) -> Result<LocationId, ServiceError> {
-        let facts = self.parts.directory.facts(caller.customer).await?;
+        let facts = self.dependencies.accounts.facts(caller.customer).await?;
         if let Some(asked) = asked {
             if facts.locations.contains_key(&asked.0) {
                 return Ok(asked);
             }
             let message = format!("`location_id` must be a location of the account, not `{asked}`");
-            let fault = ValidationError::new(
+            let error = ValidationError::new(
                 ValidationErrorKind::Conflict,
                 "location_id",
                 Position::default(),
                 message,
             );
-            return Err(ServiceError::Invalid(vec![fault]));
+            return Err(ServiceError::Invalid(vec![error]));
         }
         let home = monitor.document.settings().schedule.home_location;
         let fallback = || facts.default_locations.first().copied().map(LocationId);
@@ -176,7 +183,7 @@ impl OnDemandTests {
         monitor: &Monitor,
         location: LocationId,
     ) -> Result<Record, ServiceError> {
-        let now = self.parts.clock.now();
+        let now = self.dependencies.clock.now();
         let fields = into_object(json!({
             "monitor_id": monitor.id,
             "location_id": location,
@@ -195,8 +202,11 @@ impl OnDemandTests {
         let name = RecordKind::Test.name();
         let entry = caller.audit_entry(now, "create", name, AuditObject::Created(0), monitor.name());
         let entry = crate::store::NewAuditEntry { after: fields.clone(), ..entry };
-        let made =
-            self.parts.ledger.write_changes(vec![ConfigChange::CreateRecord(new)], vec![entry]).await?;
+        let made = self
+            .dependencies
+            .config
+            .write_changes(vec![ConfigChange::CreateRecord(new)], vec![entry])
+            .await?;
         let gone = || ServiceError::Unavailable("The test was not kept".to_owned());
         Ok(Record {
             id: made.first().copied().ok_or_else(gone)?,
@@ -214,7 +224,7 @@ impl OnDemandTests {
     }
 
     async fn store_outcome(&self, mut record: Record, outcome: Result<CheckResult, PlanError>) {
-        let now = self.parts.clock.now();
+        let now = self.dependencies.clock.now();
         let (progress, name, value) = progress_from_outcome(outcome);
         record.fields.insert("progress".to_owned(), Value::from(progress as u8));
         record.fields.insert("ended_at".to_owned(), Value::from(format_utc(now)));
@@ -223,7 +233,7 @@ impl OnDemandTests {
         record.revision = Revision(expected.0 + 1);
         record.modified_at = now;
         let put = ConfigChange::UpdateRecord { record: Box::new(record), expected };
-        match self.parts.ledger.write_changes(vec![put], Vec::new()).await {
+        match self.dependencies.config.write_changes(vec![put], Vec::new()).await {
             Ok(_) => {}
             // It was removed meanwhile, with its monitor.
             Err(StoreError::Stale) => tracing::debug!(test = id, "a test ended after it was removed"),

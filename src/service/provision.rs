@@ -56,7 +56,7 @@ pub fn plan_provision(
         if same.is_none() {
             provision.changed.push(id);
         }
-        let trail = next_authorship(stored.get(&id).copied(), &wanted.document, now, same.is_some());
+        let metadata = next_authorship(stored.get(&id).copied(), &wanted.document, now, same.is_some());
         provision.monitors.push(Monitor {
             id,
             customer: wanted.customer,
@@ -64,7 +64,7 @@ pub fn plan_provision(
             revision,
             modified_at,
             document: wanted.document,
-            metadata: trail,
+            metadata,
         });
     }
     let from_files = stored.values().filter(|monitor| matches!(monitor.origin, Origin::File { .. }));
@@ -83,26 +83,26 @@ fn next_authorship(
     if let Some(old) = old.filter(|_| same) {
         return Arc::clone(&old.metadata);
     }
-    let mut trail = match old {
+    let mut metadata = match old {
         Some(old) => MonitorMetadata { modified_by: String::new(), ..(*old.metadata).clone() },
         None => MonitorMetadata { created_at: Some(now), ..MonitorMetadata::default() },
     };
     let script = document.script();
     if script.is_some() && old.and_then(|old| old.document.script()) != script {
-        trail.script_created.get_or_insert(now);
-        trail.script_modified = Some(now);
-        trail.script_modified_by = String::new();
+        metadata.script_created.get_or_insert(now);
+        metadata.script_modified = Some(now);
+        metadata.script_modified_by = String::new();
     }
-    Arc::new(trail)
+    Arc::new(metadata)
 }
 
 /// Whether `old`, out of the store, is what `wanted` would be there.
-fn is_unchanged(old: &Monitor, wanted: &DesiredMonitor) -> bool {
+fn is_unchanged(old: &Monitor, desired: &DesiredMonitor) -> bool {
     let comparable = |document: &MonitorDocument| -> (MonitorType, _) {
         (document.monitor_type(), document.to_stored(SecretMode::Omitted))
     };
-    old.customer == wanted.customer
-        && (old.document == wanted.document || comparable(&old.document) == comparable(&wanted.document))
+    old.customer == desired.customer
+        && (old.document == desired.document || comparable(&old.document) == comparable(&desired.document))
 }
 
 /// Brings the store in line with the files; answers what is to run. `running` as in [`plan_provision`].
@@ -136,11 +136,11 @@ pub async fn provision_with_stored(
     let wanted = wanted.into_iter().zip(last).map(|((id, wanted), last)| (id, last, wanted)).collect();
     let provision = plan_provision(wanted, stored, running, now);
     let changed: HashSet<_> = provision.changed.iter().collect();
-    let puts: Vec<_> = provision.monitors.iter().filter(|m| changed.contains(&m.id)).cloned().collect();
-    if !puts.is_empty() || !provision.removed.is_empty() {
+    let upserts: Vec<_> = provision.monitors.iter().filter(|m| changed.contains(&m.id)).cloned().collect();
+    if !upserts.is_empty() || !provision.removed.is_empty() {
         let told = ProvisionAudit { files, stored, running };
-        let entries = told.into_audit_entries(&puts, &provision.removed, now);
-        store.apply_monitors(puts, provision.removed.clone(), entries).await?;
+        let entries = told.into_audit_entries(&upserts, &provision.removed, now);
+        store.apply_monitors(upserts, provision.removed.clone(), entries).await?;
     }
     Ok(provision)
 }

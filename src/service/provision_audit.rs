@@ -31,7 +31,7 @@ impl ProvisionAudit<'_> {
     /// An entry for each monitor that is put or removed, in this order.
     pub(super) fn into_audit_entries(
         self,
-        puts: &[Monitor],
+        upserts: &[Monitor],
         removed: &[MonitorId],
         now: Timestamp,
     ) -> AuditEntries {
@@ -52,12 +52,12 @@ impl ProvisionAudit<'_> {
             // Of secrets nothing is known from before the start: they count as the same.
             Some(old) => ProvisionedChange::Changed(Box::new(((*old).clone(), without_secrets(new)))),
         };
-        let puts = puts.iter().map(put);
+        let upserts = upserts.iter().map(put);
         let gone = removed
             .iter()
             .filter_map(|id| before.get(id))
             .map(|old| ProvisionedChange::Removed((*old).clone()));
-        let turns: Vec<_> = puts.chain(gone).collect();
+        let turns: Vec<_> = upserts.chain(gone).collect();
         let files = self.files;
         Box::new(move |number| turns.get(number).map(|turn| turn.to_audit_entry(&files, now)))
     }

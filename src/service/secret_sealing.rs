@@ -39,7 +39,7 @@ pub enum SealingError {
 }
 
 /// Which keys the secrets of `ledger` are sealed with. Reads all of them, changes none.
-pub async fn count_sealed(ledger: &dyn ConfigStore) -> Result<SealedSecrets, StoreError> {
+pub async fn count_sealed(config: &dyn ConfigStore) -> Result<SealedSecrets, StoreError> {
     let found = Arc::new(Mutex::new(SealedSecrets::default()));
     let seen = Arc::clone(&found);
     let look = move |_: &str, sealed: &[u8]| {
@@ -50,33 +50,33 @@ pub async fn count_sealed(ledger: &dyn ConfigStore) -> Result<SealedSecrets, Sto
         }
         None
     };
-    ledger.reseal(Arc::new(look)).await?;
+    config.reseal(Arc::new(look)).await?;
     let mut found = found.lock();
     Ok(std::mem::take(&mut *found))
 }
 
 /// Opens the keys at `place`. Without a file there, makes one, but only when the store holds no secrets yet:
 /// new keys would open none of them. Refuses as well when the file lacks a key that a secret needs.
-pub async fn open_keyring(ledger: &dyn ConfigStore, place: KeyFile) -> Result<Keyring, SealingError> {
-    let sealed = count_sealed(ledger).await?;
-    if !place.exists()? && !sealed.by_key.is_empty() {
-        let path = place.path.display().to_string();
+pub async fn open_keyring(config: &dyn ConfigStore, key_file: KeyFile) -> Result<Keyring, SealingError> {
+    let sealed = count_sealed(config).await?;
+    if !key_file.exists()? && !sealed.by_key.is_empty() {
+        let path = key_file.path.display().to_string();
         return Err(SealingError::MissingKeyFile { path, secrets: sealed.by_key.values().sum() });
     }
-    let ring = Keyring::read_or_create_from(place)?;
-    let have = ring.ids();
+    let keyring = Keyring::read_or_create_from(key_file)?;
+    let have = keyring.ids();
     if let Some(lost) = sealed.by_key.keys().find(|key| !have.contains(key)) {
         return Err(VaultError::UnknownKey(*lost).into());
     }
     if sealed.damaged > 0 {
         tracing::error!(secrets = sealed.damaged, "sealed secrets are damaged; enter them anew");
     }
-    Ok(ring)
+    Ok(keyring)
 }
 
 /// Seals everything under the newest key of `ring`; answers how many secrets changed. It may be ended at any
 /// time and called again: old and new forms open as long as both keys are in the file.
-pub async fn reseal_all(ledger: &dyn ConfigStore, ring: &Arc<Keyring>) -> Result<u64, StoreError> {
-    let ring = Arc::clone(ring);
-    ledger.reseal(Arc::new(move |context, sealed| ring.reseal(context, sealed))).await
+pub async fn reseal_all(config: &dyn ConfigStore, keyring: &Arc<Keyring>) -> Result<u64, StoreError> {
+    let keyring = Arc::clone(keyring);
+    config.reseal(Arc::new(move |context, sealed| keyring.reseal(context, sealed))).await
 }

@@ -60,12 +60,12 @@ impl MonitorStatus {
     /// The standing with this word.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|standing| standing.as_str() == name)
+        Self::ALL.into_iter().find(|status| status.as_str() == name)
     }
 
     /// Its place in [`Self::ALL`].
     fn severity_rank(self) -> usize {
-        Self::ALL.iter().position(|&standing| standing == self).unwrap_or(usize::MAX)
+        Self::ALL.iter().position(|&status| status == self).unwrap_or(usize::MAX)
     }
 }
 
@@ -92,7 +92,7 @@ impl StatusBoard {
     /// How many monitors stand where, in the order of [`MonitorStatus::ALL`].
     #[must_use]
     pub fn counts(&self) -> [(MonitorStatus, usize); 9] {
-        let mut counts = MonitorStatus::ALL.map(|standing| (standing, 0));
+        let mut counts = MonitorStatus::ALL.map(|status| (status, 0));
         for row in &self.rows {
             if let Some(count) = counts.get_mut(row.status.severity_rank()) {
                 count.1 += 1;
@@ -125,7 +125,7 @@ impl StatusBoard {
 #[derive(Clone, Debug, Default)]
 pub struct StatusQuery {
     /// Where they stand.
-    pub standing: Option<MonitorStatus>,
+    pub status: Option<MonitorStatus>,
     /// Their type.
     pub kind: Option<MonitorType>,
     /// Part of their name, in any case.
@@ -148,7 +148,7 @@ pub struct StatusPage {
 /// Reads the monitors in memory and what was kept of their runs.
 pub struct StatusQueries {
     results: Arc<dyn ResultStore>,
-    roster: Arc<MonitorCache>,
+    monitors: Arc<MonitorCache>,
     locations: Vec<Location>,
     board: Mutex<Option<(Instant, Arc<StatusBoard>)>>,
     situations: OverallHealthSource,
@@ -157,10 +157,10 @@ pub struct StatusQueries {
 impl StatusQueries {
     /// A view of the monitors of `roster`, at `locations`.
     #[must_use]
-    pub fn new(results: Arc<dyn ResultStore>, roster: Arc<MonitorCache>, locations: Vec<Location>) -> Self {
+    pub fn new(results: Arc<dyn ResultStore>, monitors: Arc<MonitorCache>, locations: Vec<Location>) -> Self {
         Self {
             results,
-            roster,
+            monitors,
             locations,
             board: Mutex::new(None),
             situations: OverallHealthSource::default(),
@@ -181,7 +181,7 @@ impl StatusQueries {
     /// One monitor of whichever account.
     #[must_use]
     pub fn monitor(&self, id: MonitorId) -> Option<Monitor> {
-        self.roster.get(id)
+        self.monitors.get(id)
     }
 
     /// Shows from now on how monitors are by what `of` says.
@@ -203,7 +203,7 @@ impl StatusQueries {
         {
             return Ok(Arc::clone(board));
         }
-        let (monitors, states) = (self.roster.all(), self.results.states().await?);
+        let (monitors, states) = (self.monitors.all(), self.results.states().await?);
         // Sorting 100,000 monitors takes long enough to hold up the checks that share this thread.
         let board = tokio::task::spawn_blocking(move || build_board(&monitors, states, now)).await;
         // Fails only when the runtime goes down.
@@ -220,7 +220,7 @@ impl StatusQueries {
     ) -> Result<StatusPage, StoreError> {
         let text = query.text.to_lowercase();
         let matching = board.rows.iter().filter(|row| {
-            query.standing.is_none_or(|standing| row.status == standing)
+            query.status.is_none_or(|status| row.status == status)
                 && query.kind.is_none_or(|kind| row.monitor.monitor_type() == kind)
                 && (text.is_empty() || row.monitor.name().to_lowercase().contains(&text))
         });

@@ -31,7 +31,7 @@ use crate::telemetry::{LogFormat, LogOptions};
 pub(super) fn build(
     values: SettingValues,
     file: Option<&Arc<str>>,
-    faults: &mut Vec<ValidationError>,
+    errors: &mut Vec<ValidationError>,
 ) -> Settings {
     let named = |path: &str| {
         values
@@ -39,45 +39,47 @@ pub(super) fn build(
             .is_some_and(|value| default_values().get(path).map(Node::to_json) != Some(value.to_json()))
     };
     let (data_named, monitors_named) = (named("data"), named("monitors"));
-    let mut read = SettingsReader { values, file, errors: faults };
-    let browser = read_browser(&mut read);
-    let probe =
-        ProbeSettings { browser_pool: Arc::new(BrowserPool::new(browser.clone())), ..read_probe(&mut read) };
-    let mobile = read_mobile(&read, &probe.devices);
+    let mut reader = SettingsReader { values, file, errors };
+    let browser = read_browser(&mut reader);
+    let probe = ProbeSettings {
+        browser_pool: Arc::new(BrowserPool::new(browser.clone())),
+        ..read_probe(&mut reader)
+    };
+    let mobile = read_mobile(&reader, &probe.devices);
     Settings {
         // Values that were not set are those of the table, which a test holds to their kinds.
-        listen: read_listen(&read),
-        server: read_server(&mut read),
-        data_dir: read.text("data").into(),
-        monitor_paths: read.text_list("monitors").into_iter().map(PathBuf::from).collect(),
+        listen: read_listen(&reader),
+        server: read_server(&mut reader),
+        data_dir: reader.text("data").into(),
+        monitor_paths: reader.text_list("monitors").into_iter().map(PathBuf::from).collect(),
         data_dir_is_set: data_named,
         monitor_paths_are_set: monitors_named,
-        plans: read_plans(&mut read),
+        plans: read_plans(&mut reader),
         log: LogOptions {
-            format: read.text("log.format").parse().unwrap_or(LogFormat::Text),
-            filter: read.text("log.level"),
+            format: reader.text("log.format").parse().unwrap_or(LogFormat::Text),
+            filter: reader.text("log.level"),
         },
-        concurrency: read_concurrency(&read),
-        store: read_store(&read),
+        concurrency: read_concurrency(&reader),
+        store: read_store(&reader),
         location: Location {
-            id: LocationId(read.number("location.id")),
-            name: read.text("location.name"),
-            region: read.number("location.region"),
+            id: LocationId(reader.number("location.id")),
+            name: reader.text("location.name"),
+            region: reader.number("location.region"),
         },
-        net: read_net(&mut read),
-        proxy: read_own_proxy(&mut read),
-        verifies: read.node("location.verifies").to_json() == Value::Bool(true),
-        connectivity_targets: read_endpoints(read.node("location.connectivity_targets")),
-        other_locations: read_other_locations(&mut read),
-        proxies: read_proxies(&mut read),
-        certificate_names: read_certificate_names(&read),
+        net: read_net(&mut reader),
+        proxy: read_own_proxy(&mut reader),
+        verifies: reader.node("location.verifies").to_json() == Value::Bool(true),
+        connectivity_targets: read_endpoints(reader.node("location.connectivity_targets")),
+        other_locations: read_other_locations(&mut reader),
+        proxies: read_proxies(&mut reader),
+        certificate_names: read_certificate_names(&reader),
         probe,
         browser,
         mobile,
-        alerts: read_alerts(&mut read),
+        alerts: read_alerts(&mut reader),
         raw_values: SETTINGS
             .iter()
-            .map(|setting| (setting.path, read.node(setting.path).to_json()))
+            .map(|setting| (setting.path, reader.node(setting.path).to_json()))
             .collect(),
     }
 }

@@ -37,10 +37,10 @@ pub(super) fn read_other_locations(reader: &mut SettingsReader<'_>) -> Vec<Hoste
         let number = |name: &str| entry.get(name).and_then(|node| node.to_json().as_i64());
         let id = number("id").unwrap_or_default();
         if id == first {
-            let place = entry.get("id").map_or(entry.position, |node| node.position);
+            let position = entry.get("id").map_or(entry.position, |node| node.position);
             let path = format!("locations[{at}].id");
             let message = format!("`{path}` is the number of the location of `location` already");
-            reader.add_error(ValidationErrorKind::DuplicateField, &path, place, message);
+            reader.add_error(ValidationErrorKind::DuplicateField, &path, position, message);
         }
         let proxy = read_proxy(reader, &format!("locations[{at}]"), |name| entry.get(name).cloned());
         others.push(HostedLocation { proxy, ..read_location(reader, &entry, LocationId(id)) });

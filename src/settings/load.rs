@@ -13,14 +13,14 @@ use crate::syntax::{ValidationError, ValidationErrorKind};
 impl Settings {
     /// Reads all of `sources`. Answers with every fault when there is any.
     pub fn load(sources: &SettingSources) -> Result<Self, Vec<ValidationError>> {
-        let (mut values, mut faults) = (validate::SettingValues::new(), Vec::new());
+        let (mut values, mut errors) = (validate::SettingValues::new(), Vec::new());
         let mut label: Option<Arc<str>> = None;
         if let Some(path) = &sources.file {
             let name: Arc<str> = path.display().to_string().into();
             match super::text_file::read_text(path) {
-                Ok(text) => validate::read_file(&name, &text, &mut values, &mut faults),
+                Ok(text) => validate::read_file(&name, &text, &mut values, &mut errors),
                 Err(message) => {
-                    faults.push(
+                    errors.push(
                         ValidationError::new(ValidationErrorKind::Syntax, "", Position::default(), message)
                             .with_file(&name),
                     );
@@ -32,19 +32,19 @@ impl Settings {
             let variable = setting.env_var();
             let set = |(name, _): &&(String, String)| Some(name) == variable.as_ref();
             if let Some((name, text)) = sources.environment.iter().find(set) {
-                validate::read_text(setting, name, text, &mut values, &mut faults);
+                validate::read_text(setting, name, text, &mut values, &mut errors);
             }
             if let Some((path, text)) = sources.flags.iter().find(|(path, _)| *path == setting.path) {
                 let flag = format!("--{}", path.replace(['.', '_'], "-"));
-                validate::read_text(setting, &flag, text, &mut values, &mut faults);
+                validate::read_text(setting, &flag, text, &mut values, &mut errors);
             }
         }
-        let built = build::build(values, label.as_ref(), &mut faults);
-        if faults.is_empty() {
+        let built = build::build(values, label.as_ref(), &mut errors);
+        if errors.is_empty() {
             return Ok(built);
         }
-        faults.sort_by_key(|fault| (fault.file.is_none(), fault.position));
-        Err(faults)
+        errors.sort_by_key(|error| (error.file.is_none(), error.position));
+        Err(errors)
     }
 
     /// The faults of a settings file alone, as `vigie config check` shows them.

@@ -35,7 +35,7 @@ fn read_device(entry: &Node) -> Option<DeviceProfile> {
     let blocked: Vec<&str> = blocked.iter().filter_map(Node::as_text).collect();
     Some(DeviceProfile {
         name: text(entry, "name")?,
-        guise: Emulation {
+        emulation: Emulation {
             viewport: (
                 side("width").unwrap_or(standard.viewport.0),
                 side("height").unwrap_or(standard.viewport.1),

@@ -44,7 +44,7 @@ fn read_proxy_entry(
         return Some((id, proxy));
     };
     let password = password.unwrap_or_default();
-    let place = entry.get("username").map(|node| node.position).unwrap_or_default();
+    let position = entry.get("username").map(|node| node.position).unwrap_or_default();
     let wrong = match kind {
         // Where the name ends would not be known (RFC 7617 2).
         ProxyKind::Http if name.contains(':') => Some(("username", "must be a text without a colon")),
@@ -61,7 +61,7 @@ fn read_proxy_entry(
     };
     if let Some((part, words)) = wrong {
         let path = format!("{path}.{part}");
-        reader.add_error(ValidationErrorKind::Format, &path, place, format!("`{path}` {words}"));
+        reader.add_error(ValidationErrorKind::Format, &path, position, format!("`{path}` {words}"));
     }
     Some((id, proxy.with_credentials(&name, &password.0)))
 }

@@ -39,11 +39,11 @@ pub(super) fn read_server(reader: &mut SettingsReader<'_>) -> ServerSettings {
         (None, None) => None,
         (one, _) => {
             let (there, missing) = if one.is_some() { (certificate, key) } else { (key, certificate) };
-            let place = reader.node(there).position;
+            let position = reader.node(there).position;
             reader.add_error(
                 ValidationErrorKind::MissingField,
                 there,
-                place,
+                position,
                 format!("`{there}` needs `{missing}` as well"),
             );
             None

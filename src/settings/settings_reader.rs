@@ -53,13 +53,13 @@ impl SettingsReader<'_> {
         &mut self,
         rule: ValidationErrorKind,
         path: &str,
-        place: Position,
+        position: Position,
         message: String,
     ) {
-        let fault = ValidationError::new(rule, path, place, message);
+        let error = ValidationError::new(rule, path, position, message);
         self.errors.push(match self.file {
-            Some(file) if place.is_known() => fault.with_file(file),
-            _ => fault,
+            Some(file) if position.is_known() => error.with_file(file),
+            _ => error,
         });
     }
 
@@ -80,11 +80,11 @@ impl SettingsReader<'_> {
     pub(super) fn record_check(
         &mut self,
         path: &str,
-        place: Position,
+        position: Position,
         checked: Result<(), NetError>,
     ) -> bool {
         if let Err(error) = &checked {
-            self.add_error(ValidationErrorKind::Conflict, path, place, format!("`{path}`: {error}"));
+            self.add_error(ValidationErrorKind::Conflict, path, position, format!("`{path}`: {error}"));
         }
         checked.is_ok()
     }

@@ -16,33 +16,33 @@ pub(super) fn read_file(
     label: &Arc<str>,
     text: &str,
     values: &mut SettingValues,
-    faults: &mut Vec<ValidationError>,
+    errors: &mut Vec<ValidationError>,
 ) {
-    let before = faults.len();
+    let before = errors.len();
     match Node::from_yaml(text) {
-        Ok(root) => read_section("", &root, values, faults),
-        Err(error) => faults.push(error.into()),
+        Ok(root) => read_section("", &root, values, errors),
+        Err(error) => errors.push(error.into()),
     }
-    for fault in faults.iter_mut().skip(before) {
+    for fault in errors.iter_mut().skip(before) {
         fault.file = Some(Arc::clone(label));
     }
 }
 
-fn read_section(prefix: &str, node: &Node, values: &mut SettingValues, faults: &mut Vec<ValidationError>) {
+fn read_section(prefix: &str, node: &Node, values: &mut SettingValues, errors: &mut Vec<ValidationError>) {
     if node.is_null() {
         return;
     }
     if !matches!(node.value, NodeValue::Map(_)) {
         let whole = if prefix.is_empty() { "the settings" } else { prefix };
         let message = format!("`{whole}` must be a map of settings, not `{}`", display_value(node));
-        faults.push(ValidationError::new(ValidationErrorKind::Type, prefix, node.position, message));
+        errors.push(ValidationError::new(ValidationErrorKind::Type, prefix, node.position, message));
         return;
     }
     for (at, (key, value)) in node.entries().iter().enumerate() {
         let path = if prefix.is_empty() { key.name.clone() } else { format!("{prefix}.{}", key.name) };
         if node.entries().iter().take(at).any(|(earlier, _)| earlier.name == key.name) {
             let message = format!("`{path}` stands there twice");
-            faults.push(ValidationError::new(
+            errors.push(ValidationError::new(
                 ValidationErrorKind::DuplicateField,
                 path,
                 key.position,
@@ -50,11 +50,11 @@ fn read_section(prefix: &str, node: &Node, values: &mut SettingValues, faults: &
             ));
         } else if prefix.is_empty() && SECTIONS.iter().any(|(name, _)| *name == key.name && !name.is_empty())
         {
-            read_section(&key.name, value, values, faults);
+            read_section(&key.name, value, values, errors);
         } else if let Some(setting) = SETTINGS.iter().find(|setting| setting.path == path) {
-            read_setting(setting, value, values, faults);
+            read_setting(setting, value, values, errors);
         } else {
-            faults.push(unknown_setting(prefix, key, &path));
+            errors.push(unknown_setting(prefix, key, &path));
         }
     }
 }
@@ -63,16 +63,16 @@ fn read_setting(
     setting: &'static Setting,
     node: &Node,
     values: &mut SettingValues,
-    faults: &mut Vec<ValidationError>,
+    errors: &mut Vec<ValidationError>,
 ) {
     let nullable = setting.default == "null";
     if node.is_null() && nullable {
         return;
     }
-    let before = faults.len();
-    check_value(&setting.setting_type, setting.path, node, faults);
+    let before = errors.len();
+    check_value(&setting.setting_type, setting.path, node, errors);
     // Lists go on even then: what is wrong with their entries as a whole is told too.
-    if faults.len() == before || matches!(setting.setting_type, SettingType::MapList(_)) {
+    if errors.len() == before || matches!(setting.setting_type, SettingType::MapList(_)) {
         values.insert(setting.path, node.clone());
     }
 }
@@ -83,55 +83,55 @@ pub(super) fn read_text(
     source: &str,
     text: &str,
     values: &mut SettingValues,
-    faults: &mut Vec<ValidationError>,
+    errors: &mut Vec<ValidationError>,
 ) {
-    let before = faults.len();
-    check_value(&setting.setting_type, source, &setting.setting_type.parse(text), faults);
-    if faults.len() == before {
+    let before = errors.len();
+    check_value(&setting.setting_type, source, &setting.setting_type.parse(text), errors);
+    if errors.len() == before {
         values.insert(setting.path, setting.setting_type.parse(text));
     }
 }
 
-fn check_value(kind: &SettingType, path: &str, node: &Node, faults: &mut Vec<ValidationError>) {
+fn check_value(kind: &SettingType, path: &str, node: &Node, errors: &mut Vec<ValidationError>) {
     match kind {
         SettingType::List(of) if matches!(node.value, NodeValue::List(_)) => {
             for (at, item) in node.items().iter().enumerate() {
-                check_value(of, &format!("{path}[{at}]"), item, faults);
+                check_value(of, &format!("{path}[{at}]"), item, errors);
             }
         }
         // Addresses stand alone, separated by commas, or in a list.
         SettingType::Listen if !node.items().is_empty() => {
             for (at, item) in node.items().iter().enumerate() {
-                check_value(kind, &format!("{path}[{at}]"), item, faults);
+                check_value(kind, &format!("{path}[{at}]"), item, errors);
             }
         }
         SettingType::MapList(parts) if matches!(node.value, NodeValue::List(_)) => {
             for (at, item) in node.items().iter().enumerate() {
-                check_entry(parts, &format!("{path}[{at}]"), item, faults);
+                check_entry(parts, &format!("{path}[{at}]"), item, errors);
             }
         }
         _ if kind.accepts(node) => {}
         _ => {
             let given = display_value(node);
             let message = format!("`{path}` must be {}, not `{given}`", kind.expected());
-            faults.push(
+            errors.push(
                 ValidationError::new(error_kind(kind, node), path, node.position, message).with_value(given),
             );
         }
     }
 }
 
-fn check_entry(parts: &[EntryField], path: &str, node: &Node, faults: &mut Vec<ValidationError>) {
+fn check_entry(parts: &[EntryField], path: &str, node: &Node, errors: &mut Vec<ValidationError>) {
     if !matches!(node.value, NodeValue::Map(_)) {
         let message = format!("`{path}` must be a map, not `{}`", display_value(node));
-        faults.push(ValidationError::new(ValidationErrorKind::Type, path, node.position, message));
+        errors.push(ValidationError::new(ValidationErrorKind::Type, path, node.position, message));
         return;
     }
     for (at, (key, value)) in node.entries().iter().enumerate() {
         let inner = format!("{path}.{}", key.name);
         if node.entries().iter().take(at).any(|(earlier, _)| earlier.name == key.name) {
             let message = format!("`{inner}` stands there twice");
-            faults.push(ValidationError::new(
+            errors.push(ValidationError::new(
                 ValidationErrorKind::DuplicateField,
                 inner,
                 key.position,
@@ -139,27 +139,27 @@ fn check_entry(parts: &[EntryField], path: &str, node: &Node, faults: &mut Vec<V
             ));
             continue;
         }
-        if let Some(part) = parts.iter().find(|part| part.name == key.name) {
-            check_value(&part.setting_type, &inner, value, faults);
+        if let Some(field) = parts.iter().find(|field| field.name == key.name) {
+            check_value(&field.setting_type, &inner, value, errors);
             continue;
         }
-        let fault = ValidationError::new(
+        let error = ValidationError::new(
             ValidationErrorKind::UnknownField,
             &inner,
             key.position,
             format!("`{inner}` is no setting"),
         );
-        faults.push(with_suggestion(fault, &key.name, parts.iter().map(|part| part.name)));
+        errors.push(with_suggestion(error, &key.name, parts.iter().map(|field| field.name)));
     }
-    for part in parts.iter().filter(|part| part.required && node.get(part.name).is_none()) {
-        let inner = format!("{path}.{}", part.name);
+    for field in parts.iter().filter(|field| field.required && node.get(field.name).is_none()) {
+        let inner = format!("{path}.{}", field.name);
         let message = format!("`{inner}` is missing");
-        faults.push(ValidationError::new(ValidationErrorKind::MissingField, inner, node.position, message));
+        errors.push(ValidationError::new(ValidationErrorKind::MissingField, inner, node.position, message));
     }
 }
 
 fn unknown_setting(prefix: &str, key: &Key, path: &str) -> ValidationError {
-    let fault = ValidationError::new(
+    let error = ValidationError::new(
         ValidationErrorKind::UnknownField,
         path,
         key.position,
@@ -173,19 +173,19 @@ fn unknown_setting(prefix: &str, key: &Key, path: &str) -> ValidationError {
         SECTIONS.iter().map(|(name, _)| *name).filter(|name| prefix.is_empty() && !name.is_empty());
     // A right name in the wrong section is meant more often than a likely word in the right one.
     if let Some(setting) = SETTINGS.iter().find(|s| s.path.rsplit('.').next() == Some(key.name.as_str())) {
-        return fault.with_hint(format!("did you mean `{}`?", setting.path));
+        return error.with_hint(format!("did you mean `{}`?", setting.path));
     }
-    with_suggestion(fault, &key.name, here.chain(sections))
+    with_suggestion(error, &key.name, here.chain(sections))
 }
 
 fn with_suggestion<'a>(
-    fault: ValidationError,
+    error: ValidationError,
     name: &str,
     known: impl IntoIterator<Item = &'a str>,
 ) -> ValidationError {
     match closest_match(name, known) {
-        Some(near) => fault.with_hint(format!("did you mean `{near}`?")),
-        None => fault,
+        Some(near) => error.with_hint(format!("did you mean `{near}`?")),
+        None => error,
     }
 }
 

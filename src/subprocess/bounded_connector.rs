@@ -71,8 +71,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for ResponseLimitStream<S> {
         ready!(Pin::new(&mut self.stream).poll_read(cx, into))?;
         self.read += into.filled().len() - before;
         if self.read > self.limit {
-            let why = format!("the driver's answer has more than {} bytes", self.limit);
-            return Poll::Ready(Err(io::Error::other(why)));
+            let reason = format!("the driver's answer has more than {} bytes", self.limit);
+            return Poll::Ready(Err(io::Error::other(reason)));
         }
         Poll::Ready(Ok(()))
     }

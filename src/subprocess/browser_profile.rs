@@ -30,11 +30,11 @@ pub(crate) struct BrowserProfile {
 
 impl BrowserProfile {
     /// Makes one in `house`, owned by `account`.
-    pub(crate) fn create(house: &Path, account: &OsUser) -> io::Result<Self> {
+    pub(crate) fn create(root: &Path, account: &OsUser) -> io::Result<Self> {
         let token = format!("{PREFIX}{}", random_name()?);
-        let _turn = lock_root(house)?;
-        let lock = lock_file(&lock_path(house, &token), FlockArg::LockExclusiveNonblock)?;
-        let profile = Self { dir: house.join(&token), name: token, lock: Some(lock) };
+        let _lock = lock_root(root)?;
+        let lock = lock_file(&lock_path(root, &token), FlockArg::LockExclusiveNonblock)?;
+        let profile = Self { dir: root.join(&token), name: token, lock: Some(lock) };
         let own = |path: &Path| chown(path, Some(account.uid), Some(account.gid));
         DirBuilder::new().mode(0o700).create(&profile.dir)?;
         own(&profile.dir)?;
@@ -46,18 +46,18 @@ impl BrowserProfile {
     }
 
     /// Those in `house` that no living process minds.
-    pub(crate) fn orphaned(house: &Path) -> io::Result<Vec<Self>> {
-        let _turn = lock_root(house)?;
+    pub(crate) fn orphaned(root: &Path) -> io::Result<Vec<Self>> {
+        let _lock = lock_root(root)?;
         let mut found = Vec::new();
-        for entry in fs::read_dir(house)?.flatten() {
+        for entry in fs::read_dir(root)?.flatten() {
             let Ok(name) = entry.file_name().into_string() else { continue };
             let token = name.strip_suffix(LOCK_SUFFIX).unwrap_or(&name).to_owned();
             if !token.starts_with(PREFIX) || found.iter().any(|found: &Self| found.name == token) {
                 continue;
             }
             // A lock that somebody holds is the usual case, and not worth a word.
-            if let Ok(lock) = lock_file(&lock_path(house, &token), FlockArg::LockExclusiveNonblock) {
-                found.push(Self { dir: house.join(&token), name: token, lock: Some(lock) });
+            if let Ok(lock) = lock_file(&lock_path(root, &token), FlockArg::LockExclusiveNonblock) {
+                found.push(Self { dir: root.join(&token), name: token, lock: Some(lock) });
             }
         }
         Ok(found)
@@ -114,13 +114,13 @@ pub(crate) fn create_root(folder: &Path, account: &OsUser) -> io::Result<()> {
     Ok(())
 }
 
-fn lock_path(house: &Path, token: &str) -> PathBuf {
-    house.join(format!("{token}{LOCK_SUFFIX}"))
+fn lock_path(root: &Path, token: &str) -> PathBuf {
+    root.join(format!("{token}{LOCK_SUFFIX}"))
 }
 
 /// Held while a profile is made or forsaken ones are looked for: between a folder and its lock is a moment.
-fn lock_root(house: &Path) -> io::Result<Flock<File>> {
-    lock_file(&house.join("turn"), FlockArg::LockExclusive)
+fn lock_root(root: &Path) -> io::Result<Flock<File>> {
+    lock_file(&root.join("turn"), FlockArg::LockExclusive)
 }
 
 fn lock_file(path: &Path, how: FlockArg) -> io::Result<Flock<File>> {

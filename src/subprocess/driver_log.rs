@@ -41,8 +41,8 @@ impl DriverLog {
             }
             let end = read.iter().position(|byte| *byte == b'\n');
             let part = &read[..end.unwrap_or(read.len())];
-            let room = MAX_LINE_BYTES.saturating_sub(self.line.len());
-            self.line.extend_from_slice(&part[..part.len().min(room)]);
+            let capacity = MAX_LINE_BYTES.saturating_sub(self.line.len());
+            self.line.extend_from_slice(&part[..part.len().min(capacity)]);
             let used = part.len() + usize::from(end.is_some());
             pipe.consume(used);
             if end.is_some() {
@@ -87,25 +87,25 @@ mod tests {
     #[tokio::test]
     async fn lines_come_whole_however_they_are_read() {
         let (reader, mut writer) = io::pipe().unwrap();
-        let mut tail = DriverLog::new(reader).unwrap();
+        let mut log = DriverLog::new(reader).unwrap();
         for part in ["on", "e", "\ntwo\nth"] {
             // Given up before the end of the line.
-            assert_eq!(tail.next_line().now_or_never(), None, "{part}");
+            assert_eq!(log.next_line().now_or_never(), None, "{part}");
             writer.write_all(part.as_bytes()).unwrap();
         }
-        assert_eq!(tail.next_line().await.as_deref(), Some("one"));
-        assert_eq!(tail.next_line().await.as_deref(), Some("two"));
+        assert_eq!(log.next_line().await.as_deref(), Some("one"));
+        assert_eq!(log.next_line().await.as_deref(), Some("two"));
         writer.write_all("x".repeat(20_000).as_bytes()).unwrap();
         writer.write_all(b"\n\nend").unwrap();
         drop(writer);
-        assert_eq!(tail.next_line().await.map(|line| line.len()), Some(MAX_LINE_BYTES));
-        assert_eq!(tail.next_line().await.as_deref(), Some(""));
-        assert_eq!(tail.next_line().await.as_deref(), Some("end"));
-        assert_eq!(tail.next_line().await, None);
+        assert_eq!(log.next_line().await.map(|line| line.len()), Some(MAX_LINE_BYTES));
+        assert_eq!(log.next_line().await.as_deref(), Some(""));
+        assert_eq!(log.next_line().await.as_deref(), Some("end"));
+        assert_eq!(log.next_line().await, None);
         assert!(
-            tail.last_lines().starts_with("one; two; thxx") && tail.last_lines().ends_with("; end"),
+            log.last_lines().starts_with("one; two; thxx") && log.last_lines().ends_with("; end"),
             "{}",
-            tail.last_lines()
+            log.last_lines()
         );
     }
 }

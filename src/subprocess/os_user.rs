@@ -25,8 +25,8 @@ impl OsUser {
     /// [`FailureKind::NotConfigured`] for a name that nobody has, and where this process may not become that user.
     pub(crate) fn lookup(name: Option<&str>) -> Result<Self, Failure> {
         let Some(name) = name else { return Ok(Self::current()) };
-        let failed = |why: &str| {
-            let detail = format!("`browser.user`: {why}");
+        let failed = |reason: &str| {
+            let detail = format!("`browser.user`: {reason}");
             Failure::new(Phase::Launch, FailureKind::NotConfigured, detail)
         };
         let found = User::from_name(name).map_err(|errno| failed(errno.desc()))?;

@@ -50,7 +50,7 @@ impl ProcessGroup {
     ) -> io::Result<(Self, DriverLog)> {
         become_subreaper();
         let (reader, writer) = io::pipe()?;
-        let tail = DriverLog::new(reader)?;
+        let log = DriverLog::new(reader)?;
         let mut command = nice_command(program.path, nice);
         command
             .args(&program.arguments)
@@ -70,7 +70,7 @@ impl ProcessGroup {
         let child = command.spawn()?;
         drop(command);
         let leader = Pid::from_raw(i32::try_from(child.id()).unwrap_or_default());
-        Ok((Self { leader, marker: profile.marker() }, tail))
+        Ok((Self { leader, marker: profile.marker() }, log))
     }
 
     /// How the driver ended; `None` while it runs. It stays a zombie, so that its number remains the group's.
@@ -88,7 +88,7 @@ impl ProcessGroup {
         self.leader.as_raw()
     }
 
-    /// Kills the group at once; what left it is found by [`Self::end`].
+    /// Kills the group at once; what left it is found by [`Self::kill_and_wait`].
     pub(crate) fn kill(&self) {
         // There is nothing to kill when it fails.
         let _ = killpg(self.leader, Signal::SIGKILL);

@@ -29,7 +29,7 @@ pub(crate) struct ProcessTable {
 
 #[derive(Clone, Debug)]
 struct Scan {
-    began: Instant,
+    started: Instant,
     processes: Arc<[Process]>,
 }
 
@@ -45,14 +45,14 @@ impl ProcessTable {
     fn recent_scan(&self, not_before: Instant) -> Arc<[Process]> {
         let mut last = self.last_scan.lock();
         if let Some(scan) = &*last
-            && scan.began >= not_before
-            && scan.began.elapsed() < MAX_SCAN_AGE
+            && scan.started >= not_before
+            && scan.started.elapsed() < MAX_SCAN_AGE
         {
             return Arc::clone(&scan.processes);
         }
-        let began = Instant::now();
+        let started = Instant::now();
         let processes: Arc<[Process]> = procfs::list().into();
-        *last = Some(Scan { began, processes: Arc::clone(&processes) });
+        *last = Some(Scan { started, processes: Arc::clone(&processes) });
         processes
     }
 }
@@ -81,7 +81,7 @@ mod tests {
         assert!(shared == 20 || start.elapsed() >= MAX_SCAN_AGE, "{shared} of 20 calls shared the scan");
         let later = Instant::now();
         assert!(!Arc::ptr_eq(&first, &table.recent_scan(later)), "a scan from before `not_before` was used");
-        table.last_scan.lock().as_mut().unwrap().began -= MAX_SCAN_AGE;
+        table.last_scan.lock().as_mut().unwrap().started -= MAX_SCAN_AGE;
         let old = table.last_scan.lock().as_ref().map(|scan| Arc::clone(&scan.processes)).unwrap();
         assert!(!Arc::ptr_eq(&old, &table.recent_scan(start)), "a scan that is too old was used");
     }

@@ -45,7 +45,7 @@ pub fn parse(text: &str) -> Vec<TemplatePart<'_>> {
 /// Whether `text` has a placeholder.
 #[must_use]
 pub fn has_placeholders(text: &str) -> bool {
-    text.contains("{{") && parse(text).iter().any(|piece| matches!(piece, TemplatePart::Placeholder(_)))
+    text.contains("{{") && parse(text).iter().any(|part| matches!(part, TemplatePart::Placeholder(_)))
 }
 
 /// The name that `text` begins with, blanks and the closing braces behind it, and how long all of that is. Looks no
@@ -89,7 +89,7 @@ mod tests {
             ("{{x{{y}}", &[Text("{{x"), Placeholder("y")]),
         ] {
             assert_eq!(parse(text), expected, "{text}");
-            assert_eq!(has_placeholders(text), expected.iter().any(|piece| matches!(piece, Placeholder(_))));
+            assert_eq!(has_placeholders(text), expected.iter().any(|part| matches!(part, Placeholder(_))));
         }
     }
 }

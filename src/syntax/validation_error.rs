@@ -207,25 +207,25 @@ mod tests {
 
     #[test]
     fn a_fault_reads_as_file_line_column_message_and_hint() {
-        let place = Position { line: 3, column: 7 };
-        let fault = ValidationError::new(
+        let position = Position { line: 3, column: 7 };
+        let error = ValidationError::new(
             ValidationErrorKind::UnknownField,
             "intervall",
-            place,
+            position,
             "`intervall` is no field",
         );
-        let fault = fault.with_file(&"a.yaml".into()).with_hint("did you mean `interval`?");
+        let error = error.with_file(&"a.yaml".into()).with_hint("did you mean `interval`?");
         assert_eq!(
-            fault.to_string(),
+            error.to_string(),
             "a.yaml:3:7: `intervall` is no field\n  hint: did you mean `interval`?"
         );
     }
 
     #[test]
     fn a_long_value_is_cut_and_stays_on_one_line() {
-        let shown = truncate_value(&"x\n".repeat(100));
-        assert_eq!(shown.chars().count(), MAX_VALUE_CHARS + 1);
-        assert!(!shown.contains('\n'));
+        let text = truncate_value(&"x\n".repeat(100));
+        assert_eq!(text.chars().count(), MAX_VALUE_CHARS + 1);
+        assert!(!text.contains('\n'));
     }
 
     #[test]

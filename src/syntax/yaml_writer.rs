@@ -1,4 +1,4 @@
-//! Monitors as YAML: what [`super::source::ResponseNode::from_yaml`] reads back to the very same values, whatever a text
+//! Monitors as YAML: what [`super::node::Node::from_yaml`] reads back to the very same values, whatever a text
 //! holds, and people read without effort where they can.
 
 use std::fmt::Write as _;

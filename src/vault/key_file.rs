@@ -77,7 +77,7 @@ impl KeyFile {
         if text.len() as u64 > MAX_BYTES {
             return Err(self.error("is too large to be one"));
         }
-        parse(&text).map_err(|fault| self.error(fault))
+        parse(&text).map_err(|error| self.error(error))
     }
 
     /// As [`KeyFile::read`]; when there is no file, makes one with the keys that `first` answers.
@@ -210,7 +210,7 @@ mod tests {
         let keys = KeySet::from([(1, SealingKey::new([7; 32])), (12, SealingKey::new([9; 32]))]);
         assert_eq!(parse(&render(&keys)).unwrap(), keys);
         let good = STANDARD.encode([7; 32]);
-        for (text, fault) in [
+        for (text, error) in [
             (String::new(), "holds no key"),
             (format!("0 {good}"), "in line 1"),
             (format!("# head\n\nx {good}"), "in line 3"),
@@ -219,7 +219,7 @@ mod tests {
             (format!("1 {good}\n1 {good}"), "has key 1 twice, again in line 2"),
         ] {
             let told = parse(&text).unwrap_err();
-            assert!(told.contains(fault) && !told.contains(&good), "{text}: {told}");
+            assert!(told.contains(error) && !told.contains(&good), "{text}: {told}");
         }
     }
 

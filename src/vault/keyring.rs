@@ -58,8 +58,8 @@ impl Keyring {
     /// Reads the key file anew, as after `vigie key rotate`; answers whether the keys changed. The old ones
     /// stay when the file cannot be used.
     pub fn reload(&self) -> Result<bool, VaultError> {
-        let Some(place) = &self.key_file else { return Ok(false) };
-        let now = place.read()?;
+        let Some(key_file) = &self.key_file else { return Ok(false) };
+        let now = key_file.read()?;
         let changed = self.with_keys(|keys| *keys != now);
         if changed {
             *self.keys.write() = now;
@@ -155,7 +155,7 @@ impl Keyring {
     fn update(&self, change: impl FnOnce(&mut KeySet)) -> Result<(), VaultError> {
         let mut keys = self.keys.write();
         match &self.key_file {
-            Some(place) => *keys = place.update(change)?,
+            Some(key_file) => *keys = key_file.update(change)?,
             None => change(&mut keys),
         }
         Ok(())
@@ -219,69 +219,69 @@ mod tests {
 
     #[test]
     fn what_is_sealed_opens_for_its_context_alone() {
-        let ring = Keyring::ephemeral();
+        let keyring = Keyring::ephemeral();
         for plain in [&b""[..], b"hunter2", &vec![0; 100_000]] {
-            let sealed = ring.seal("vigie/monitor/1", plain);
-            assert_eq!(ring.open("vigie/monitor/1", &sealed).unwrap().as_slice(), plain);
-            assert_eq!(ring.open("vigie/monitor/2", &sealed), Err(VaultError::AuthenticationFailed));
-            assert_ne!(sealed, ring.seal("vigie/monitor/1", plain), "the nonce came twice");
+            let sealed = keyring.seal("vigie/monitor/1", plain);
+            assert_eq!(keyring.open("vigie/monitor/1", &sealed).unwrap().as_slice(), plain);
+            assert_eq!(keyring.open("vigie/monitor/2", &sealed), Err(VaultError::AuthenticationFailed));
+            assert_ne!(sealed, keyring.seal("vigie/monitor/1", plain), "the nonce came twice");
         }
         assert_eq!(
-            Keyring::ephemeral().open("a", &ring.seal("a", b"x")),
+            Keyring::ephemeral().open("a", &keyring.seal("a", b"x")),
             Err(VaultError::AuthenticationFailed)
         );
     }
 
     #[test]
     fn every_changed_bit_and_every_cut_is_noticed() {
-        let ring = Keyring::ephemeral();
-        let sealed = ring.seal("a", b"secret");
+        let keyring = Keyring::ephemeral();
+        let sealed = keyring.seal("a", b"secret");
         for bit in 0..sealed.len() * 8 {
             let mut forged = sealed.clone();
             forged[bit / 8] ^= 1 << (bit % 8);
-            assert!(ring.open("a", &forged).is_err(), "bit {bit}");
+            assert!(keyring.open("a", &forged).is_err(), "bit {bit}");
         }
         for length in 0..sealed.len() {
-            assert!(ring.open("a", &sealed[..length]).is_err(), "{length} bytes");
+            assert!(keyring.open("a", &sealed[..length]).is_err(), "{length} bytes");
         }
     }
 
     #[test]
     fn the_newest_key_seals_and_old_ones_open() {
-        let ring = Keyring::ephemeral();
-        let old = ring.seal("a", b"secret");
-        assert_eq!(ring.reseal("a", &old), None, "it is under the newest key");
-        assert_eq!(ring.rotate(), Ok(2));
-        assert_eq!(ring.open("a", &old).unwrap().as_slice(), b"secret");
-        let new = ring.reseal("a", &old).unwrap();
+        let keyring = Keyring::ephemeral();
+        let old = keyring.seal("a", b"secret");
+        assert_eq!(keyring.reseal("a", &old), None, "it is under the newest key");
+        assert_eq!(keyring.rotate(), Ok(2));
+        assert_eq!(keyring.open("a", &old).unwrap().as_slice(), b"secret");
+        let new = keyring.reseal("a", &old).unwrap();
         assert_eq!((Keyring::sealing_key_id(&old), Keyring::sealing_key_id(&new)), (Some(1), Some(2)));
-        ring.remove(&[1, 2]).unwrap();
-        assert_eq!(ring.ids(), [2], "the newest key was removed");
-        assert_eq!(ring.open("a", &old), Err(VaultError::UnknownKey(1)));
-        assert_eq!(ring.open("a", &new).unwrap().as_slice(), b"secret");
-        assert_eq!(ring.reseal("a", &old), None);
+        keyring.remove(&[1, 2]).unwrap();
+        assert_eq!(keyring.ids(), [2], "the newest key was removed");
+        assert_eq!(keyring.open("a", &old), Err(VaultError::UnknownKey(1)));
+        assert_eq!(keyring.open("a", &new).unwrap().as_slice(), b"secret");
+        assert_eq!(keyring.reseal("a", &old), None);
     }
 
     #[test]
     fn a_signature_holds_for_its_text_and_purpose_also_after_a_rotation_and_nowhere_else() {
-        let ring = Keyring::ephemeral();
-        let signature = ring.sign("trip", b"7 1000");
-        ring.rotate().unwrap();
-        assert!(ring.verify("trip", b"7 1000", &signature));
-        assert_ne!(ring.sign("trip", b"7 1000"), signature, "the newest key does not sign");
-        assert!(!ring.verify("trip", b"8 1000", &signature));
-        assert!(!ring.verify("other", b"7 1000", &signature));
+        let keyring = Keyring::ephemeral();
+        let signature = keyring.sign("trip", b"7 1000");
+        keyring.rotate().unwrap();
+        assert!(keyring.verify("trip", b"7 1000", &signature));
+        assert_ne!(keyring.sign("trip", b"7 1000"), signature, "the newest key does not sign");
+        assert!(!keyring.verify("trip", b"8 1000", &signature));
+        assert!(!keyring.verify("other", b"7 1000", &signature));
         assert!(!Keyring::ephemeral().verify("trip", b"7 1000", &signature));
         for bit in 0..signature.len() * 8 {
             let mut forged = signature;
             forged[bit / 8] ^= 1 << (bit % 8);
-            assert!(!ring.verify("trip", b"7 1000", &forged), "bit {bit}");
+            assert!(!keyring.verify("trip", b"7 1000", &forged), "bit {bit}");
         }
         for length in 0..signature.len() {
-            assert!(!ring.verify("trip", b"7 1000", &signature[..length]), "{length} bytes");
+            assert!(!keyring.verify("trip", b"7 1000", &signature[..length]), "{length} bytes");
         }
-        ring.remove(&[1]).unwrap();
-        assert!(!ring.verify("trip", b"7 1000", &signature), "its key was removed");
+        keyring.remove(&[1]).unwrap();
+        assert!(!keyring.verify("trip", b"7 1000", &signature), "its key was removed");
     }
 
     #[test]

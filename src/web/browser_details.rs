@@ -36,8 +36,8 @@ pub(super) fn render_step(out: &mut String, step: &StepView<'_>) {
 
 /// A measure as it stands at the beginning of a sentence.
 fn capitalized_metric(measure: &Metric) -> String {
-    let words = measure.format(format_duration);
-    let mut letters = words.chars();
+    let text = measure.format(format_duration);
+    let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| format!("{}{}", first.to_uppercase(), letters.as_str()))
 }
 

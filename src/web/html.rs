@@ -52,8 +52,8 @@ pub(super) fn format_time(at: Timestamp) -> String {
 /// A time with how long ago it was.
 pub(super) fn format_ago(at: Timestamp, now: Timestamp) -> String {
     let exact = at.to_string();
-    let (exact, words) = (escape(&exact), format_span(now.since(at)));
-    format!(r#"<time datetime="{exact}" title="{exact}">{words} ago</time>"#)
+    let (exact, text) = (escape(&exact), format_span(now.since(at)));
+    format!(r#"<time datetime="{exact}" title="{exact}">{text} ago</time>"#)
 }
 
 /// The two largest units of a span: `3 d 4 h`, `12 min`, `7 s`.

@@ -20,13 +20,13 @@ const API_PATHS: [&str; 2] = ["/api/", "/legacy-api/"];
 /// Takes the id that a request brings, or makes one, and hands it back with the answer.
 pub(super) async fn trace_request(request: Request, next: Next) -> Response {
     let id = accepted_id(request.headers()).unwrap_or_else(random_id);
-    let began = Instant::now();
+    let started = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let span = tracing::info_span!("request", request_id = %id);
     let mut response = next.run(request).instrument(span.clone()).await;
     if API_PATHS.iter().any(|base| path.starts_with(base)) {
         let login = response.extensions().get::<Caller>().map(|caller| &*caller.login).unwrap_or_default();
-        let total_us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let total_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
         let status = response.status().as_u16();
         tracing::debug!(request_id = %id, method = %method, path, login, status, total_us, "a call was answered");
     }

@@ -87,14 +87,14 @@ fn header_if_missing(name: &'static str, value: &'static str) -> SetResponseHead
 }
 
 /// Gives up on a handler after `most`, and says so in the form that callers of an API read.
-async fn enforce_timeout(State(most): State<Duration>, request: Request, next: Next) -> Response {
+async fn enforce_timeout(State(max): State<Duration>, request: Request, next: Next) -> Response {
     let api = request.uri().path().starts_with("/api/");
-    if let Ok(answer) = tokio::time::timeout(most, next.run(request)).await {
+    if let Ok(answer) = tokio::time::timeout(max, next.run(request)).await {
         return answer;
     }
     let status = StatusCode::GATEWAY_TIMEOUT;
     let message =
-        format!("The server did not manage it within {} s; it may still be doing it", most.as_secs());
+        format!("The server did not manage it within {} s; it may still be doing it", max.as_secs());
     if !api {
         return (status, message).into_response();
     }
@@ -114,14 +114,14 @@ struct BodyLimits {
 /// reads it can answer in its own form.
 async fn limit_body(State(bodies): State<BodyLimits>, request: Request, next: Next) -> Response {
     let login = LOGIN_PATHS.contains(&request.uri().path());
-    let most = if login { bodies.max_bytes.min(MAX_LOGIN_BYTES) } else { bodies.max_bytes };
+    let max = if login { bodies.max_bytes.min(MAX_LOGIN_BYTES) } else { bodies.max_bytes };
     let said = request
         .headers()
         .get(header::CONTENT_LENGTH)
         .and_then(|said| said.to_str().ok()?.parse::<u64>().ok());
     // In pieces, or over HTTP/2 without a length: it may become as large as it likes.
     let endless = said.is_none() && !request.body().is_end_stream();
-    let too_large = said.is_some_and(|said| said > most as u64);
+    let too_large = said.is_some_and(|said| said > max as u64);
     let large = !login && !too_large && (endless || said.is_some_and(|said| said > LARGE_BODY_BYTES));
     // Never closed: acquiring cannot fail.
     let _place = if large { bodies.large_permits.acquire().await.ok() } else { None };
@@ -130,7 +130,7 @@ async fn limit_body(State(bodies): State<BodyLimits>, request: Request, next: Ne
             // A byte where none may be: the body is never asked for.
             Body::new(Limited::new(Full::from("x"), 0))
         } else {
-            Body::new(Limited::new(body, most))
+            Body::new(Limited::new(body, max))
         }
     };
     next.run(request.map(bounded)).await

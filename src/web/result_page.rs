@@ -31,10 +31,10 @@ pub(super) async fn get_page(
 
 fn render(result: &CheckResult, audience: Viewer) -> Html<String> {
     let (name, word, monitor) = (escape(&result.monitor_name), result.outcome, result.monitor_id);
-    let (planned, why) = (format_time(result.planned_at), deciding_reason(result));
+    let (planned, reason) = (format_time(result.planned_at), deciding_reason(result));
     let mut body = format!(
         r#"<h1>{name} <small>{planned} UTC</small></h1><p><span class="pill s-{word}">{word}</span> {} <a href="/monitors/{monitor}">All results</a></p>"#,
-        escape(&why)
+        escape(&reason)
     );
     body.push_str(&render_details(&result.details));
     if audience.can_see_captures {

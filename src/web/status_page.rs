@@ -24,7 +24,7 @@ const PAGE_ROWS: usize = 50;
 /// What the reader asked for. Words that mean nothing here are ignored: a page is not an API.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct StatusPageQuery {
-    standing: Option<MonitorStatus>,
+    status: Option<MonitorStatus>,
     kind: Option<MonitorType>,
     text: String,
     page: usize,
@@ -53,7 +53,7 @@ async fn render(
         board = Arc::new(board.for_customer(customer));
     }
     let query = StatusQuery {
-        standing: wish.standing,
+        status: wish.status,
         kind: wish.kind,
         text: wish.text.clone(),
         limit: PAGE_ROWS,
@@ -76,24 +76,24 @@ async fn render(
 
 impl StatusPageQuery {
     fn from_uri(uri: &Uri) -> Self {
-        let mut wish = Self { page: 1, ..Self::default() };
+        let mut query = Self { page: 1, ..Self::default() };
         for (name, value) in url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
             match &*name {
-                "standing" => wish.standing = MonitorStatus::parse(&value),
-                "type" => wish.kind = MonitorType::from_name(&value),
-                "q" => wish.text = value.trim().chars().take(255).collect(),
-                "page" => wish.page = value.parse().unwrap_or(1).max(1),
+                "standing" => query.status = MonitorStatus::parse(&value),
+                "type" => query.kind = MonitorType::from_name(&value),
+                "q" => query.text = value.trim().chars().take(255).collect(),
+                "page" => query.page = value.parse().unwrap_or(1).max(1),
                 _ => {}
             }
         }
-        wish
+        query
     }
 
     /// The address of this wish, ready for an attribute.
     fn to_href(&self) -> String {
         let mut query = url::form_urlencoded::Serializer::new(String::new());
         let parts = [
-            ("standing", self.standing.map(|standing| standing.as_str().to_owned())),
+            ("standing", self.status.map(|status| status.as_str().to_owned())),
             ("type", self.kind.map(|kind| kind.name().to_owned())),
             ("q", Some(self.text.clone()).filter(|text| !text.is_empty())),
             ("page", Some(self.page.to_string()).filter(|_| self.page > 1)),
@@ -110,36 +110,36 @@ impl StatusPageQuery {
     }
 }
 
-fn render_tiles(board: &StatusBoard, wish: &StatusPageQuery) -> String {
+fn render_tiles(board: &StatusBoard, query: &StatusPageQuery) -> String {
     let mut out = String::from(r#"<nav class="tiles">"#);
-    let mut tile = |standing: Option<MonitorStatus>, count: usize| {
-        let name = standing.map_or("all", MonitorStatus::as_str);
-        let current = if wish.standing == standing { r#" aria-current="page""# } else { "" };
-        let href = StatusPageQuery { standing, page: 1, ..wish.clone() }.to_href();
+    let mut tile = |status: Option<MonitorStatus>, count: usize| {
+        let name = status.map_or("all", MonitorStatus::as_str);
+        let current = if query.status == status { r#" aria-current="page""# } else { "" };
+        let href = StatusPageQuery { status, page: 1, ..query.clone() }.to_href();
         let _ = write!(out, r#"<a class="tile s-{name}" href="{href}"{current}><b>{count}</b>{name}</a>"#);
     };
     tile(None, board.len());
-    for (standing, count) in board.counts() {
-        if count > 0 || wish.standing == Some(standing) {
-            tile(Some(standing), count);
+    for (status, count) in board.counts() {
+        if count > 0 || query.status == Some(status) {
+            tile(Some(status), count);
         }
     }
     out.push_str("</nav>");
     out
 }
 
-fn render_filter_form(wish: &StatusPageQuery) -> String {
+fn render_filter_form(query: &StatusPageQuery) -> String {
     let mut out = String::from(r#"<form class="filter" action="/" method="get">"#);
-    if let Some(standing) = wish.standing {
-        let _ = write!(out, r#"<input type="hidden" name="standing" value="{}">"#, standing.as_str());
+    if let Some(status) = query.status {
+        let _ = write!(out, r#"<input type="hidden" name="standing" value="{}">"#, status.as_str());
     }
-    let text = escape(&wish.text);
+    let text = escape(&query.text);
     let _ = write!(
         out,
         r#"<label>Name <input type="search" name="q" value="{text}" maxlength="255"></label> <label>Type <select name="type"><option value="">all</option>"#
     );
     for kind in MonitorType::ALL {
-        let selected = if wish.kind == Some(*kind) { " selected" } else { "" };
+        let selected = if query.kind == Some(*kind) { " selected" } else { "" };
         let _ = write!(out, "<option{selected}>{kind}</option>");
     }
     out.push_str("</select></label> <button>Show</button></form>");
@@ -201,22 +201,22 @@ fn render_row(row: &StatusRow, situation: OverallHealth, now: Timestamp) -> Stri
     out
 }
 
-fn render_pager(wish: &StatusPageQuery, count: usize) -> String {
+fn render_pager(query: &StatusPageQuery, count: usize) -> String {
     let pages = count.div_ceil(PAGE_ROWS).max(1);
-    if pages == 1 && wish.page == 1 {
+    if pages == 1 && query.page == 1 {
         return String::new();
     }
     let link = |page: usize, text: &str| {
-        let href = StatusPageQuery { page, ..wish.clone() }.to_href();
+        let href = StatusPageQuery { page, ..query.clone() }.to_href();
         format!(r#"<a href="{href}">{text}</a>"#)
     };
     let mut out = String::from(r#"<nav class="pager">"#);
-    if wish.page > 1 {
-        out.push_str(&link((wish.page - 1).min(pages), "← before"));
+    if query.page > 1 {
+        out.push_str(&link((query.page - 1).min(pages), "← before"));
     }
-    let _ = write!(out, "<span>page {} of {pages}, {count} monitors</span>", wish.page);
-    if wish.page < pages {
-        out.push_str(&link(wish.page + 1, "next →"));
+    let _ = write!(out, "<span>page {} of {pages}, {count} monitors</span>", query.page);
+    if query.page < pages {
+        out.push_str(&link(query.page + 1, "next →"));
     }
     out.push_str("</nav>");
     out
@@ -229,9 +229,9 @@ mod tests {
     #[test]
     fn a_wish_survives_its_address() {
         let address = "/?standing=error&type=website-ssl&q=a+%26+b&page=3";
-        let wish = StatusPageQuery::from_uri(&address.parse().unwrap());
-        assert_eq!((wish.text.as_str(), wish.page), ("a & b", 3));
-        assert_eq!(wish.to_href().replace("&amp;", "&"), address);
+        let query = StatusPageQuery::from_uri(&address.parse().unwrap());
+        assert_eq!((query.text.as_str(), query.page), ("a & b", 3));
+        assert_eq!(query.to_href().replace("&amp;", "&"), address);
         assert_eq!(StatusPageQuery::from_uri(&"/?page=0&standing=odd".parse().unwrap()).to_href(), "/");
     }
 

@@ -17,31 +17,31 @@ const MAX_BLOCK_DEPTH: u8 = 32;
 type NestedResult = Result<(), ParseError<()>>;
 
 /// Adds what the style sheet `found` names, whose text is `css` and which came from `url` in the end.
-pub fn scan_css(css: &str, found: &FoundObject, url: &Url, finds: &mut PageObjectQueue) {
+pub fn scan_css(css: &str, found: &FoundObject, url: &Url, queue: &mut PageObjectQueue) {
     if found.applies {
         let by = Arc::new(url.clone());
         let within = ScanContext { by, frames: found.frames, imports: found.imports + 1 };
-        scan_nested_css(css, url, &within, finds);
+        scan_nested_css(css, url, &within, queue);
     }
 }
 
 /// The same for a sheet, or the declarations of a `style` attribute, within a document.
-pub(super) fn scan_nested_css(css: &str, base: &Url, within: &ScanContext, finds: &mut PageObjectQueue) {
-    let mut sheet = CssScanner { base, within, finds, imports_over: false };
-    sheet.scan_block(&mut Parser::new(css), 0, true);
+pub(super) fn scan_nested_css(css: &str, base: &Url, within: &ScanContext, queue: &mut PageObjectQueue) {
+    let mut scanner = CssScanner { base, within, queue, imports_over: false };
+    scanner.scan_block(&mut Parser::new(css), 0, true);
 }
 
 struct CssScanner<'a> {
     base: &'a Url,
     within: &'a ScanContext,
-    finds: &'a mut PageObjectQueue,
+    queue: &'a mut PageObjectQueue,
     /// Rules began: what imports now is no import any more.
     imports_over: bool,
 }
 
 impl CssScanner<'_> {
     fn image(&mut self, reference: &str) {
-        self.finds.add(self.base, reference, PageObjectKind::Image, self.within);
+        self.queue.add(self.base, reference, PageObjectKind::Image, self.within);
     }
 
     /// Looks through what is left of a block.
@@ -119,7 +119,7 @@ impl CssScanner<'_> {
                         Ok(())
                     });
                     if let Some(url) = face.source.filter(|_| !face.lacks_latin) {
-                        self.finds.add(self.base, &url, PageObjectKind::Font, self.within);
+                        self.queue.add(self.base, &url, PageObjectKind::Font, self.within);
                     }
                 }
             }
@@ -134,7 +134,7 @@ impl CssScanner<'_> {
     /// Imported sheets are loaded for whatever medium they are.
     fn import(&mut self, url: &str, conditions: &str) {
         if self.within.imports >= MAX_IMPORT_DEPTH {
-            self.finds.count_unlisted();
+            self.queue.count_unlisted();
             return;
         }
         // `layer`, `layer(…)` and `supports(…)` come before the media.
@@ -152,7 +152,7 @@ impl CssScanner<'_> {
             query = query[end..].trim_start_matches([' ', ')']);
         }
         let applies = media_query::matches(query);
-        self.finds.add_stylesheet(self.base, url, PageObjectKind::Style, self.within, applies);
+        self.queue.add_stylesheet(self.base, url, PageObjectKind::Style, self.within, applies);
     }
 }
 

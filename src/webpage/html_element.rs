@@ -63,7 +63,7 @@ impl HtmlScanner<'_> {
             srcset::select_candidate(set, self.attribute("sizes").unwrap_or_default(), src).map(str::to_owned)
         });
         if let Some(url) = chosen {
-            self.finds.add(&self.base, &url, PageObjectKind::Image, &self.within);
+            self.queue.add(&self.base, &url, PageObjectKind::Image, &self.within);
         }
     }
 
@@ -111,7 +111,7 @@ impl HtmlScanner<'_> {
         let fits = media_query::matches(self.attribute("media").unwrap_or_default());
         if has("stylesheet") && !has("alternate") && self.attribute("disabled").is_none() {
             if let Some(href) = self.attribute("href").map(str::to_owned) {
-                self.finds.add_stylesheet(&self.base, &href, PageObjectKind::Style, &self.within, fits);
+                self.queue.add_stylesheet(&self.base, &href, PageObjectKind::Style, &self.within, fits);
             }
         } else if has("icon") && fits {
             self.icon = self.attribute("href").and_then(|href| self.base.join(href).ok()).map(String::from);
@@ -134,7 +134,7 @@ impl HtmlScanner<'_> {
                 let sizes = self.attribute("imagesizes").unwrap_or_default();
                 let chosen = srcset::select_candidate(set, sizes, self.attribute("href")).map(str::to_owned);
                 if let Some(url) = chosen {
-                    self.finds.add(&self.base, &url, PageObjectKind::Image, &self.within);
+                    self.queue.add(&self.base, &url, PageObjectKind::Image, &self.within);
                 }
                 return;
             }
@@ -147,14 +147,14 @@ impl HtmlScanner<'_> {
 
     fn scan_srcdoc(&mut self, html: &str) {
         if self.depth < MAX_SRCDOC_DEPTH {
-            scan_document(html, &self.base, self.within.frames.saturating_add(1), self.depth + 1, self.finds);
+            scan_document(html, &self.base, self.within.frames.saturating_add(1), self.depth + 1, self.queue);
         }
     }
 
     /// Browsers take one icon: the last of equal ones.
     pub(super) fn finish(mut self) {
         if let Some(icon) = self.icon.take().filter(|_| self.within.frames == 0) {
-            self.finds.add(&self.base, &icon, PageObjectKind::Other, &self.within);
+            self.queue.add(&self.base, &icon, PageObjectKind::Other, &self.within);
         }
     }
 }

@@ -16,13 +16,13 @@ use crate::domain::{PageObjectKind, from_utf8_lossy};
 pub(super) const MAX_SRCDOC_DEPTH: u8 = 2;
 
 /// Adds what the document `html` names, which came from `url` and lies in so many `frames`.
-pub fn scan_html(html: &str, url: &Url, frames: u8, finds: &mut PageObjectQueue) {
-    scan_document(html, url, frames, 0, finds);
+pub fn scan_html(html: &str, url: &Url, frames: u8, queue: &mut PageObjectQueue) {
+    scan_document(html, url, frames, 0, queue);
 }
 
 /// The same for one in so many `srcdoc`s.
-pub(super) fn scan_document(html: &str, url: &Url, frames: u8, depth: u8, finds: &mut PageObjectQueue) {
-    let mut scanner = HtmlScanner::new(url, frames, depth, finds);
+pub(super) fn scan_document(html: &str, url: &Url, frames: u8, depth: u8, queue: &mut PageObjectQueue) {
+    let mut scanner = HtmlScanner::new(url, frames, depth, queue);
     let mut emitter = CallbackEmitter::new(&mut scanner);
     emitter.naively_switch_states(true);
     // Everything happens in the events: nothing is ever handed out.
@@ -58,7 +58,7 @@ const ATTRIBUTES: [&str; 22] = [
 
 /// Reads a document.
 pub(super) struct HtmlScanner<'a> {
-    pub(super) finds: &'a mut PageObjectQueue,
+    pub(super) queue: &'a mut PageObjectQueue,
     pub(super) base: Url,
     pub(super) has_base: bool,
     pub(super) within: ScanContext,
@@ -113,7 +113,7 @@ impl Callback<Infallible, ()> for &mut HtmlScanner<'_> {
             CallbackEvent::EndTag { name } => self.on_end_tag(name),
             CallbackEvent::String { value } if self.style == Some(true) && !self.is_ignored() => {
                 let text = from_utf8_lossy(value);
-                css_scanner::scan_nested_css(&text, &self.base, &self.within, self.finds);
+                css_scanner::scan_nested_css(&text, &self.base, &self.within, self.queue);
             }
             _ => {}
         }
@@ -122,10 +122,10 @@ impl Callback<Infallible, ()> for &mut HtmlScanner<'_> {
 }
 
 impl<'a> HtmlScanner<'a> {
-    fn new(url: &Url, frames: u8, depth: u8, finds: &'a mut PageObjectQueue) -> Self {
+    fn new(url: &Url, frames: u8, depth: u8, queue: &'a mut PageObjectQueue) -> Self {
         let within = ScanContext { by: Arc::new(url.clone()), frames, imports: 0 };
         Self {
-            finds,
+            queue,
             base: url.clone(),
             has_base: false,
             within,
@@ -161,7 +161,7 @@ impl<'a> HtmlScanner<'a> {
 
     pub(super) fn add(&mut self, attribute: &str, kind: PageObjectKind) {
         if let Some((_, reference)) = self.attributes.iter().find(|(held, _)| *held == attribute) {
-            self.finds.add(&self.base, reference, kind, &self.within);
+            self.queue.add(&self.base, reference, kind, &self.within);
         }
     }
 
@@ -178,7 +178,7 @@ impl<'a> HtmlScanner<'a> {
             if let Some((_, style)) = self.attributes.iter().find(|(held, _)| *held == "style")
                 && style.contains('(')
             {
-                css_scanner::scan_nested_css(style, &self.base, &self.within, self.finds);
+                css_scanner::scan_nested_css(style, &self.base, &self.within, self.queue);
             }
         }
         self.tag = tag;

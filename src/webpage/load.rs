@@ -34,14 +34,14 @@ const ALPN_NONE: &[&[u8]] = &[];
 pub async fn load(
     terms: &LoadOptions<'_>,
     jar: &mut CookieJar,
-    pass: Option<&mut AuthState>,
-    finds: PageObjectQueue,
+    auth: Option<&mut AuthState>,
+    queue: PageObjectQueue,
 ) -> LoadedPage {
     let mut loader = PageLoader {
         options: terms,
         jar,
-        auth_state: pass,
-        finds,
+        auth_state: auth,
+        queue,
         objects: Vec::new(),
         origins: Vec::new(),
         tasks: FuturesUnordered::new(),
@@ -84,7 +84,7 @@ impl PageLoader<'_> {
     }
 
     fn into_loaded(self, timed_out: bool) -> LoadedPage {
-        let unlisted = self.finds.unlisted();
+        let unlisted = self.queue.unlisted();
         let late = |object: &LoadingObject| {
             let phase = if object.started_at.is_some() { Phase::Transfer } else { Phase::Prepare };
             Failure::timed_out(phase, self.options.deadline.timeout)
@@ -105,7 +105,7 @@ impl PageLoader<'_> {
 
     /// Lets what was found wait for its server.
     pub(super) fn enqueue_found(&mut self) {
-        for found in self.finds.drain() {
+        for found in self.queue.drain() {
             let number = self.origin_index(&found.url);
             let origin = &mut self.origins[number];
             origin.waiting.push_back(self.objects.len());
@@ -157,16 +157,16 @@ impl PageLoader<'_> {
     }
 
     fn start_task(&mut self, number: usize, object: usize, next: NextStep) {
-        let terms = self.options;
-        let began = self.objects[object].start(terms.started);
-        let deadline = object_deadline(terms.deadline, began, terms.object_timeout);
+        let options = self.options;
+        let started = self.objects[object].start(options.started);
+        let deadline = object_deadline(options.deadline, started, options.object_timeout);
         let origin = &mut self.origins[number];
         match next {
             NextStep::Wait => {}
             NextStep::Resolve => {
                 origin.is_resolving = true;
                 let endpoint = origin.endpoint.clone();
-                let resolving = load_task::resolve(terms, endpoint, deadline, number, object);
+                let resolving = load_task::resolve(options, endpoint, deadline, number, object);
                 self.tasks.push(Box::pin(resolving));
             }
             NextStep::Open => {
@@ -180,7 +180,7 @@ impl PageLoader<'_> {
                     connection,
                     trace,
                 };
-                self.tasks.push(Box::pin(load_task::connect(terms, to, how, deadline).map(landed)));
+                self.tasks.push(Box::pin(load_task::connect(options, to, how, deadline).map(landed)));
             }
             NextStep::UseHttp1(connection) => {
                 self.send_request(number, object, ConnectionRef::Http1(connection), deadline);

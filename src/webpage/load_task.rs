@@ -97,14 +97,14 @@ pub(super) struct ObjectResponse {
 }
 
 pub(super) async fn resolve(
-    terms: &LoadOptions<'_>,
+    options: &LoadOptions<'_>,
     endpoint: Endpoint,
     deadline: Deadline,
     origin: usize,
     object: usize,
 ) -> TaskOutcome {
     let mut trace = Box::<ConnectTrace>::default();
-    let asked = deadline.enforce(Phase::Resolve, terms.net.resolve(&endpoint, deadline, &mut trace)).await;
+    let asked = deadline.enforce(Phase::Resolve, options.net.resolve(&endpoint, deadline, &mut trace)).await;
     TaskOutcome::Resolved { origin, object, addresses: asked.and_then(|answer| answer), trace }
 }
 
@@ -112,7 +112,7 @@ pub(super) async fn resolve(
 pub(super) async fn connect(
     terms: &LoadOptions<'_>,
     to: (Arc<[IpAddr]>, Endpoint),
-    (speech, room): (OriginProtocol, HeaderLimit),
+    (speech, limit): (OriginProtocol, HeaderLimit),
     deadline: Deadline,
 ) -> (Result<NewConnection, Failure>, Box<ConnectTrace>) {
     let mut trace = Box::<ConnectTrace>::default();
@@ -127,7 +127,7 @@ pub(super) async fn connect(
         let tcp = terms.net.connect_resolved(endpoint, addresses, deadline, &mut trace).await?;
         match speech {
             OriginProtocol::Tls(session) => {
-                Box::pin(connect_tls(tcp, session?, room, deadline, &mut trace)).await
+                Box::pin(connect_tls(tcp, session?, limit, deadline, &mut trace)).await
             }
             OriginProtocol::PlainHttp2 => {
                 Box::pin(connect_multiplexed(
@@ -136,7 +136,7 @@ pub(super) async fn connect(
                 ))
                 .await
             }
-            _ => Http1Connection::handshake(ResetOnClose::new(tcp), room).await.map(NewConnection::Http1),
+            _ => Http1Connection::handshake(ResetOnClose::new(tcp), limit).await.map(NewConnection::Http1),
         }
     };
     let opened = opened.await;
@@ -146,7 +146,7 @@ pub(super) async fn connect(
 async fn connect_tls(
     tcp: TcpStream,
     session: TlsSession,
-    room: HeaderLimit,
+    limit: HeaderLimit,
     deadline: Deadline,
     trace: &mut ConnectTrace,
 ) -> Result<NewConnection, Failure> {
@@ -156,7 +156,7 @@ async fn connect_tls(
     if stream.alpn_protocol() == Some(b"h2") {
         Box::pin(connect_multiplexed(MultiplexedConnection::handshake(stream), deadline)).await
     } else {
-        Http1Connection::handshake(stream, room).await.map(NewConnection::Http1)
+        Http1Connection::handshake(stream, limit).await.map(NewConnection::Http1)
     }
 }
 
@@ -255,7 +255,7 @@ pub(super) fn invalid_url_failure(url: &Url) -> Failure {
 }
 
 /// `timeout` from `began` on, and at most until `end`.
-pub(super) fn object_deadline(end: Deadline, began: Instant, timeout: std::time::Duration) -> Deadline {
-    let own = began + timeout;
+pub(super) fn object_deadline(end: Deadline, started: Instant, timeout: std::time::Duration) -> Deadline {
+    let own = started + timeout;
     if own < end.at { Deadline { at: own, timeout } } else { end }
 }

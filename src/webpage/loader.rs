@@ -20,7 +20,7 @@ pub(super) struct PageLoader<'a> {
     /// The login.
     pub(super) auth_state: Option<&'a mut AuthState>,
     /// What was found.
-    pub(super) finds: PageObjectQueue,
+    pub(super) queue: PageObjectQueue,
     /// In the order in which they were found.
     pub(super) objects: Vec<LoadingObject>,
     /// The servers that they are asked of.

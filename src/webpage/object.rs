@@ -32,7 +32,7 @@ pub(super) struct LoadingObject {
 impl LoadingObject {
     /// Nothing was done for it yet.
     pub(super) fn new(found: FoundObject, origin: usize, third_party: bool) -> Self {
-        let told = PageObject {
+        let object = PageObject {
             url: found.url.as_str().to_owned(),
             kind: found.kind,
             third_party,
@@ -48,32 +48,41 @@ impl LoadingObject {
             failure: None,
         };
         let url = found.url.clone();
-        Self { found, url, origin, redirects: 0, started_at: None, retries: 0, is_done: false, result: told }
+        Self {
+            found,
+            url,
+            origin,
+            redirects: 0,
+            started_at: None,
+            retries: 0,
+            is_done: false,
+            result: object,
+        }
     }
 
     /// It is begun now, if it was not before; `page` is when that of the page was.
     pub(super) fn start(&mut self, page: Instant) -> Instant {
-        let told = &mut self.result;
+        let object = &mut self.result;
         *self.started_at.get_or_insert_with(|| {
             let now = Instant::now();
-            told.started_us = duration_micros(now.duration_since(page));
+            object.started_us = duration_micros(now.duration_since(page));
             now
         })
     }
 
     pub(super) fn record_response(&mut self, head: &ResponseHead, content: &BodyContent) {
-        let told = &mut self.result;
-        told.http_status = head.status.as_u16();
-        version_name(head.version).clone_into(&mut told.http_version);
+        let object = &mut self.result;
+        object.http_status = head.status.as_u16();
+        version_name(head.version).clone_into(&mut object.http_version);
         let kind = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        told.mimetype = truncate_for_result(kind.unwrap_or_default());
-        told.body_wire_bytes = content.wire_bytes;
-        told.body_bytes = content.body_bytes;
+        object.mimetype = truncate_for_result(kind.unwrap_or_default());
+        object.body_wire_bytes = content.wire_bytes;
+        object.body_bytes = content.body_bytes;
     }
 
     pub(super) fn finish(&mut self, failure: Option<Failure>) {
         self.is_done = true;
         self.result.failure = failure;
-        self.result.total_us = self.started_at.map_or(0, |began| duration_micros(began.elapsed()));
+        self.result.total_us = self.started_at.map_or(0, |started| duration_micros(started.elapsed()));
     }
 }

@@ -48,8 +48,8 @@ impl PageLoader<'_> {
         {
             headers.append(COOKIE, cookies);
         }
-        let pass = self.auth_state.as_mut();
-        if let Some(value) = pass.and_then(|pass| pass.authorization(&Method::GET, &object.url)) {
+        let auth = self.auth_state.as_mut();
+        if let Some(value) = auth.and_then(|auth| auth.authorization(&Method::GET, &object.url)) {
             headers.insert(AUTHORIZATION, value);
         }
         Ok(headers)

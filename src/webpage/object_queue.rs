@@ -60,9 +60,9 @@ impl PageObjectQueue {
     /// Nothing yet of the page at `page`, which is no object of itself.
     #[must_use]
     pub fn new(page: &Url) -> Self {
-        let mut finds = Self { known: HashSet::new(), new: Vec::new(), listed: 0, url_bytes: 0, unlisted: 0 };
-        finds.known.insert(url_hash(&normalize(page.clone())));
-        finds
+        let mut queue = Self { known: HashSet::new(), new: Vec::new(), listed: 0, url_bytes: 0, unlisted: 0 };
+        queue.known.insert(url_hash(&normalize(page.clone())));
+        queue
     }
 
     /// Takes nothing any more.

@@ -110,8 +110,8 @@ impl OriginServer {
         }
         // What is spoken is known from the first connection: HTTP/2 and HTTP/3 need no second one.
         let is_told = self.was_reached || matches!(self.protocol, OriginProtocol::Plain);
-        let most = if is_told && !self.is_multiplexed { MAX_CONNECTIONS } else { 1 };
-        if self.open < most { NextStep::Open } else { NextStep::Wait }
+        let max = if is_told && !self.is_multiplexed { MAX_CONNECTIONS } else { 1 };
+        if self.open < max { NextStep::Open } else { NextStep::Wait }
     }
 
     /// A connection brought no answer, for this reason; a shared one has a number. Those that are idle are no better.

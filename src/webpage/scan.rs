@@ -24,17 +24,17 @@ pub(super) struct ScanSource {
 }
 
 /// Adds what `source` names to `finds`.
-pub(super) async fn scan_objects(source: ScanSource, mut finds: PageObjectQueue) -> PageObjectQueue {
+pub(super) async fn scan_objects(source: ScanSource, mut queue: PageObjectQueue) -> PageObjectQueue {
     let is_long = source.bytes.len() > INLINE_SCAN_BYTES;
     let reading = move || {
         let kind = source.kind.as_deref().unwrap_or_default();
         let text = encoding(kind).decode(&source.bytes).0;
         if source.found.kind == PageObjectKind::Style {
-            scan_css(&text, &source.found, &source.url, &mut finds);
+            scan_css(&text, &source.found, &source.url, &mut queue);
         } else if kind.is_empty() || kind.contains("html") || kind.contains("xml") {
-            scan_html(&text, &source.url, source.found.frames + 1, &mut finds);
+            scan_html(&text, &source.url, source.found.frames + 1, &mut queue);
         }
-        finds
+        queue
     };
     if !is_long {
         return reading();

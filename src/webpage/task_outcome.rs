@@ -20,8 +20,8 @@ const MAX_FRAME_DEPTH: u8 = 1;
 
 impl PageLoader<'_> {
     /// Takes what came of something that was under way.
-    pub(super) async fn on_outcome(&mut self, landed: TaskOutcome) {
-        match landed {
+    pub(super) async fn on_outcome(&mut self, outcome: TaskOutcome) {
+        match outcome {
             TaskOutcome::Resolved { origin, object, addresses, trace } => {
                 self.objects[object].result.phases.merge(&trace.phases);
                 let server = &mut self.origins[origin];
@@ -75,8 +75,8 @@ impl PageLoader<'_> {
                 ConnectionRef::Multiplexed(connection, shared)
             }
         };
-        let began = self.objects[object].start(self.options.started);
-        let deadline = object_deadline(self.options.deadline, began, self.options.object_timeout);
+        let started = self.objects[object].start(self.options.started);
+        let deadline = object_deadline(self.options.deadline, started, self.options.object_timeout);
         self.send_request(number, object, over, deadline);
     }
 
@@ -169,8 +169,8 @@ impl PageLoader<'_> {
         }
         let kind = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let source = scan::ScanSource { bytes: content.bytes, kind: kind.map(str::to_owned), found, url };
-        let finds = std::mem::replace(&mut self.finds, PageObjectQueue::new(self.options.page));
-        self.finds = scan::scan_objects(source, finds).await;
+        let queue = std::mem::replace(&mut self.queue, PageObjectQueue::new(self.options.page));
+        self.queue = scan::scan_objects(source, queue).await;
         self.enqueue_found();
     }
 }

@@ -52,8 +52,8 @@ async fn users_are_added_listed_and_changed() {
     let host = Host::new().await;
     let add = ["user", "add", "anna", "--role", "power-user", "--password-file", "-"];
     assert!(host.say(&add, &format!("{NEW}\n")).contains("`anna` was added as POWER-USER"));
-    let (code, words) = host.fail(&add, NEW);
-    assert!(code == 1 && words.contains("error: The login `anna` is taken"), "{words}");
+    let (code, text) = host.fail(&add, NEW);
+    assert!(code == 1 && text.contains("error: The login `anna` is taken"), "{text}");
     let listed: Vec<Value> = serde_json::from_str(&host.say(&["user", "list", "--json"], "")).unwrap();
     assert_eq!(listed[1]["login"], "anna");
     assert_eq!(listed.iter().map(|user| &user["role"]).collect::<Vec<_>>(), ["ADMIN", "POWER-USER"]);
@@ -62,14 +62,14 @@ async fn users_are_added_listed_and_changed() {
     assert!(listed.contains("disabled") && !listed.contains("argon2"), "{listed}");
     host.say(&["user", "enable", "anna"], "");
     host.say(&["user", "passwd", "anna", "--password-file", "-"], PASSWORD);
-    let (code, words) = host.fail(&["user", "disable", "admin"], "");
-    assert!(code == 1 && words.contains("last ADMIN"), "{words}");
-    let (code, words) = host.fail(&["user", "passwd", "bert", "--password-file", "-"], PASSWORD);
-    assert!(code == 2 && words.contains("no such user `bert`"), "{words}");
-    let (code, words) = host.fail(&["user", "add", "b", "--password-file", "-"], "short");
-    assert!(code == 2 && words.contains("8 to 1024 characters") && !words.contains("short"), "{words}");
-    let (code, words) = host.fail(&["user", "add", "b", "--role", "boss"], "");
-    assert!(code == 2 && words.contains("POWER-USER"), "{words}");
+    let (code, text) = host.fail(&["user", "disable", "admin"], "");
+    assert!(code == 1 && text.contains("last ADMIN"), "{text}");
+    let (code, text) = host.fail(&["user", "passwd", "bert", "--password-file", "-"], PASSWORD);
+    assert!(code == 2 && text.contains("no such user `bert`"), "{text}");
+    let (code, text) = host.fail(&["user", "add", "b", "--password-file", "-"], "short");
+    assert!(code == 2 && text.contains("8 to 1024 characters") && !text.contains("short"), "{text}");
+    let (code, text) = host.fail(&["user", "add", "b", "--role", "boss"], "");
+    assert!(code == 2 && text.contains("POWER-USER"), "{text}");
 }
 
 #[tokio::test]
@@ -83,8 +83,8 @@ async fn accounts_are_added_and_have_users_of_their_own() {
     assert_eq!(customers, json!([{"id": 1, "name": "default"}, {"id": number, "name": "Shop"}]));
     assert!(!host.say(&["user", "list"], "").contains("anna"));
     assert!(host.say(&["user", "list", "--customer", &id], "").contains("anna"));
-    let (code, words) = host.fail(&["user", "list", "--customer", "77"], "");
-    assert!(code == 2 && words.contains("no such account `77`\nhint: `vigie customer list`"), "{words}");
+    let (code, text) = host.fail(&["user", "list", "--customer", "77"], "");
+    assert!(code == 2 && text.contains("no such account `77`\nhint: `vigie customer list`"), "{text}");
     assert_eq!(host.fail(&["customer", "add", "shop"], "").0, 1);
 }
 
@@ -94,10 +94,10 @@ async fn keys_are_listed_rotated_and_pruned() {
     assert!(host.say(&["key", "rotate"], "").contains("key 2 seals from now on"));
     let listed = host.say(&["key", "list"], "");
     assert!(listed.contains('1') && listed.contains("seals"), "{listed}");
-    let (code, words) = host.fail(&["key", "prune", "2"], "");
-    assert!(code == 2 && words.contains("key 2 is the one that seals"), "{words}");
-    let (code, words) = host.fail(&["key", "prune", "9"], "");
-    assert!(code == 2 && words.contains("no key 9"), "{words}");
+    let (code, text) = host.fail(&["key", "prune", "2"], "");
+    assert!(code == 2 && text.contains("key 2 is the one that seals"), "{text}");
+    let (code, text) = host.fail(&["key", "prune", "9"], "");
+    assert!(code == 2 && text.contains("no key 9"), "{text}");
     assert_eq!(host.say(&["key", "prune"], ""), "removed: 1\n");
     assert_eq!(host.say(&["key", "prune"], ""), "no key can be removed\n");
 }
@@ -106,10 +106,10 @@ async fn keys_are_listed_rotated_and_pruned() {
 async fn a_folder_that_is_in_use_by_nobody_who_can_be_asked_is_refused() {
     let house = House::new().await;
     let host = Host { house: house.folder };
-    let (code, words) = host.fail(&["user", "list"], "");
-    assert!(code == 1 && words.contains("hint: "), "{words}");
-    let (code, words) = host.fail(&["key", "prune"], "");
-    assert!(code == 2 && words.contains("stop the server"), "{words}");
+    let (code, text) = host.fail(&["user", "list"], "");
+    assert!(code == 1 && text.contains("hint: "), "{text}");
+    let (code, text) = host.fail(&["key", "prune"], "");
+    assert!(code == 2 && text.contains("stop the server"), "{text}");
     drop(house.store);
 }
 
@@ -128,7 +128,7 @@ impl Server {
         let mut log = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
         let address = log.find_map(|line| {
             let line: Value = serde_json::from_str(&line).unwrap_or_default();
-            line["message"].as_str().filter(|said| said.starts_with("serving at "))?;
+            line["message"].as_str().filter(|reply| reply.starts_with("serving at "))?;
             Some(line["address"].as_str()?.to_owned())
         });
         // Read on, so that the log never blocks the process.
@@ -158,16 +158,16 @@ async fn the_same_commands_go_through_the_server_that_works_on_the_folder() {
     }
     assert!(host.say(&["user", "list", "--customer", &shop], "").contains("bert"));
     assert!(!host.say(&["user", "list"], "").contains("bert"));
-    let (code, words) = host.fail(&["user", "list", "--customer", "77"], "");
-    assert!(code == 2 && words.contains("no such account `77`"), "{words}");
+    let (code, text) = host.fail(&["user", "list", "--customer", "77"], "");
+    assert!(code == 2 && text.contains("no such account `77`"), "{text}");
     host.say(&["user", "disable", "BERT"], "");
     assert!(host.say(&["user", "list", "--customer", &shop], "").contains("disabled"));
-    let (code, words) = host.fail(&["user", "disable", "carl"], "");
-    assert!(code == 1 && words.contains("last ADMIN"), "{words}");
+    let (code, text) = host.fail(&["user", "disable", "carl"], "");
+    assert!(code == 1 && text.contains("last ADMIN"), "{text}");
     host.say(&["user", "passwd", "anna", "--password-file", "-"], PASSWORD);
     assert!(host.say(&["key", "rotate"], "").contains("key 3 was added"));
-    let (code, words) = host.fail(&["key", "prune"], "");
-    assert!(code == 2 && words.contains("stop the server"), "{words}");
+    let (code, text) = host.fail(&["key", "prune"], "");
+    assert!(code == 2 && text.contains("stop the server"), "{text}");
     // Commands of a client, which know of no folder.
     let client = |args: &[&str], input: &str| {
         let mut command = vigie(args);
@@ -179,12 +179,12 @@ async fn the_same_commands_go_through_the_server_that_works_on_the_folder() {
     };
     let login = ["login", "--user", "anna", "--password-file", "-"];
     let refused = client(&login, NEW);
-    let words = String::from_utf8(refused.stderr).unwrap();
-    assert!(!refused.status.success() && words.contains("the login or the password is wrong"), "{words}");
+    let text = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.status.success() && text.contains("the login or the password is wrong"), "{text}");
     assert!(client(&login, PASSWORD).status.success());
     let foreign = client(&["user", "list", "--customer", &shop], "");
-    let words = String::from_utf8(foreign.stderr).unwrap();
-    assert!(words.contains("the token is one of account `1`, not of"), "{words}");
+    let text = String::from_utf8(foreign.stderr).unwrap();
+    assert!(text.contains("the token is one of account `1`, not of"), "{text}");
     assert!(client(&["user", "list", "--customer", "1"], "").status.success());
     let listed = client(&["user", "list"], "");
     assert!(
@@ -210,6 +210,6 @@ async fn a_password_is_never_an_argument_and_needs_a_terminal_or_a_file() {
     let mut command = std::process::Command::new("setsid");
     command.args(["-w", env!("CARGO_BIN_EXE_vigie"), "user", "passwd", "admin", "--data", &data]);
     let output = command.stdin(Stdio::null()).output().unwrap();
-    let words = String::from_utf8(output.stderr).unwrap();
-    assert!(words.contains("there is no terminal") && words.contains("--password-file"), "{words}");
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("there is no terminal") && text.contains("--password-file"), "{text}");
 }

@@ -88,7 +88,7 @@ pub fn key_file(folder: &Path) -> PathBuf {
 }
 
 /// A website monitor with this password, its secrets sealed with `ring`.
-pub fn sealed_monitor(ring: &Keyring, password: &str) -> ConfigChange {
+pub fn sealed_monitor(keyring: &Keyring, password: &str) -> ConfigChange {
     let values = json!({
         "name": "shop", "url": "http://127.0.0.1/", "interval": 5, "realm_userid": "anna", "realm_password": password,
     });
@@ -102,14 +102,14 @@ pub fn sealed_monitor(ring: &Keyring, password: &str) -> ConfigChange {
         modified_at: Timestamp::from_seconds(START),
         authorship: vigie::schema::MonitorMetadata::default(),
         document: Arc::new(document),
-        sealed: Some(ring.seal(&seal_context("monitor", ONE), secrets.as_bytes())),
+        sealed: Some(keyring.seal(&seal_context("monitor", ONE), secrets.as_bytes())),
     })
 }
 
 /// The opened secrets of every monitor; panics when one does not open.
-pub async fn opened(store: &SqliteStore, ring: &Keyring) -> Vec<String> {
+pub async fn opened(store: &SqliteStore, keyring: &Keyring) -> Vec<String> {
     let kept = store.stored_monitors().await.unwrap();
-    let open = |sealed: Vec<u8>| ring.open(&seal_context("monitor", ONE), &sealed).unwrap().to_vec();
+    let open = |sealed: Vec<u8>| keyring.open(&seal_context("monitor", ONE), &sealed).unwrap().to_vec();
     kept.into_iter().filter_map(|kept| kept.sealed).map(|s| String::from_utf8(open(s)).unwrap()).collect()
 }
 

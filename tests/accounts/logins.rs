@@ -11,8 +11,8 @@ use crate::accounts::kit::{House, PASSWORD, host, ip};
 async fn a_wrong_password_and_an_unknown_login_are_refused_alike_and_both_are_told() {
     let house = House::new().await;
     for login in ["admin", "nobody", "", "a\nb"] {
-        let refused = house.accounts.log_in(login, "wrong", ip(1)).await;
-        assert_eq!(refused.unwrap_err(), ServiceError::InvalidCredentials, "{login:?}");
+        let token = house.accounts.log_in(login, "wrong", ip(1)).await;
+        assert_eq!(token.unwrap_err(), ServiceError::InvalidCredentials, "{login:?}");
     }
     assert_eq!(
         house.accounts.open_session("admin", "", ip(1)).await.unwrap_err(),
@@ -42,14 +42,14 @@ async fn an_unknown_login_takes_as_long_as_a_known_one() {
     let house = House::new().await;
     let mut took = [Duration::MAX; 2];
     for round in 1..=6 {
-        for (login, least) in ["admin", "nobody"].into_iter().zip(&mut took) {
-            let began = Instant::now();
+        for (login, min) in ["admin", "nobody"].into_iter().zip(&mut took) {
+            let started = Instant::now();
             let _ = house.accounts.log_in(login, "wrong password", ip(round)).await;
-            *least = (*least).min(began.elapsed());
+            *min = (*min).min(started.elapsed());
             house.clock.advance(Duration::from_hours(1));
         }
     }
-    let [known, unknown] = took.map(|least| least.as_secs_f64());
+    let [known, unknown] = took.map(|min| min.as_secs_f64());
     assert!(unknown > known * 0.5 && unknown < known * 2.0, "known {known} s, unknown {unknown} s");
 }
 
@@ -58,11 +58,11 @@ async fn guessing_is_slowed_down_and_the_owner_is_not_kept_out() {
     let house = House::new().await;
     house.accounts.log_in("admin", PASSWORD, ip(1)).await.unwrap();
     for guess in 0..5 {
-        let refused = house.accounts.log_in("admin", "guess", ip(10 + guess)).await;
-        assert_eq!(refused.unwrap_err(), ServiceError::InvalidCredentials);
+        let token = house.accounts.log_in("admin", "guess", ip(10 + guess)).await;
+        assert_eq!(token.unwrap_err(), ServiceError::InvalidCredentials);
     }
-    let refused = house.accounts.log_in("admin", PASSWORD, ip(20)).await;
-    assert_eq!(refused.unwrap_err(), ServiceError::RateLimited(1), "the right password makes no difference");
+    let token = house.accounts.log_in("admin", PASSWORD, ip(20)).await;
+    assert_eq!(token.unwrap_err(), ServiceError::RateLimited(1), "the right password makes no difference");
     assert!(house.accounts.log_in("admin", PASSWORD, ip(1)).await.is_ok(), "the owner is kept out");
     house.clock.advance(Duration::from_secs(1));
     assert!(house.accounts.log_in("admin", PASSWORD, ip(20)).await.is_ok());
@@ -113,7 +113,7 @@ async fn a_flood_of_failed_logins_does_not_fill_the_audit_trail() {
         let address = std::net::IpAddr::from([198, 51, 100, u8::try_from(guess).unwrap()]);
         let _ = house.accounts.log_in(&format!("login{guess}"), &"x".repeat(2000), address).await;
     }
-    let failed = house.told().await.iter().filter(|told| told.ends_with("login_failed")).count();
+    let failed = house.told().await.iter().filter(|text| text.ends_with("login_failed")).count();
     assert_eq!(failed, 200);
     house.clock.advance(Duration::from_hours(1));
     let _ = house.accounts.log_in("admin", "wrong", ip(1)).await;

@@ -14,40 +14,38 @@ use crate::accounts::kit::{House, key_file, open, opened, sealed_monitor, vigie}
 
 /// `count` monitors, sealed with the keys of the folder.
 async fn fill(house: &House, count: usize) -> Keyring {
-    let ring = open_keyring(&*house.store, KeyFile::new(key_file(house.folder.path()))).await.unwrap();
-    let writes = (0..count).map(|number| sealed_monitor(&ring, &format!("hunter{number}"))).collect();
+    let keyring = open_keyring(&*house.store, KeyFile::new(key_file(house.folder.path()))).await.unwrap();
+    let writes = (0..count).map(|number| sealed_monitor(&keyring, &format!("hunter{number}"))).collect();
     house.store.write_changes(writes, vec![]).await.unwrap();
-    ring
+    keyring
 }
 
 /// What a process that starts now can open.
 async fn openable(house: &House) -> usize {
-    let place = KeyFile::new(key_file(house.folder.path()));
-    let ring = open_keyring(&*house.store, place).await.unwrap();
-    opened(&house.store, &ring).await.len()
+    let key_file = KeyFile::new(key_file(house.folder.path()));
+    let keyring = open_keyring(&*house.store, key_file).await.unwrap();
+    opened(&house.store, &keyring).await.len()
 }
 
 #[tokio::test]
 async fn the_key_file_is_private_and_one_that_others_may_read_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("below/vigie.key");
-    let ring = Keyring::read_or_create(&file).unwrap();
+    let keyring = Keyring::read_or_create(&file).unwrap();
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-    let sealed = ring.seal("a", b"secret");
+    let sealed = keyring.seal("a", b"secret");
     assert_eq!(Keyring::read(&file).unwrap().open("a", &sealed).unwrap().as_slice(), b"secret");
     for mode in [0o640, 0o604, 0o644, 0o660] {
         std::fs::set_permissions(&file, PermissionsExt::from_mode(mode)).unwrap();
-        let Err(VaultError::KeyFile(words)) = Keyring::read_or_create(&file) else { panic!("{mode:o}") };
-        assert!(words.contains("hint: `chmod 600 ") && words.contains(&format!("{mode:o}")), "{words}");
+        let Err(VaultError::KeyFile(text)) = Keyring::read_or_create(&file) else { panic!("{mode:o}") };
+        assert!(text.contains("hint: `chmod 600 ") && text.contains(&format!("{mode:o}")), "{text}");
     }
     // systemd's credentials are readable for the service by an access list, which shows as group rights.
     std::fs::set_permissions(&file, PermissionsExt::from_mode(0o440)).unwrap();
     let credential = Keyring::read_from(KeyFile { path: file.clone(), is_credential: true }).unwrap();
     assert_eq!(credential.open("a", &sealed).unwrap().as_slice(), b"secret");
     let before = std::fs::read(&file).unwrap();
-    assert!(
-        matches!(credential.rotate(), Err(VaultError::KeyFile(words)) if words.contains("LoadCredential"))
-    );
+    assert!(matches!(credential.rotate(), Err(VaultError::KeyFile(text)) if text.contains("LoadCredential")));
     assert_eq!(std::fs::read(&file).unwrap(), before);
     let gone = KeyFile { path: folder.path().join("gone"), is_credential: true };
     assert!(Keyring::read_or_create_from(gone).is_err(), "a credential was made");
@@ -57,14 +55,14 @@ async fn the_key_file_is_private_and_one_that_others_may_read_is_refused() {
 async fn a_running_ring_takes_up_a_new_key_and_keeps_the_old_ones_when_the_file_is_broken() {
     let folder = tempfile::tempdir().unwrap();
     let file = key_file(folder.path());
-    let ring = Keyring::read_or_create(&file).unwrap();
-    assert_eq!(ring.reload(), Ok(false));
+    let keyring = Keyring::read_or_create(&file).unwrap();
+    assert_eq!(keyring.reload(), Ok(false));
     Keyring::read(&file).unwrap().rotate().unwrap();
-    assert_eq!((ring.newest_id(), ring.reload(), ring.newest_id()), (1, Ok(true), 2));
-    let sealed = ring.seal("a", b"secret");
+    assert_eq!((keyring.newest_id(), keyring.reload(), keyring.newest_id()), (1, Ok(true), 2));
+    let sealed = keyring.seal("a", b"secret");
     std::fs::write(&file, "1 rubbish").unwrap();
-    assert!(ring.reload().is_err());
-    assert_eq!(ring.open("a", &sealed).unwrap().as_slice(), b"secret");
+    assert!(keyring.reload().is_err());
+    assert_eq!(keyring.open("a", &sealed).unwrap().as_slice(), b"secret");
 }
 
 #[tokio::test]
@@ -74,16 +72,16 @@ async fn without_its_key_file_a_store_with_secrets_is_refused_and_one_without_ge
     fill(&house, 0).await;
     std::fs::remove_file(&file).unwrap();
     fill(&house, 3).await;
-    let (kept, place) = (std::fs::read(&file).unwrap(), KeyFile::new(&file));
+    let (kept, key_file) = (std::fs::read(&file).unwrap(), KeyFile::new(&file));
     std::fs::remove_file(&file).unwrap();
-    let error = open_keyring(&*house.store, place.clone()).await.unwrap_err();
+    let error = open_keyring(&*house.store, key_file.clone()).await.unwrap_err();
     assert!(matches!(error, SealingError::MissingKeyFile { secrets: 3, .. }), "{error}");
     assert!(error.to_string().contains("hint: ") && !file.exists(), "{error}");
     // Keys of another installation.
     Keyring::read_or_create(&file).unwrap().rotate().unwrap();
     let other = Keyring::read(&file).unwrap();
     other.remove(&[1]).unwrap();
-    let error = open_keyring(&*house.store, place.clone()).await.unwrap_err();
+    let error = open_keyring(&*house.store, key_file.clone()).await.unwrap_err();
     assert_eq!(error, SealingError::Vault(VaultError::UnknownKey(1)));
     std::fs::write(&file, kept).unwrap();
     assert_eq!(openable(&house).await, 3);
@@ -92,18 +90,18 @@ async fn without_its_key_file_a_store_with_secrets_is_refused_and_one_without_ge
 #[tokio::test]
 async fn a_rotation_that_ends_between_two_steps_leaves_everything_openable() {
     let house = House::new().await;
-    let ring = fill(&house, 20).await;
+    let keyring = fill(&house, 20).await;
     let file = key_file(house.folder.path());
     // Killed while the new file was written: it lies beside the old one.
     std::fs::write(file.with_extension("key.new"), "# The keys\n2 hal").unwrap();
     assert_eq!(openable(&house).await, 20);
     // Killed after the file was replaced, before anything was sealed anew.
-    assert_eq!(ring.rotate(), Ok(2));
+    assert_eq!(keyring.rotate(), Ok(2));
     assert_eq!(openable(&house).await, 20);
     assert_eq!(count_sealed(&*house.store).await.unwrap().by_key, [(1, 20)].into());
     // Killed in the middle of sealing anew.
-    let (left, ring) = (AtomicUsize::new(7), Arc::new(ring));
-    let seal = Arc::clone(&ring);
+    let (left, keyring) = (AtomicUsize::new(7), Arc::new(keyring));
+    let seal = Arc::clone(&keyring);
     let some = move |context: &str, sealed: &[u8]| {
         let go = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
         go.ok().and_then(|_| seal.reseal(context, sealed))
@@ -111,9 +109,9 @@ async fn a_rotation_that_ends_between_two_steps_leaves_everything_openable() {
     assert_eq!(house.store.reseal(Arc::new(some)).await, Ok(7));
     assert_eq!(count_sealed(&*house.store).await.unwrap().by_key, [(1, 13), (2, 7)].into());
     assert_eq!(openable(&house).await, 20);
-    assert_eq!(reseal_all(&*house.store, &ring).await, Ok(13));
-    assert_eq!(reseal_all(&*house.store, &ring).await, Ok(0));
-    ring.remove(&[1]).unwrap();
+    assert_eq!(reseal_all(&*house.store, &keyring).await, Ok(13));
+    assert_eq!(reseal_all(&*house.store, &keyring).await, Ok(0));
+    keyring.remove(&[1]).unwrap();
     assert_eq!(openable(&house).await, 20);
 }
 
@@ -134,16 +132,16 @@ async fn killed_at_any_moment_vigie_key_rotate_leaves_everything_openable() {
         let _ = child.kill();
         child.wait().unwrap();
         let store = open(folder.path());
-        let ring = open_keyring(&store, KeyFile::new(key_file(folder.path()))).await.unwrap();
-        assert_eq!(opened(&store, &ring).await.len(), 1_000);
-        newest.push(ring.newest_id());
+        let keyring = open_keyring(&store, KeyFile::new(key_file(folder.path()))).await.unwrap();
+        assert_eq!(opened(&store, &keyring).await.len(), 1_000);
+        newest.push(keyring.newest_id());
         store.close().await;
     }
     assert!(newest.windows(2).all(|two| two[0] <= two[1]), "{newest:?}");
     let done = vigie(&["key", "rotate", "--data", &data]).output().unwrap();
     assert!(done.status.success(), "{done:?}");
     assert!(vigie(&["key", "prune", "--data", &data]).output().unwrap().status.success());
-    let ring = Keyring::read(&key_file(folder.path())).unwrap();
-    assert_eq!(ring.ids().len(), 1);
-    assert_eq!(opened(&open(folder.path()), &ring).await.len(), 1_000);
+    let keyring = Keyring::read(&key_file(folder.path())).unwrap();
+    assert_eq!(keyring.ids().len(), 1);
+    assert_eq!(opened(&open(folder.path()), &keyring).await.len(), 1_000);
 }

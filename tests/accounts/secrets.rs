@@ -26,8 +26,8 @@ async fn no_file_of_the_store_holds_a_plain_secret() {
     const WRONG: &str = "wrong-guess-9921";
     const LATER: &str = "later password 5588";
     let house = House::new().await;
-    let ring = open_keyring(&*house.store, KeyFile::new(key_file(house.folder.path()))).await.unwrap();
-    let monitor = sealed_monitor(&ring, REALM);
+    let keyring = open_keyring(&*house.store, KeyFile::new(key_file(house.folder.path()))).await.unwrap();
+    let monitor = sealed_monitor(&keyring, REALM);
     let ConfigChange::CreateMonitor(new) = &monitor else { unreachable!() };
     let sealed = new.sealed.clone().unwrap();
     house.store.write_changes(vec![monitor], vec![]).await.unwrap();
@@ -57,16 +57,16 @@ async fn no_file_of_the_store_holds_a_plain_secret() {
         assert!(holds(&bytes, b"login_failed") && holds(&bytes, &sealed));
     }
     let store = open(house.folder.path());
-    let ring = Keyring::read(&key_file(house.folder.path())).unwrap();
-    assert!(opened(&store, &ring).await[0].contains(REALM));
+    let keyring = Keyring::read(&key_file(house.folder.path())).unwrap();
+    assert!(opened(&store, &keyring).await[0].contains(REALM));
 }
 
 #[tokio::test]
 async fn nothing_that_is_shown_for_debugging_shows_a_secret() {
     let house = House::new().await;
-    let ring = open_keyring(&*house.store, KeyFile::new(key_file(house.folder.path()))).await.unwrap();
+    let keyring = open_keyring(&*house.store, KeyFile::new(key_file(house.folder.path()))).await.unwrap();
     let issued = house.accounts.log_in("admin", PASSWORD, ip(1)).await.unwrap();
-    let shown = format!("{issued:?} {ring:?} {:?}", house.record("admin").await);
-    assert!(!shown.contains(&issued.token) && !shown.contains("argon2"), "{shown}");
-    assert!(shown.contains("Issued { expires_in: 3600, .. } Keyring { ids: [1], .. }"), "{shown}");
+    let text = format!("{issued:?} {keyring:?} {:?}", house.record("admin").await);
+    assert!(!text.contains(&issued.token) && !text.contains("argon2"), "{text}");
+    assert!(text.contains("Issued { expires_in: 3600, .. } Keyring { ids: [1], .. }"), "{text}");
 }

@@ -67,7 +67,7 @@ async fn a_session_ends_fifteen_minutes_after_its_last_use() {
     // Uses that are not written at once count as well.
     for seconds in [1, 50, 899, 30, 899, 59, 899] {
         house.clock.advance(Duration::from_secs(seconds));
-        let caller = used().await.unwrap_or_else(|refusal| panic!("after {seconds} s: {refusal:?}"));
+        let caller = used().await.unwrap_or_else(|error| panic!("after {seconds} s: {error:?}"));
         assert_eq!(caller.via, EntryPoint::Legacy);
     }
     house.clock.advance(Duration::from_secs(30));

@@ -29,7 +29,7 @@ async fn a_login_is_unique_over_all_accounts_whatever_its_letters() {
     let house = House::new().await;
     let shop = house.accounts.add_customer(&host(), "Shop").await.unwrap();
     let again = house.accounts.add_user(&host(), shop, "ADMIN", Role::Admin, PASSWORD).await;
-    assert!(matches!(again, Err(ServiceError::Conflict(words)) if words.contains("`ADMIN`")));
+    assert!(matches!(again, Err(ServiceError::Conflict(text)) if text.contains("`ADMIN`")));
     let user = house.accounts.add_user(&host(), shop, "Anna", Role::Admin, PASSWORD).await.unwrap();
     assert!(user.0 > 100_000);
     let token = house.accounts.log_in("aNNa", PASSWORD, ip(1)).await.unwrap().token;
@@ -72,8 +72,8 @@ async fn accounts_have_names_of_their_own() {
 async fn every_fault_of_a_new_user_is_told_at_once() {
     let house = House::new().await;
     let made = house.accounts.add_user(&host(), ONE, "a b", Role::Admin, "short").await;
-    let Err(ServiceError::Invalid(faults)) = made else { panic!("{made:?}") };
-    assert_eq!(faults.iter().map(|fault| fault.path.as_str()).collect::<Vec<_>>(), ["login", "password"]);
+    let Err(ServiceError::Invalid(errors)) = made else { panic!("{made:?}") };
+    assert_eq!(errors.iter().map(|error| error.path.as_str()).collect::<Vec<_>>(), ["login", "password"]);
 }
 
 #[tokio::test]
@@ -155,9 +155,7 @@ async fn the_last_admin_who_can_log_in_stays() {
         authorize_user_change(&*house.store, &host(), Some(&admin), after.as_ref()).await.map(drop)
     };
     for after in &ways {
-        assert!(
-            matches!(permit(after).await, Err(ServiceError::Conflict(words)) if words.contains("`admin`"))
-        );
+        assert!(matches!(permit(after).await, Err(ServiceError::Conflict(text)) if text.contains("`admin`")));
     }
     let refused = house.accounts.set_enabled(&host(), "admin", false).await;
     assert!(matches!(refused, Err(ServiceError::Conflict(_))));

@@ -20,14 +20,14 @@ async fn ten_thousand_monitors_that_fail_in_the_same_minute_are_each_told_once()
     let failed = |number: i64, outcome: Outcome| -> Vec<CheckResult> {
         (1..=MANY).map(|id| result(MonitorId(id.into()), 1, run(number), outcome)).collect()
     };
-    let began = Instant::now();
+    let started = Instant::now();
     // The first run of each is past then, and none is given up: all of it is there before time passes again.
     world.reach(run(1));
     for result in failed(0, Outcome::Error) {
         world.ingestor.submit(result).await;
     }
     until("all are told", async || world.count().await == u64::try_from(MANY).unwrap()).await;
-    println!("{MANY} failures were verified and told within {:?}", began.elapsed());
+    println!("{MANY} failures were verified and told within {:?}", started.elapsed());
     world.reach(run(2));
     for result in failed(1, Outcome::Ok) {
         world.ingestor.submit(result).await;

@@ -44,11 +44,11 @@ async fn a_page_that_changed_is_told_also_when_it_did_so_over_a_restart() {
         .filter(|message| message.message.content.kind == NotificationKind::WebChange)
         .collect();
     assert_eq!(changes.len(), 1, "{:?}", world.told().await);
-    let notice = &changes[0].message.content;
-    assert_eq!((&notice.extra["bytes_before"], &notice.extra["bytes_now"]), (&json!(500), &json!(777)));
-    assert_eq!(notice.at, slot(shop, run(3)));
-    assert_eq!(notice.target, "https://shop.example.test/", "without a login");
-    assert_eq!(notice.http_status, Some(200));
+    let content = &changes[0].message.content;
+    assert_eq!((&content.extra["bytes_before"], &content.extra["bytes_now"]), (&json!(500), &json!(777)));
+    assert_eq!(content.at, slot(shop, run(3)));
+    assert_eq!(content.target, "https://shop.example.test/", "without a login");
+    assert_eq!(content.http_status, Some(200));
 }
 
 #[tokio::test]
@@ -80,9 +80,9 @@ async fn a_certificate_that_ends_soon_is_told_once_a_day() {
         world.told().await,
         ["certificate_expiration of run 1, error 0", "certificate_expiration of run 1441, error 0"]
     );
-    let notice = world.messages().await.remove(0).message.content;
-    assert_eq!(notice.extra["certificate_days_left"], json!(9));
-    assert_eq!(notice.certificate["subject"], json!("CN=shop.example.test"));
+    let content = world.messages().await.remove(0).message.content;
+    assert_eq!(content.extra["certificate_days_left"], json!(9));
+    assert_eq!(content.certificate["subject"], json!("CN=shop.example.test"));
 }
 
 #[tokio::test]
@@ -177,10 +177,10 @@ async fn an_alert_names_the_trace_and_the_content_views_that_failed() {
     world.hear(1, vec![failed(1)]).await;
     world.hear(2, vec![failed(2)]).await;
     let messages = world.messages().await;
-    let notice = &messages[0].message.content;
-    assert_eq!(notice.kind, NotificationKind::SiteError);
-    assert_eq!(notice.extra["trace_id"], "0123456789abcdef0123456789abcdef");
+    let content = &messages[0].message.content;
+    assert_eq!(content.kind, NotificationKind::SiteError);
+    assert_eq!(content.extra["trace_id"], "0123456789abcdef0123456789abcdef");
     let views: Vec<_> =
-        notice.extra["content_views"].as_array().unwrap().iter().map(|view| &view["name"]).collect();
+        content.extra["content_views"].as_array().unwrap().iter().map(|view| &view["name"]).collect();
     assert_eq!(views, ["View 2"]);
 }

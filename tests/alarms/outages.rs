@@ -32,16 +32,16 @@ async fn an_error_and_its_end_are_told_in_the_transaction_of_their_results() {
     let messages = world.messages().await;
     let (first, episode) = (&messages[0].message, episodes[0].id);
     assert_eq!(first.key, format!("site_error-{episode}-{}-{anna}", slot(shop, run(2)).as_micros()));
-    let notice = &first.content;
+    let content = &first.content;
     assert_eq!(
-        (notice.status, notice.status_text.as_str()),
+        (content.status, content.status_text.as_str()),
         (Status::CONNECT_FAILED, "TCP connection failed")
     );
-    assert_eq!((notice.target.as_str(), notice.location.as_str()), ("shop.example.test:443", "place 1"));
-    assert_eq!((notice.alert_note.as_str(), notice.reasons[0].as_str()), ("call the shop", "it refused"));
-    assert_eq!(notice.phases, [("connect".to_owned(), 700)]);
-    assert_eq!(notice.locations[0].status, Some(Status::CONNECT_FAILED));
-    assert_eq!(notice.check_id, Some(result(shop, 1, run(2), Outcome::Error).check_id));
+    assert_eq!((content.target.as_str(), content.location.as_str()), ("shop.example.test:443", "place 1"));
+    assert_eq!((content.alert_note.as_str(), content.reasons[0].as_str()), ("call the shop", "it refused"));
+    assert_eq!(content.phases, [("connect".to_owned(), 700)]);
+    assert_eq!(content.locations[0].status, Some(Status::CONNECT_FAILED));
+    assert_eq!(content.check_id, Some(result(shop, 1, run(2), Outcome::Error).check_id));
     let clear = &messages[2].message.content;
     assert_eq!(
         (clear.kind, clear.status, clear.since),
@@ -131,7 +131,7 @@ async fn recipients_and_blackouts_count_as_they_are_at_the_time() {
     let blackout = json!({"type": "Alert", "persistent": false, "from_date": "2026-03-01 00:04:00",
         "thru_date": "2026-03-01 00:05:00"});
     world.record(RecordKind::Blackout, Some(shop.0), blackout).await;
-    world.directory.invalidate();
+    world.accounts.invalidate();
     world.at_home(shop, 4, Outcome::Error).await;
     world.at_home(shop, 5, Outcome::Error).await;
     assert_eq!(world.told().await, ["site_error of run 3, error 3", "site_error of run 5, error 5"]);

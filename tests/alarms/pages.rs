@@ -94,8 +94,8 @@ async fn a_change_of_the_objects_is_an_error_once_and_asks_nobody_else() {
         ]
     );
     assert_eq!(*world.places.asked.lock().unwrap(), []);
-    let notice = world.messages().await.remove(0).message.content;
-    assert!(format!("{notice:?}").contains("1 missing: `http://shop.test/b`"), "{notice:?}");
+    let content = world.messages().await.remove(0).message.content;
+    assert!(format!("{content:?}").contains("1 missing: `http://shop.test/b`"), "{content:?}");
 }
 
 #[tokio::test]
@@ -107,8 +107,8 @@ async fn without_notify_on_fullpage_errors_it_is_a_warning_that_is_told_as_a_cha
     world.hear(2, vec![page(shop, 2, &[("a", 10)])]).await;
     assert_eq!(kept(&world).await, ["ok 0", "warning 7122 7122"]);
     assert_eq!(world.told().await, ["web_change of run 2, error 0"]);
-    let notice = world.messages().await.remove(0).message.content;
-    assert!(format!("{notice:?}").contains("1 missing: `http://shop.test/b`"), "{notice:?}");
+    let content = world.messages().await.remove(0).message.content;
+    assert!(format!("{content:?}").contains("1 missing: `http://shop.test/b`"), "{content:?}");
 }
 
 #[tokio::test]

@@ -37,12 +37,12 @@ async fn a_confirmed_failure_is_told_with_who_confirmed_it() {
     let ran = [(1, Outcome::Error), (2, Outcome::Ok)];
     world.hear(1, ran.map(|(place, outcome)| result(shop, place, run(1), outcome)).to_vec()).await;
     world.wait_for(1).await;
-    let notice = world.messages().await.remove(0).message.content;
-    let verification = notice.verification.unwrap();
+    let content = world.messages().await.remove(0).message.content;
+    let verification = content.verification.unwrap();
     assert_eq!(verification.status, Status::VERIFIED_CONFIRMED);
     assert_eq!(verification.location_id, Some(LocationId(3)), "of another region rather than of the pool");
-    assert_eq!(notice.reasons, ["it refused"], "the result was read again");
-    assert_eq!(notice.locations.len(), 2);
+    assert_eq!(content.reasons, ["it refused"], "the result was read again");
+    assert_eq!(content.locations.len(), 2);
 }
 
 #[tokio::test]
@@ -111,8 +111,8 @@ async fn a_location_that_is_away_misses_its_runs_and_fails_none() {
     // Both have to fail; of one that is away nothing is heard, so that the one that is there decides.
     world.at_home(shop, 4, Outcome::Error).await;
     world.wait_for(1).await;
-    let notice = world.messages().await.remove(0).message.content;
-    let silent: Vec<_> = notice.locations.iter().filter(|report| report.status.is_none()).collect();
+    let content = world.messages().await.remove(0).message.content;
+    let silent: Vec<_> = content.locations.iter().filter(|report| report.status.is_none()).collect();
     assert_eq!((silent.len(), silent[0].name.as_str()), (1, "place 2"));
     world.places.away.lock().unwrap().clear();
     world.hear(5, vec![result(shop, 1, run(5), Outcome::Ok), result(shop, 2, run(5), Outcome::Ok)]).await;

@@ -158,7 +158,7 @@ pub struct World {
     pub store: Arc<SqliteStore>,
     pub places: Arc<Places>,
     pub clock: Arc<FakeClock>,
-    pub directory: Arc<AccountCache>,
+    pub accounts: Arc<AccountCache>,
     pub ingestor: Arc<Ingestor>,
     pub monitors: Vec<Monitor>,
     folder: TempDir,
@@ -171,8 +171,8 @@ impl World {
         let places = Arc::new(Places::default());
         *places.hosted.lock().unwrap() = vec![1, 2, 3];
         let clock = Arc::new(FakeClock::new(run(0)));
-        let (store, directory, ingestor) = open(&folder, &places, &clock).await;
-        Self { store, places, clock, directory, ingestor, monitors: Vec::new(), folder }
+        let (store, accounts, ingestor) = open(&folder, &places, &clock).await;
+        Self { store, places, clock, accounts, ingestor, monitors: Vec::new(), folder }
     }
 
     /// A new process over the same store; what waits is kept first.
@@ -181,9 +181,9 @@ impl World {
         let Self { store, places, clock, folder, monitors, .. } = self;
         store.close().await;
         places.asked.lock().unwrap().clear();
-        let (store, directory, ingestor) = open(&folder, &places, &clock).await;
+        let (store, accounts, ingestor) = open(&folder, &places, &clock).await;
         ingestor.update_monitors(monitors.clone(), Vec::new()).await;
-        Self { store, places, clock, directory, ingestor, monitors, folder }
+        Self { store, places, clock, accounts, ingestor, monitors, folder }
     }
 
     /// Somebody who hears of everything from the first error on.
@@ -192,7 +192,7 @@ impl World {
             "availability_alert": true, "notify_on_clear": true, "start_threshold": 1, "stop_threshold": 10});
         all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
         let id = self.record(RecordKind::Recipient, None, all).await;
-        self.directory.invalidate();
+        self.accounts.invalidate();
         id
     }
 
@@ -213,9 +213,9 @@ impl World {
     /// Makes a monitor that runs each minute at `locations`, with these fields, and watches it.
     pub async fn monitor(&mut self, locations: &[i64], fields: Value) -> MonitorId {
         let id = MonitorId(i64::try_from(self.monitors.len()).unwrap() + 1);
-        let made = monitor(id, locations, fields);
-        self.monitors.push(made.clone());
-        self.ingestor.update_monitors(vec![made], Vec::new()).await;
+        let monitor = monitor(id, locations, fields);
+        self.monitors.push(monitor.clone());
+        self.ingestor.update_monitors(vec![monitor], Vec::new()).await;
         id
     }
 
@@ -321,29 +321,29 @@ async fn open(
         certificate_days: 30,
         ..SharedFacts::default()
     };
-    let directory = Arc::new(AccountCache::new(store.clone(), common));
+    let accounts = Arc::new(AccountCache::new(store.clone(), common));
     let metrics = Arc::new(Metrics::new());
     let states = store.states().await.unwrap();
     let ingestor = Arc::new(Ingestor::start(store.clone(), metrics, states, IngestSettings::default()));
-    let parts = AlertEngineDependencies {
+    let dependencies = AlertEngineDependencies {
         alert_store: store.clone(),
         outbox: store.clone(),
         results: store.clone(),
         config_store: store.clone(),
-        directory: Arc::clone(&directory),
+        accounts: Arc::clone(&accounts),
         planner: places.clone(),
         clock: clock.clone(),
-        bell: Wakeup::default(),
+        wakeup: Wakeup::default(),
     };
-    ingestor.enable_alerting(parts, AlertEngineSettings::default()).await.unwrap();
-    (store, directory, ingestor)
+    ingestor.enable_alerting(dependencies, AlertEngineSettings::default()).await.unwrap();
+    (store, accounts, ingestor)
 }
 
 /// Waits until `holds`; fails after a while.
 pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
-    let began = Instant::now();
+    let started = Instant::now();
     while !holds().await {
-        assert!(began.elapsed() < Duration::from_mins(3), "it never came to it that {what}");
+        assert!(started.elapsed() < Duration::from_mins(3), "it never came to it that {what}");
         tokio::time::sleep(Duration::from_millis(3)).await;
     }
 }

@@ -8,14 +8,14 @@ use crate::alert::world::{MONITOR, World};
 
 fn listeners(world: &World, kind: NotificationKind) -> Vec<(i64, Option<i64>)> {
     let calendar = BlackoutCalendar::new(jiff::tz::TimeZone::UTC, world.windows.clone());
-    let terms = AlertContext {
+    let cx = AlertContext {
         policy: &world.policy,
         contacts: &world.contacts,
         calendar: &calendar,
         offline_locations: &[],
         now: world.run(1),
     };
-    recipients_for(&terms, kind, None).into_iter().map(|(id, group)| (id.0, group)).collect()
+    recipients_for(&cx, kind, None).into_iter().map(|(id, group)| (id.0, group)).collect()
 }
 
 #[test]

@@ -102,12 +102,12 @@ impl History {
             (person.notify_on_clear, person.start_threshold, person.stop_threshold) = (*clear, *start, *stop);
         }
         for (subject, from, thru) in &self.windows {
-            let rests = match subject {
+            let target = match subject {
                 0 => BlackoutTarget::Alert(MONITOR),
                 1 => BlackoutTarget::Monitor(MONITOR),
                 other => BlackoutTarget::Notifier(RecipientId(i64::try_from(*other).unwrap() - 1)),
             };
-            world.window(rests, *from, *thru);
+            world.window(target, *from, *thru);
         }
         world.begin();
         world
@@ -177,7 +177,7 @@ impl History {
 
 fn told(world: &World) -> impl Iterator<Item = (RecipientId, &NotificationDraft)> {
     world.effects.iter().filter_map(|effect| match effect {
-        Effect::Notify { recipient, news, .. } => Some((*recipient, news)),
+        Effect::Notify { recipient, draft, .. } => Some((*recipient, draft)),
         _ => None,
     })
 }
@@ -185,8 +185,8 @@ fn told(world: &World) -> impl Iterator<Item = (RecipientId, &NotificationDraft)
 /// How often each outage was told to each recipient.
 fn counted(world: &World, kind: NotificationKind) -> BTreeMap<(EpisodeId, RecipientId), u32> {
     let mut counts = BTreeMap::new();
-    for (recipient, news) in told(world).filter(|(_, news)| news.kind == kind) {
-        *counts.entry((news.episode.unwrap(), recipient)).or_default() += 1;
+    for (recipient, draft) in told(world).filter(|(_, draft)| draft.kind == kind) {
+        *counts.entry((draft.episode.unwrap(), recipient)).or_default() += 1;
     }
     counts
 }
@@ -195,13 +195,13 @@ proptest! {
     #[test]
     fn no_run_is_told_as_an_error_whose_verification_found_none(history in history(said())) {
         let world = history.play(false, false);
-        for (_, news) in told(&world).filter(|(_, news)| news.kind == NotificationKind::SiteError) {
+        for (_, draft) in told(&world).filter(|(_, draft)| draft.kind == NotificationKind::SiteError) {
             let denied = world.effects.iter().any(|effect| matches!(
                 effect,
                 Effect::RecordVerification { planned_at, answer, .. }
-                    if *planned_at == news.planned_at && answer.status.0 == 70
+                    if *planned_at == draft.planned_at && answer.status.0 == 70
             ));
-            prop_assert!(!denied, "{news:?}");
+            prop_assert!(!denied, "{draft:?}");
         }
     }
 
@@ -217,9 +217,9 @@ proptest! {
             prop_assert!(errors.contains_key(key), "a clear of what was not told: {:?}", &world.told);
         }
         // And after the error, never before.
-        for (at, (recipient, news)) in told(&world).enumerate() {
-            if news.kind == NotificationKind::SiteClear {
-                let before = told(&world).take(at).any(|(who, what)| who == recipient && what.episode == news.episode);
+        for (at, (recipient, draft)) in told(&world).enumerate() {
+            if draft.kind == NotificationKind::SiteClear {
+                let before = told(&world).take(at).any(|(who, what)| who == recipient && what.episode == draft.episode);
                 prop_assert!(before);
             }
         }
@@ -228,8 +228,8 @@ proptest! {
     #[test]
     fn a_fault_of_ours_never_alerts(history in history(ours())) {
         let world = history.play(true, false);
-        for (_, news) in told(&world) {
-            prop_assert_eq!(news.kind, NotificationKind::NoData);
+        for (_, draft) in told(&world) {
+            prop_assert_eq!(draft.kind, NotificationKind::NoData);
         }
         let harm = world.effects.iter().any(|effect| matches!(
             effect,
@@ -241,10 +241,10 @@ proptest! {
     #[test]
     fn every_error_tells_of_a_failure_of_the_target(history in history(said())) {
         let world = history.play(false, false);
-        for (_, news) in told(&world).filter(|(_, news)| news.kind == NotificationKind::SiteError) {
-            let cause = news.deciding_result.as_ref().unwrap();
-            prop_assert!(cause.outcome == Outcome::Error && ![21, 95].contains(&cause.status.0), "{news:?}");
-            prop_assert!(news.location_results.iter().all(|heard| heard.outcome != Outcome::Blackout));
+        for (_, draft) in told(&world).filter(|(_, draft)| draft.kind == NotificationKind::SiteError) {
+            let cause = draft.deciding_result.as_ref().unwrap();
+            prop_assert!(cause.outcome == Outcome::Error && ![21, 95].contains(&cause.status.0), "{draft:?}");
+            prop_assert!(draft.location_results.iter().all(|result| result.outcome != Outcome::Blackout));
         }
     }
 
@@ -255,8 +255,8 @@ proptest! {
             let stop = world.contacts.recipient(id).unwrap().stop_threshold;
             prop_assert!(stop == 0 || count <= stop);
         }
-        for (id, news) in told(&world).filter(|(_, news)| news.kind == NotificationKind::SiteError) {
-            prop_assert!(news.errcount >= world.contacts.recipient(id).unwrap().start_threshold);
+        for (id, draft) in told(&world).filter(|(_, draft)| draft.kind == NotificationKind::SiteError) {
+            prop_assert!(draft.errcount >= world.contacts.recipient(id).unwrap().start_threshold);
         }
     }
 
@@ -265,8 +265,8 @@ proptest! {
     fn nobody_is_told_the_same_twice(history in history(said())) {
         let world = history.play(true, false);
         let mut seen = std::collections::HashSet::new();
-        for (id, news) in told(&world) {
-            let key = (id, news.kind, news.episode, news.planned_at);
+        for (id, draft) in told(&world) {
+            let key = (id, draft.kind, draft.episode, draft.planned_at);
             prop_assert!(seen.insert(key), "{:?} {:?}", key, &world.told);
         }
     }

@@ -47,14 +47,14 @@ fn check(mode: LocationMode, quorum: Quorum, said: &[Outcome]) {
         outcome: *outcome,
         status: status(*outcome),
     };
-    let parts: Vec<LocationOutcome> = said.iter().enumerate().map(part).collect();
+    let outcomes: Vec<LocationOutcome> = said.iter().enumerate().map(part).collect();
     let rule = SettlePolicy { location_mode: mode, home: LocationId(1), quorum };
-    let asked = settle(&parts, &rule, None);
+    let settlement = settle(&outcomes, &rule, None);
     let verifies = matches!(mode, LocationMode::Primary | LocationMode::GlobalVerify);
     let alone = said.iter().filter(|said| **said == Outcome::Error).count() == 1;
     let expected = fails(mode, quorum, said);
-    let about = format!("{mode:?} {quorum:?} {said:?}: {asked:?}");
-    match asked {
+    let about = format!("{mode:?} {quorum:?} {said:?}: {settlement:?}");
+    match settlement {
         Settlement::NoData => assert_eq!(expected, None, "{about}"),
         Settlement::Passed { .. } => {
             assert!(expected == Some(false) && !said.contains(&Outcome::Error), "{about}");
@@ -75,8 +75,8 @@ fn check(mode: LocationMode, quorum: Quorum, said: &[Outcome]) {
     }
     // Whatever the second location says but that it saw nothing lets the error stand.
     for code in [71, 72, 73, 79] {
-        let answered = settle(&parts, &rule, Some(Status(code)));
-        let same = matches!(asked, Settlement::NeedsVerification { .. }) || answered == asked;
+        let answered = settle(&outcomes, &rule, Some(Status(code)));
+        let same = matches!(settlement, Settlement::NeedsVerification { .. }) || answered == settlement;
         assert!(
             same && !matches!(answered, Settlement::NeedsVerification { .. }),
             "{about}, then {code}: {answered:?}"
@@ -87,7 +87,7 @@ fn check(mode: LocationMode, quorum: Quorum, said: &[Outcome]) {
             "{about}, then {code}"
         );
     }
-    let denied = settle(&parts, &rule, Some(Status::VERIFIED_NO_ERROR));
+    let denied = settle(&outcomes, &rule, Some(Status::VERIFIED_NO_ERROR));
     assert!(
         !matches!(denied, Settlement::Failed { .. } | Settlement::NeedsVerification { .. }),
         "{about}, then 70: {denied:?}"
@@ -102,8 +102,8 @@ fn a_run_that_fell_into_a_blackout_anywhere_rests() {
             outcome,
             status: Status(1),
         };
-        let parts = [part(1, Outcome::Error), part(2, Outcome::Blackout), part(3, Outcome::Error)];
+        let outcomes = [part(1, Outcome::Error), part(2, Outcome::Blackout), part(3, Outcome::Error)];
         let rule = SettlePolicy { location_mode: mode, home: LocationId(1), quorum: Quorum::AtLeast(1) };
-        assert_eq!(settle(&parts, &rule, None), Settlement::Blackout, "{mode:?}");
+        assert_eq!(settle(&outcomes, &rule, None), Settlement::Blackout, "{mode:?}");
     }
 }

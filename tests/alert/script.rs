@@ -38,17 +38,17 @@ pub fn read(text: &str) -> Vec<History> {
     let mut histories: Vec<History> = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let indented = line.starts_with(' ');
-        let said = line.split('#').next().unwrap_or_default().trim();
+        let reply = line.split('#').next().unwrap_or_default().trim();
         if let Some(title) = line.strip_prefix("== ") {
             histories.push(History { title: title.to_owned(), given: Vec::new(), steps: Vec::new() });
-        } else if !said.is_empty() {
+        } else if !reply.is_empty() {
             let history = histories.last_mut().expect("a title first");
             if indented {
-                history.steps.last_mut().expect("a step first").expects.push(said.to_owned());
+                history.steps.last_mut().expect("a step first").expects.push(reply.to_owned());
             } else if history.given.is_empty() {
-                history.given = said.split(';').map(|part| part.trim().to_owned()).collect();
+                history.given = reply.split(';').map(|part| part.trim().to_owned()).collect();
             } else {
-                let step = Step { line: number + 1, does: said.to_owned(), expects: Vec::new() };
+                let step = Step { line: number + 1, does: reply.to_owned(), expects: Vec::new() };
                 history.steps.push(step);
             }
         }
@@ -177,9 +177,9 @@ impl Stage {
         self.world.contacts.groups.push(group);
     }
 
-    fn window(&mut self, rests: BlackoutTarget, runs: &str) {
+    fn window(&mut self, target: BlackoutTarget, runs: &str) {
         let (from, thru) = runs.split_once('-').unwrap();
-        self.world.window(rests, from.parse().unwrap(), thru.parse().unwrap());
+        self.world.window(target, from.parse().unwrap(), thru.parse().unwrap());
     }
 
     /// Takes one step.
@@ -212,13 +212,13 @@ impl Stage {
             // some what became of the last one.
             ["stood", "still", runs, says @ ..] => {
                 self.stand_still(runs.parse().unwrap());
-                for said in says {
-                    match said.split_once(':') {
-                        Some((at, said)) => {
-                            let (last, word) = (self.world.run(self.run), word(said).unwrap());
+                for reply in says {
+                    match reply.split_once(':') {
+                        Some((at, reply)) => {
+                            let (last, word) = (self.world.run(self.run), word(reply).unwrap());
                             self.world.hear(location_of(at), &word, last);
                         }
-                        None => self.miss(runs.parse().unwrap(), said),
+                        None => self.miss(runs.parse().unwrap(), reply),
                     }
                 }
                 self.world.pass(self.world.now);
@@ -289,21 +289,21 @@ impl Stage {
 
     /// `A:ok B:7/3 C:- D:7/v4`: good, status 7 in step 3, nothing heard, status 7 in content view 4.
     fn say(&mut self, says: &[&str], planned_at: Timestamp) {
-        for said in says {
-            let (at, said) = said.split_once(':').unwrap_or_else(|| panic!("`{said}` is no step"));
+        for reply in says {
+            let (at, reply) = reply.split_once(':').unwrap_or_else(|| panic!("`{reply}` is no step"));
             let at = location_of(at);
             let start = self.world.policy.run_plan.start_at(planned_at, at).unwrap_or(planned_at);
             self.world.pass(start + Duration::from_secs(1));
-            if let Some(word) = word(said) {
+            if let Some(word) = word(reply) {
                 self.world.hear(at, &word, planned_at);
             }
         }
     }
 }
 
-fn word(said: &str) -> Option<Word> {
+fn word(reply: &str) -> Option<Word> {
     let mut word = Word::default();
-    for (at, part) in said.split('/').enumerate() {
+    for (at, part) in reply.split('/').enumerate() {
         if at > 0 {
             match part.split_once('>') {
                 Some((before, now)) => word.page = Some((before.parse().unwrap(), now.parse().unwrap())),

@@ -139,14 +139,14 @@ impl World {
     /// Whether anything came of it.
     fn decide(&mut self, call: impl FnOnce(&mut AlertState, &AlertContext<'_>) -> Vec<Effect>) -> bool {
         let calendar = BlackoutCalendar::new(jiff::tz::TimeZone::UTC, self.windows.clone());
-        let terms = AlertContext {
+        let cx = AlertContext {
             policy: &self.policy,
             contacts: &self.contacts,
             calendar: &calendar,
             offline_locations: &self.away,
             now: self.now,
         };
-        let effects = call(&mut self.watch, &terms);
+        let effects = call(&mut self.watch, &cx);
         let any = !effects.is_empty();
         for effect in effects {
             self.show(&effect);
@@ -200,12 +200,12 @@ impl World {
 
     /// `location` says `word` of the run planned at `planned_at`.
     pub fn hear(&mut self, location: LocationId, word: &Word, planned_at: Timestamp) {
-        let heard = heard(location, word, planned_at, self.policy.run_plan.slots.interval());
-        if self.last.get(&location).is_none_or(|last| last.last_planned_at < heard.last_planned_at) {
-            let kept = LocationResult { page: None, certificate: None, ..heard.clone() };
+        let result = heard(location, word, planned_at, self.policy.run_plan.slots.interval());
+        if self.last.get(&location).is_none_or(|last| last.last_planned_at < result.last_planned_at) {
+            let kept = LocationResult { page: None, certificate: None, ..result.clone() };
             self.last.insert(location, kept);
         }
-        self.ask(|watch, terms| watch.on_result(heard, terms));
+        self.ask(|watch, cx| watch.on_result(result, cx));
         if self.restless {
             self.restart();
         }
@@ -229,7 +229,7 @@ impl World {
             found: None,
             at: self.now,
         };
-        self.ask(|watch, terms| watch.on_verification(planned_at, answer, terms));
+        self.ask(|watch, cx| watch.on_verification(planned_at, answer, cx));
     }
 
     /// Keeps what the store would know of it.
@@ -252,9 +252,9 @@ impl World {
                 let names: Vec<_> = audience.iter().map(|(id, _)| self.name(*id)).collect();
                 format!("! trace from {} for {}", place(*location), names.join(" "))
             }
-            Effect::Notify { recipient, group, news } => {
+            Effect::Notify { recipient, group, draft } => {
                 let by = group.map(|group| format!(" by {group}")).unwrap_or_default();
-                format!("> {} {}{by}", self.name(*recipient), words(news))
+                format!("> {} {}{by}", self.name(*recipient), words(draft))
             }
             Effect::RecordVerification { location, answer, .. } => {
                 format!(". {} {}", place(*location), answer.status)
@@ -302,22 +302,22 @@ pub fn heard(location: LocationId, word: &Word, planned_at: Timestamp, interval:
 }
 
 /// What a message says, in short: kind, count of runs, code and place, who was heard.
-fn words(news: &NotificationDraft) -> String {
-    let cause = news.deciding_result.as_ref();
+fn words(draft: &NotificationDraft) -> String {
+    let cause = draft.deciding_result.as_ref();
     let seen = cause.map_or_else(
         || "nowhere".to_owned(),
         |cause| format!("{} at {}", cause.status, place(cause.location)),
     );
-    let proof = news.verification.as_ref().map(|answer| format!(" {}", answer.status)).unwrap_or_default();
-    let silent = if news.unreported_locations.is_empty() {
+    let proof = draft.verification.as_ref().map(|answer| format!(" {}", answer.status)).unwrap_or_default();
+    let silent = if draft.unreported_locations.is_empty() {
         String::new()
     } else {
-        format!(" without {}", places(&news.unreported_locations))
+        format!(" without {}", places(&draft.unreported_locations))
     };
-    match news.kind {
-        NotificationKind::SiteError => format!("error {}: {seen}{proof}{silent}", news.errcount),
+    match draft.kind {
+        NotificationKind::SiteError => format!("error {}: {seen}{proof}{silent}", draft.errcount),
         NotificationKind::SiteClear => format!("clear{silent}"),
-        NotificationKind::NoData => format!("no data {}{silent}", news.errcount),
+        NotificationKind::NoData => format!("no data {}{silent}", draft.errcount),
         NotificationKind::WebChange => {
             format!("change at {}", cause.map_or_else(String::new, |c| place(c.location)))
         }

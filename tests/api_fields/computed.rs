@@ -173,7 +173,7 @@ async fn follows_its_script(watched: &mut Watched) {
             other.patch(&format!("{}/{}", at.world.path(), at.id), script).await.expect(200);
         })
         .await;
-    for (outcome, status, said, passed, before) in [
+    for (outcome, status, reply, passed, before) in [
         (Outcome::Ok, 0, "ok", true, ("Never played", false)),
         (Outcome::Error, 80, "error: 80 ", false, ("ok", true)),
         (Outcome::Warning, 0, "warning", true, ("error: 80 ", false)),
@@ -181,8 +181,8 @@ async fn follows_its_script(watched: &mut Watched) {
         assert!(watched.shown("script_status").await.as_str().unwrap().starts_with(before.0));
         assert_eq!(watched.shown("script_replayed_successfully").await, before.1);
         watched.world.app.planner.ended(outcome, Status(status));
-        assert!(watched.shown("script_status").await.as_str().unwrap().starts_with(said), "{said}");
-        assert_eq!(watched.shown("script_replayed_successfully").await, passed, "{said}");
+        assert!(watched.shown("script_status").await.as_str().unwrap().starts_with(reply), "{reply}");
+        assert_eq!(watched.shown("script_replayed_successfully").await, passed, "{reply}");
     }
     watched.changed.extend(["script_status", "script_replayed_successfully"]);
 }

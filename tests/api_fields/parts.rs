@@ -77,14 +77,14 @@ pub fn objects(table: &'static FieldTable, place: usize) -> Vec<Value> {
         .collect();
     // What is not required is left out once, too.
     let turns = |field: &Field, values: &[Value]| values.len() + usize::from(!field.required);
-    let most = cases.iter().map(|(field, values)| turns(field, values)).max().unwrap_or(1);
+    let max = cases.iter().map(|(field, values)| turns(field, values)).max().unwrap_or(1);
     let object = |at: usize| {
         let set = cases.iter().filter_map(|(field, values)| {
             Some((field.name.to_owned(), values.get(at % turns(field, values))?.clone()))
         });
         mended(table, set.collect(), place + at)
     };
-    (0..most).map(object).collect()
+    (0..max).map(object).collect()
 }
 
 /// The shortest object of `table`, for the place `at` of a list.

@@ -45,10 +45,10 @@ pub async fn walk(world: &mut World) {
 
 /// Number of monitors, and version and text of `target`.
 fn state(world: &World, target: i64) -> (u64, i64, Map<String, Value>) {
-    let roster = world.app.state.monitors.monitors();
-    let monitor = roster.get(MonitorId(target)).unwrap();
+    let monitors = world.app.state.monitors.monitors();
+    let monitor = monitors.get(MonitorId(target)).unwrap();
     let document = monitor.document.to_stored(vigie::schema::SecretMode::Revealed);
-    (roster.count_matching(0, |_| true).0, monitor.revision.0, document)
+    (monitors.count_matching(0, |_| true).0, monitor.revision.0, document)
 }
 
 async fn by_v3(world: &mut World, target: i64, name: &str, bad: &Bad) {
@@ -63,8 +63,8 @@ async fn by_v3(world: &mut World, target: i64, name: &str, bad: &Bad) {
         let named =
             |error: &Value| error["code"] == 400 && error["message"].as_str().unwrap().contains(&naming);
         if reply.status != 400 || messages.len() != 1 || !messages.iter().all(named) {
-            let told = &reply.text;
-            world.problem(&format!("{act}, {naming}: {} {told} to {}", reply.status, bad.value));
+            let text = &reply.text;
+            world.problem(&format!("{act}, {naming}: {} {text} to {}", reply.status, bad.value));
         }
     }
 }

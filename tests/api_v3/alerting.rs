@@ -26,7 +26,7 @@ async fn recipient(client: &Client) -> i64 {
 fn outage(customer: CustomerId, monitor: i64, begin: i64, end: Option<i64>) -> StoredEpisode {
     let (monitor_id, since) = (MonitorId(monitor), at(begin));
     let id = EpisodeId::new(monitor_id, since);
-    let heard = LocationResult {
+    let result = LocationResult {
         planned_at: since,
         location: LocationId(2),
         check_id: CheckId::new(RunId::new(monitor_id, since), LocationId(2)),
@@ -42,7 +42,7 @@ fn outage(customer: CustomerId, monitor: i64, begin: i64, end: Option<i64>) -> S
     let change = EpisodeChange {
         id,
         since,
-        cause: heard,
+        cause: result,
         failed_runs: 3,
         last_run: at(begin + 2),
         last_status: Status(1),
@@ -157,12 +157,12 @@ async fn a_test_message_waits_in_the_outbox_and_a_dead_one_is_sent_again() {
     let id = admin.post("/test-notifiers", body).await.id();
     let waiting = app.store.due(at(0), 10, 10).await.unwrap();
     assert_eq!(waiting.len(), 1);
-    let notice = &waiting[0].message.content;
+    let content = &waiting[0].message.content;
     assert_eq!(
-        (notice.kind.name(), notice.monitor_name.as_str(), notice.brand.as_str()),
+        (content.kind.name(), content.monitor_name.as_str(), content.brand.as_str()),
         ("test", "one", "Vigie")
     );
-    assert_eq!(notice.target, "http://shop.example.com/");
+    assert_eq!(content.target, "http://shop.example.com/");
     let shown = admin.get(&format!("/notifications/{id}")).await.expect(200);
     assert_eq!(
         shown,

@@ -125,7 +125,7 @@ async fn a_flood_of_faults_is_answered_at_once_and_briefly() {
     let entries: Vec<Value> = (0..20_000).map(|_| json!({"billing_plancode": 1, "id": "x"})).collect();
     let long = json!({"x".repeat(1_000_000): 1});
     let query: Vec<String> = (0..8_000).map(|n| format!("q{n}=1")).collect();
-    let began = std::time::Instant::now();
+    let started = std::time::Instant::now();
     for (path, body) in [
         ("/monitors/website", json!(names)),
         ("/events", json!(names)),
@@ -143,5 +143,5 @@ async fn a_flood_of_faults_is_answered_at_once_and_briefly() {
     }
     let told = user.get(&format!("/monitors?{}", query.join("&"))).await.refused(400);
     assert!(told.len() <= 101 && told[0].contains("`q0` is no parameter"), "{}", told.len());
-    assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
+    assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
 }

@@ -60,9 +60,9 @@ async fn run(app: &App, id: i64, second: i64) {
         full_page_at: None,
     };
     let net = Arc::new(Net::new(&NetConfig::default()).unwrap());
-    let place = ExecutionContext::new(net, app.clock.clone());
+    let cx = ExecutionContext::new(net, app.clock.clone());
     let planned_at = Timestamp::from_seconds(NOON + second);
-    let result = run_check(&assignment, planned_at, &place, &CancellationToken::new()).await;
+    let result = run_check(&assignment, planned_at, &cx, &CancellationToken::new()).await;
     let metrics = Arc::new(Metrics::new());
     let ingestor = Ingestor::start(app.store.clone(), metrics, Vec::new(), IngestSettings::default());
     ingestor.submit(result).await;
@@ -233,8 +233,8 @@ async fn the_last_status_of_every_monitor_is_told_per_location() {
     assert_eq!(found("limit=0").await, (3, vec![]));
     assert_eq!(found("offset=9").await, (3, vec![]));
     assert_eq!(found(&format!("monitor_id={waiting},{ping}")).await, (2, vec![waiting, ping]));
-    let faults = user.get("/report-sitestatus?type=x&limit=-1&what=1").await.refused(400);
-    assert_eq!(faults.len(), 3, "{faults:?}");
+    let errors = user.get("/report-sitestatus?type=x&limit=-1&what=1").await.refused(400);
+    assert_eq!(errors.len(), 3, "{errors:?}");
     let foreign = app.login_to(app.account("Other").await, Role::Admin).await;
     assert_eq!(foreign.get("/report-sitestatus").await.expect(200)["results"], json!([]));
 }
@@ -263,7 +263,7 @@ async fn the_list_of_results_is_paged_and_filtered() {
     assert_eq!(found("outcome=ok,missed").await.0, 0);
     assert_eq!(found("location_id=2").await.0, 0);
     assert_eq!(found(&format!("monitor_id={}", id + 1)).await.0, 0);
-    let faults =
+    let errors =
         user.get("/results?monitor_id=x&location_id=1,2&from=soon&outcome=bad&select=a").await.refused(400);
-    assert_eq!(faults.len(), 5, "{faults:?}");
+    assert_eq!(errors.len(), 5, "{errors:?}");
 }

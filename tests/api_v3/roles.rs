@@ -12,7 +12,7 @@ async fn each_role_may_what_its_rights_say_and_no_call_fails_inside() {
     let app = App::start().await;
     let operations = v3::operations(app.state.clone());
     assert!(operations.len() > 50, "only {} operations", operations.len());
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     for role in Role::ALL {
         for operation in &operations {
             // Calls of an admin may change users: each has a user of its own.
@@ -28,11 +28,11 @@ async fn each_role_may_what_its_rights_say_and_no_call_fails_inside() {
             let may = operation.right.is_none_or(|right| role.allows(right)) && !reserved;
             let fine = if may { status < 500 && status != 401 && status != 403 } else { status == 403 };
             if !fine {
-                faults.push(format!("{role} {} {path}: {status} {}", operation.method, reply.text));
+                errors.push(format!("{role} {} {path}: {status} {}", operation.method, reply.text));
             }
         }
     }
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
 }
 
 #[tokio::test]
@@ -72,8 +72,8 @@ async fn lists_take_the_parameters_of_their_operation_and_no_others() {
         assert!(unknown.text.contains("`no_such_parameter`"), "{}: {}", operation.path, unknown.text);
         for name in operation.query_names() {
             let reply = admin.get(&format!("{}?{name}=%00", operation.path)).await;
-            let fault = format!("`{name}` is no parameter");
-            assert!(!reply.text.contains(&fault), "{}: {}", operation.path, reply.text);
+            let error = format!("`{name}` is no parameter");
+            assert!(!reply.text.contains(&error), "{}: {}", operation.path, reply.text);
             tried += 1;
         }
     }

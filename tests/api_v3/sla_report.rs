@@ -230,7 +230,7 @@ async fn what_cannot_be_reported_is_refused_with_its_reason() {
     let user = app.login(Role::PowerUser).await;
     let monitor = checked(&app, &user, HOUR, "kk").await;
     let sla = record(&app, RecordKind::Sla, monitor, json!({"name": "Gold"})).await;
-    for (query, words) in [
+    for (query, text) in [
         ("from=2026-11-21T00:00:00Z", "`from` must lie before `thru`"),
         ("from=2026-11-20T10:00:00Z&thru=2026-11-20T09:00:00Z", "`from` must lie before `thru`"),
         ("from=2026-01-01T00:00:00Z&by=hour", "more than 1000 pieces"),
@@ -238,7 +238,7 @@ async fn what_cannot_be_reported_is_refused_with_its_reason() {
         ("form=x", "`form`"),
     ] {
         let said = user.get(&format!("/slas/{sla}/report?{query}")).await.refused(400);
-        assert!(said[0].contains(words), "{query}: {said:?}");
+        assert!(said[0].contains(text), "{query}: {said:?}");
     }
     let report = user.get(&format!("/slas/{sla}/report?by=month")).await.expect(200);
     assert_eq!(report["goals"], json!([]));

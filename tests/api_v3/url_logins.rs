@@ -44,8 +44,8 @@ async fn a_login_in_a_url_is_shown_and_kept_nowhere_in_plain_text() {
     app.store.close().await;
     assert!(!holds(&app.files(), SECRET) && !holds(&app.files(), "anna:"), "it is in the database");
     let app = app.restarted().await;
-    let kept = app.state.monitors.monitors().get(MonitorId(api)).unwrap();
-    assert_eq!(kept.document.list("api_steps")[0]["url"], url(), "a restart lost it");
+    let monitor = app.state.monitors.monitors().get(MonitorId(api)).unwrap();
+    assert_eq!(monitor.document.list("api_steps")[0]["url"], url(), "a restart lost it");
 }
 
 #[tokio::test]

@@ -78,10 +78,10 @@ fn allows(line: usize, wanted: &str) -> bool {
 
 /// The imports of `modules` that the table forbids, a line each.
 pub fn faults(modules: &Modules) -> Vec<String> {
-    let mut faults: Vec<String> = modules.edges().iter().filter_map(|edge| fault(modules, edge)).collect();
-    faults.sort();
-    faults.dedup();
-    faults
+    let mut errors: Vec<String> = modules.edges().iter().filter_map(|edge| fault(modules, edge)).collect();
+    errors.sort();
+    errors.dedup();
+    errors
 }
 
 fn fault(modules: &Modules, edge: &Edge) -> Option<String> {

@@ -64,8 +64,8 @@ fn every_source_is_part_of_the_crate() {
 
 #[test]
 fn modules_import_only_what_their_floor_allows() {
-    let faults = floors::faults(&CRATE);
-    assert!(faults.is_empty(), "{} imports:\n{}", faults.len(), faults.join("\n"));
+    let errors = floors::faults(&CRATE);
+    assert!(errors.is_empty(), "{} imports:\n{}", errors.len(), errors.join("\n"));
 }
 
 #[test]
@@ -85,13 +85,13 @@ fn no_files_import_each_other_in_a_circle() {
 fn files_that_declare_modules_hold_no_logic() {
     let modules = &*CRATE;
     let declares = |file: &str| file.ends_with("/mod.rs") || file == "src/lib.rs";
-    let faults: Vec<_> = modules
+    let errors: Vec<_> = modules
         .by_path
         .values()
         .filter(|module| module.logic > 0 && declares(&module.file))
         .map(|module| format!("{}: {} items", module.file, module.logic))
         .collect();
-    assert!(faults.is_empty(), "{} files beyond `mod` and `use`:\n{}", faults.len(), faults.join("\n"));
+    assert!(errors.is_empty(), "{} files beyond `mod` and `use`:\n{}", errors.len(), errors.join("\n"));
 }
 
 #[test]

@@ -17,18 +17,18 @@ use crate::support::processes::processes_of;
 use crate::support::side_by_side::each;
 
 /// Why it failed.
-pub fn why(seen: &Observation) -> &str {
-    &seen.failure.as_ref().unwrap().detail
+pub fn why(observation: &Observation) -> &str {
+    &observation.failure.as_ref().unwrap().detail
 }
 
-pub fn has_picture(seen: &Observation) -> bool {
-    seen.captures.iter().any(|file| file.mimetype == "image/jpeg" && file.content_len() > 500)
+pub fn has_picture(observation: &Observation) -> bool {
+    observation.captures.iter().any(|file| file.mimetype == "image/jpeg" && file.content_len() > 500)
 }
 
 /// Seconds that were played, with all that was looked at afterwards; the start of a browser may take long where others
 /// are at work.
-pub fn played(seen: &Observation) -> f64 {
-    f64::from(seen.phases.micros(Phase::Play).unwrap()) / 1e6
+pub fn played(observation: &Observation) -> f64 {
+    f64::from(observation.phases.micros(Phase::Play).unwrap()) / 1e6
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -37,9 +37,9 @@ async fn a_page_that_never_loads_is_told_with_a_picture_of_what_there_was() {
     let Some(kind) = one("a_page_that_never_loads_is_told_with_a_picture_of_what_there_was") else { return };
     for page in ["/never", "/hanging"] {
         let check = Check::bare(kind, json!({"url": site.url(page), "timeout": 2}));
-        let seen = check.fails(82).await;
-        assert!(why(&seen).contains("the page load was not done within 2 s"), "{}", why(&seen));
-        assert!(has_picture(&seen), "{page}: {:?}", seen.captures);
+        let observation = check.fails(82).await;
+        assert!(why(&observation).contains("the page load was not done within 2 s"), "{}", why(&observation));
+        assert!(has_picture(&observation), "{page}: {:?}", observation.captures);
     }
 }
 
@@ -51,10 +51,10 @@ async fn alerts_in_a_loop_are_a_dialog_that_nobody_asked_for() {
             let steps = format!(
                 r#"<step name="One"><open url="/pages/{page}"/><wait-for id="never" timeout="10"/></step>"#
             );
-            let seen = Check::of(kind, &site.url("/"), &steps).fails(93).await;
-            assert!(why(&seen).ends_with("in line 1: it says `again`"), "{}", why(&seen));
-            assert!(has_picture(&seen), "{page}: {:?}", seen.captures);
-            assert!(played(&seen) < 20.0, "{}", played(&seen));
+            let observation = Check::of(kind, &site.url("/"), &steps).fails(93).await;
+            assert!(why(&observation).ends_with("in line 1: it says `again`"), "{}", why(&observation));
+            assert!(has_picture(&observation), "{page}: {:?}", observation.captures);
+            assert!(played(&observation) < 20.0, "{}", played(&observation));
         }
     })
     .await;
@@ -65,8 +65,8 @@ async fn a_failure_names_its_act_also_where_it_quotes_the_same_words() {
     let site = Site::start().await;
     let Some(kind) = one("a_failure_names_its_act_also_where_it_quotes_the_same_words") else { return };
     let steps = r#"<step name="One"><open url="/pages/stay"/><wait-for-text contains="`wait-for-text` in line 1" timeout="0.5"/></step>"#;
-    let seen = Check::of(kind, &site.url("/"), steps).fails(85).await;
-    assert!(why(&seen).starts_with("`wait-for-text` in line 1: "), "{}", why(&seen));
+    let observation = Check::of(kind, &site.url("/"), steps).fails(85).await;
+    assert!(why(&observation).starts_with("`wait-for-text` in line 1: "), "{}", why(&observation));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -74,11 +74,11 @@ async fn a_page_that_never_ends_to_compute_ends_with_the_step() {
     let site = Site::start().await;
     let Some(kind) = one("a_page_that_never_ends_to_compute_ends_with_the_step") else { return };
     let steps = r#"<step name="One" timeout="3"><open url="/pages/spin"/><click id="spin"/><assert-title equals="Spin"/></step>"#;
-    let seen = Check::of(kind, &site.url("/"), steps).fails(80).await;
-    assert!(why(&seen).contains("was not done within 3 s"), "{}", why(&seen));
+    let observation = Check::of(kind, &site.url("/"), steps).fails(80).await;
+    assert!(why(&observation).contains("was not done within 3 s"), "{}", why(&observation));
     // Firefox gives none of a page that does not answer.
-    assert!(has_picture(&seen) || kind == BrowserKind::Firefox, "{:?}", seen.captures);
-    assert!(played(&seen) < 15.0, "{}", played(&seen));
+    assert!(has_picture(&observation) || kind == BrowserKind::Firefox, "{:?}", observation.captures);
+    assert!(played(&observation) < 15.0, "{}", played(&observation));
 }
 
 /// Waits until the site was asked for `path`.
@@ -129,9 +129,9 @@ pub async fn hit(
         asked(site, &format!("/data?{mark}")).await;
         signalled(&folder, signal, fits).await;
     };
-    let (seen, ()) = tokio::join!(check.fails(status), hit);
-    assert!(played(&seen) < 25.0, "{}", played(&seen));
-    seen
+    let (observation, ()) = tokio::join!(check.fails(status), hit);
+    assert!(played(&observation) < 25.0, "{}", played(&observation));
+    observation
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -143,10 +143,10 @@ async fn a_tab_that_crashes_is_no_fault_of_the_site() {
             _ => line.contains("-contentproc") && line.trim_end().ends_with(" tab"),
         };
         let mark = kind.name().split(' ').next().unwrap();
-        let seen = hit(&site, kind, mark, Signal::SIGKILL, renders, 90).await;
+        let observation = hit(&site, kind, mark, Signal::SIGKILL, renders, 90).await;
         // Firefox ends as a whole where somebody automates it.
-        let words = if kind == BrowserKind::Firefox { "the browser ended" } else { "the tab crashed" };
-        assert!(why(&seen).ends_with(words), "{kind:?} {}", why(&seen));
+        let text = if kind == BrowserKind::Firefox { "the browser ended" } else { "the tab crashed" };
+        assert!(why(&observation).ends_with(text), "{kind:?} {}", why(&observation));
     })
     .await;
 }
@@ -156,8 +156,8 @@ async fn a_driver_that_hangs_or_dies_is_no_fault_of_the_site() {
     let site = Site::start().await;
     let Some(kind) = one("a_driver_that_hangs_or_dies_is_no_fault_of_the_site") else { return };
     let is_driver = |line: &str| line.split(' ').nth(1).unwrap_or_default().ends_with("driver");
-    let seen = hit(&site, kind, "hangs", Signal::SIGSTOP, is_driver, 90).await;
-    assert!(why(&seen).ends_with("the driver is stopped"), "{}", why(&seen));
+    let observation = hit(&site, kind, "hangs", Signal::SIGSTOP, is_driver, 90).await;
+    assert!(why(&observation).ends_with("the driver is stopped"), "{}", why(&observation));
     hit(&site, kind, "dies", Signal::SIGKILL, is_driver, 90).await;
 }
 
@@ -167,13 +167,15 @@ async fn a_browser_that_grows_past_its_limit_is_ended_and_told() {
     let Some(kind) = one("a_browser_that_grows_past_its_limit_is_ended_and_told") else { return };
     let steps = r#"<step name="One"><open url="/pages/greedy"/><wait-for id="never"/></step>"#;
     let check = Check::of(kind, &site.url("/"), steps).housed(|config| config.memory_bytes = 900 << 20);
-    let seen = check.fails(90).await;
-    assert!(why(&seen).contains("MiB, and `browser.memory_mb` is 900"), "{}", why(&seen));
-    assert!(seen.details.browser.as_ref().unwrap().memory_bytes.unwrap() > 900 << 20);
+    let observation = check.fails(90).await;
+    assert!(why(&observation).contains("MiB, and `browser.memory_mb` is 900"), "{}", why(&observation));
+    assert!(observation.details.browser.as_ref().unwrap().memory_bytes.unwrap() > 900 << 20);
     // The step that was under way says so too.
-    let step = &seen.details.steps[0];
-    assert_eq!((step.status.0, step.failures.first()), (90, seen.failure.as_ref()));
-    assert!(step.total_us > 0 && f64::from(u32::try_from(step.total_us).unwrap()) / 1e6 <= played(&seen));
+    let step = &observation.details.steps[0];
+    assert_eq!((step.status.0, step.failures.first()), (90, observation.failure.as_ref()));
+    assert!(
+        step.total_us > 0 && f64::from(u32::try_from(step.total_us).unwrap()) / 1e6 <= played(&observation)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -182,10 +184,10 @@ async fn a_million_nodes_are_looked_through() {
     let Some(kind) = one("a_million_nodes_are_looked_through") else { return };
     let steps = r#"<step name="One"><open url="/pages/nodes"/><assert-text id="end" equals="end"/><assert-count css="i" equals="1000000"/><click css="i" timeout="1"/></step>"#;
     let check = Check::of(kind, &site.url("/"), steps).with(json!({"timeout": 60}));
-    let seen = check.fails(91).await;
-    assert!(why(&seen).contains("matches 1000000 elements"), "{}", why(&seen));
-    let held: usize = seen.captures.iter().map(Capture::content_len).sum();
-    assert!(has_picture(&seen) && held < 2 << 20, "{held}");
+    let observation = check.fails(91).await;
+    assert!(why(&observation).contains("matches 1000000 elements"), "{}", why(&observation));
+    let held: usize = observation.captures.iter().map(Capture::content_len).sum();
+    assert!(has_picture(&observation) && held < 2 << 20, "{held}");
 }
 
 /// Files below `folder` that a download leaves.
@@ -256,7 +258,7 @@ async fn an_error_page_behind_a_click_is_told_as_what_it_stands_for() {
         let steps = format!(
             r#"<step name="One"><open url="/pages/stay"/><run-js>{link}</run-js><click id="dead" expect="location"/>{after}</step>"#
         );
-        let seen = Check::of(kind, &site.url("/"), &steps).fails(1).await;
-        assert!(why(&seen).contains(&dead.to_string()), "{}", why(&seen));
+        let observation = Check::of(kind, &site.url("/"), &steps).fails(1).await;
+        assert!(why(&observation).contains(&dead.to_string()), "{}", why(&observation));
     }
 }

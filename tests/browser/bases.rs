@@ -33,8 +33,8 @@ async fn a_base_that_comes_to_nothing_says_so() {
     let site = Site::start().await;
     let Some(kind) = one("a_base_that_comes_to_nothing_says_so") else { return };
     let steps = r#"<step name="One"><open url="stay"/></step>"#;
-    let seen = Check::playing(kind, &script("{{host}}", "shop.example", steps)).fails(96).await;
-    let detail = seen.failure.unwrap().detail;
+    let observation = Check::playing(kind, &script("{{host}}", "shop.example", steps)).fails(96).await;
+    let detail = observation.failure.unwrap().detail;
     assert!(detail.contains("`base`") && detail.contains("`shop.example`"), "{detail}");
     // An address that is whole needs none.
     let steps = format!(r#"<step name="One"><open url="{}"/></step>"#, site.url("/pages/stay"));

@@ -55,7 +55,7 @@ pub struct Check {
     fields: Map<String, Value>,
     /// Where its browsers live, and nothing of them is left.
     folder: TempDir,
-    house: Arc<BrowserPool>,
+    pool: Arc<BrowserPool>,
     pub config: NetConfig,
     /// Whether HTTP exchanges are kept, as for HAR files.
     pub record: bool,
@@ -85,11 +85,11 @@ impl Check {
     fn with_fields(fields: Value) -> Self {
         let Value::Object(fields) = fields else { unreachable!() };
         let folder = tempfile::tempdir().unwrap();
-        let house = Self::house(&folder, |_| {});
+        let pool = Self::house(&folder, |_| {});
         Self {
             fields,
             folder,
-            house,
+            pool,
             config: NetConfig::default(),
             record: false,
             devices: BTreeMap::new(),
@@ -105,7 +105,7 @@ impl Check {
 
     /// With other settings of the browsers.
     pub fn housed(mut self, change: impl FnOnce(&mut BrowserPoolConfig)) -> Self {
-        self.house = Self::house(&self.folder, change);
+        self.pool = Self::house(&self.folder, change);
         self
     }
 
@@ -124,7 +124,7 @@ impl Check {
         let _room = room().await;
         let document = MonitorDocument::new(MonitorType::BrowserScript, self.fields.clone()).unwrap();
         let settings = ProbeSettings {
-            browser_pool: Arc::clone(&self.house),
+            browser_pool: Arc::clone(&self.pool),
             devices: Arc::new(self.devices.clone()),
             ..ProbeSettings::default()
         };
@@ -145,7 +145,7 @@ impl Check {
             "over its limit: {:?}",
             started.elapsed()
         );
-        assert!(self.house.wait_until_empty(Duration::from_secs(30)).await, "a browser stays");
+        assert!(self.pool.wait_until_empty(Duration::from_secs(30)).await, "a browser stays");
         assert_eq!(processes_of(self.folder.path()), Vec::<String>::new(), "{}", told(&observation));
         assert_eq!(profiles_in(&self.folder()), Vec::<String>::new(), "{}", told(&observation));
         observation
@@ -153,28 +153,28 @@ impl Check {
 
     /// Runs it, and says so where it failed.
     pub async fn passes(&self) -> Observation {
-        let seen = self.run().await;
-        assert!(seen.failure.is_none(), "{}", told(&seen));
-        seen
+        let observation = self.run().await;
+        assert!(observation.failure.is_none(), "{}", told(&observation));
+        observation
     }
 
     /// Runs it, and expects the status.
     pub async fn fails(&self, status: u16) -> Observation {
-        let seen = self.run().await;
-        let found = seen.failure.as_ref().map_or(0, |failure| failure.status().0);
-        assert_eq!(found, status, "{} in {}", told(&seen), self.fields["browser_type"]);
-        seen
+        let observation = self.run().await;
+        let found = observation.failure.as_ref().map_or(0, |failure| failure.status().0);
+        assert_eq!(found, status, "{} in {}", told(&observation), self.fields["browser_type"]);
+        observation
     }
 }
 
 /// What a check came to, in a few lines.
-fn told(seen: &Observation) -> String {
-    let mut text = format!("{:?}\n", seen.failure);
-    for step in &seen.details.steps {
+fn told(observation: &Observation) -> String {
+    let mut text = format!("{:?}\n", observation.failure);
+    for step in &observation.details.steps {
         let played = step.browser_step.as_ref().unwrap();
         writeln!(text, "{} {} {} {:?}", step.name, step.status, played.url, played.console).unwrap();
-        for act in &played.actions {
-            writeln!(text, "    {} {} {} us", act.action, act.status, act.total_us).unwrap();
+        for result in &played.actions {
+            writeln!(text, "    {} {} {} us", result.action, result.status, result.total_us).unwrap();
         }
     }
     text

@@ -11,7 +11,7 @@ use crate::support::side_by_side::each;
 fn phone() -> DeviceProfile {
     DeviceProfile {
         name: "small phone".to_owned(),
-        guise: Emulation {
+        emulation: Emulation {
             viewport: (360, 640),
             scale: 2.0,
             mobile: true,
@@ -39,8 +39,8 @@ async fn a_site_sees_the_device_of_the_subtype() {
         let mut check = Check::of(kind, &site.url("/"), &steps).with(json!({"subtype": 2}));
         check.devices = [(2, phone())].into();
         let before = site.asked().len();
-        let seen = check.passes().await;
-        let facts = seen.details.browser.as_ref().unwrap();
+        let observation = check.passes().await;
+        let facts = observation.details.browser.as_ref().unwrap();
         assert_eq!((facts.device.as_str(), facts.viewport), ("small phone", (360, 640)));
         assert_eq!(facts.user_agent, "Pocket/1.0 (Tests)");
         let asked = site.asked().split_off(before);
@@ -60,8 +60,8 @@ async fn a_site_sees_the_device_of_the_subtype() {
         assert!(!asked.iter().any(|(path, _)| path.contains("blocked")), "{asked:?}");
         let plain =
             Check::of(kind, &site.url("/"), r#"<step name="Plain"><open url="/pages/device"/></step>"#);
-        let seen = plain.passes().await;
-        let facts = seen.details.browser.unwrap();
+        let observation = plain.passes().await;
+        let facts = observation.details.browser.unwrap();
         assert_eq!((facts.device.as_str(), facts.viewport), ("", (1366, 768)));
     })
     .await;
@@ -71,6 +71,7 @@ async fn a_site_sees_the_device_of_the_subtype() {
 async fn a_subtype_whose_profile_is_gone_says_so() {
     let Some(kind) = one("a_subtype_whose_profile_is_gone_says_so") else { return };
     let step = r#"<step name="One"><open url="/"/></step>"#;
-    let seen = Check::of(kind, "http://127.0.0.1:1/", step).with(json!({"subtype": 3})).fails(95).await;
-    assert!(seen.failure.unwrap().detail.contains("`mobile.profiles`"));
+    let observation =
+        Check::of(kind, "http://127.0.0.1:1/", step).with(json!({"subtype": 3})).fails(95).await;
+    assert!(observation.failure.unwrap().detail.contains("`mobile.profiles`"));
 }

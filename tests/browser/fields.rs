@@ -25,14 +25,14 @@ async fn captures_are_kept_by_level() {
         for (steps, expected) in [(good, of_good), (bad, of_bad)] {
             let capture =
                 json!({"capture": {"level": level, "images": true, "sources": true, "headers": false}});
-            let seen = Check::of(kind, &site.url("/"), steps).with(capture).run().await;
-            let names: Vec<&str> = seen.captures.iter().map(|file| file.name.as_str()).collect();
-            assert_eq!(names.len(), expected, "{level}: {names:?} {:?}", seen.failure);
+            let observation = Check::of(kind, &site.url("/"), steps).with(capture).run().await;
+            let names: Vec<&str> = observation.captures.iter().map(|file| file.name.as_str()).collect();
+            assert_eq!(names.len(), expected, "{level}: {names:?} {:?}", observation.failure);
         }
     }
     let png = json!({"capture": {"level": "All Actions", "mimetype": "image/png", "sources": false}});
-    let seen = Check::of(kind, &site.url("/"), good).with(png).passes().await;
-    let first = &seen.captures[0];
+    let observation = Check::of(kind, &site.url("/"), good).with(png).passes().await;
+    let first = &observation.captures[0];
     assert_eq!((first.name.as_str(), first.mimetype.as_str()), ("step-01.png", "image/png"));
     assert!(first.content.as_ref().unwrap().starts_with(b"\x89PNG"));
 }
@@ -49,8 +49,8 @@ async fn keywords_and_protected_values() {
             .await;
         let secret = r#"<variable name="word" value="hidden-4711" protected="true"/><step name="One"><open url="/pages/secret"/><type id="field" text="{{word}}"/><assert-text id="out" equals="{{word}}"/></step>"#;
         let capture = json!({"capture": {"level": "All Events", "images": false, "sources": true}});
-        let seen = Check::of(kind, &site.url("/"), secret).with(capture).passes().await;
-        let last = seen.captures.last().unwrap();
+        let observation = Check::of(kind, &site.url("/"), secret).with(capture).passes().await;
+        let last = observation.captures.last().unwrap();
         let text = String::from_utf8_lossy(last.content.as_ref().unwrap()).into_owned();
         assert!(text.contains("id=\"out\"") && !text.contains("4711"), "{text}");
     })
@@ -62,8 +62,8 @@ async fn a_step_keeps_what_the_browser_loaded_and_logged() {
     each(browsers("a_step_keeps_what_the_browser_loaded_and_logged"), async |kind| {
         let site = Site::start().await;
         let steps = r#"<step name="Objects"><open url="/pages/objects"/><wait-for-network-quiet quiet="0.3"/></step><step name="Errors"><open url="/pages/errors"/><wait-for-network-quiet quiet="0.3"/></step>"#;
-        let seen = Check::of(kind, &site.url("/"), steps).passes().await;
-        let played = |at: usize| seen.details.steps[at].browser_step.as_ref().unwrap();
+        let observation = Check::of(kind, &site.url("/"), steps).passes().await;
+        let played = |at: usize| observation.details.steps[at].browser_step.as_ref().unwrap();
         let objects = &played(0).objects;
         for (path, object_kind) in [
             ("/pages/style", PageObjectKind::Style),
@@ -104,19 +104,26 @@ async fn full_pages_views_and_changes_are_judged_by_what_the_browser_loaded() {
     let step =
         r#"<step name="Errors"><open url="/pages/errors"/><wait-for-network-quiet quiet="0.3"/></step>"#;
     let check = |fields| Check::of(kind, &site.url("/"), step).with(fields);
-    let seen = check(json!({"interval_fullpage": 5, "notify_on_content_change": true})).passes().await;
+    let observation = check(json!({"interval_fullpage": 5, "notify_on_content_change": true})).passes().await;
     assert!(
-        seen.details.page.as_ref().unwrap().objects.iter().any(|object| object.url.ends_with("/missing.png"))
+        observation
+            .details
+            .page
+            .as_ref()
+            .unwrap()
+            .objects
+            .iter()
+            .any(|object| object.url.ends_with("/missing.png"))
     );
-    assert!(!seen.warnings.is_empty());
-    assert!(seen.facts.http.as_ref().unwrap().text_sha256.is_some());
+    assert!(!observation.warnings.is_empty());
+    assert!(observation.facts.http.as_ref().unwrap().text_sha256.is_some());
     check(json!({"interval_fullpage": 5, "notify_on_fullpage_errors": true})).fails(7007).await;
     let view = |notify: bool, pattern: &str| json!({"content_views": [{"id": 7, "name": "Pictures", "notify_on_error": notify, "inherit_global_errors": false, "url_patterns": [pattern]}]});
-    let seen = check(view(false, "*.png")).passes().await;
-    assert_eq!((seen.details.views[0].status.0, seen.details.views[0].objects), (7007, 1));
+    let observation = check(view(false, "*.png")).passes().await;
+    assert_eq!((observation.details.views[0].status.0, observation.details.views[0].objects), (7007, 1));
     check(view(true, "*.png")).fails(7007).await;
-    let seen = check(view(true, "*.gif")).passes().await;
-    assert_eq!(seen.details.views[0].status.0, 0);
+    let observation = check(view(true, "*.gif")).passes().await;
+    assert_eq!(observation.details.views[0].status.0, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -126,8 +133,8 @@ async fn experience_is_measured_where_it_is_wanted() {
         let step =
             r#"<step name="One"><open url="/pages/objects"/><wait-for-network-quiet quiet="0.3"/></step>"#;
         let timing = async |fields| {
-            let seen = Check::of(kind, &site.url("/"), step).with(fields).passes().await;
-            seen.details.steps[0].browser_step.as_ref().unwrap().timing.clone().unwrap()
+            let observation = Check::of(kind, &site.url("/"), step).with(fields).passes().await;
+            observation.details.steps[0].browser_step.as_ref().unwrap().timing.clone().unwrap()
         };
         let plain = timing(json!({})).await;
         assert!(plain.phases.micros(vigie::domain::Phase::PageLoad).is_some(), "{plain:?}");

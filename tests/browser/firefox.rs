@@ -19,8 +19,8 @@ fn firefox(test: &str) -> Option<BrowserKind> {
 }
 
 /// What step `at` loaded.
-fn objects(seen: &Observation, at: usize) -> &[PageObject] {
-    &seen.details.steps[at].browser_step.as_ref().unwrap().objects
+fn objects(observation: &Observation, at: usize) -> &[PageObject] {
+    &observation.details.steps[at].browser_step.as_ref().unwrap().objects
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -31,10 +31,10 @@ async fn a_driver_of_firefox_that_is_stopped_or_dies_is_no_fault_of_the_site() {
     };
     let is_driver = |line: &str| line.split(' ').nth(1).unwrap_or_default().ends_with("driver");
     let is_browser = |line: &str| line.contains("-headless") && !line.contains("-contentproc");
-    let seen = hit(&site, kind, "stopped", Signal::SIGSTOP, is_driver, 90).await;
-    assert!(why(&seen).ends_with("the driver is stopped"), "{}", why(&seen));
-    let seen = hit(&site, kind, "halted", Signal::SIGSTOP, is_browser, 90).await;
-    assert!(why(&seen).ends_with("the browser is stopped"), "{}", why(&seen));
+    let observation = hit(&site, kind, "stopped", Signal::SIGSTOP, is_driver, 90).await;
+    assert!(why(&observation).ends_with("the driver is stopped"), "{}", why(&observation));
+    let observation = hit(&site, kind, "halted", Signal::SIGSTOP, is_browser, 90).await;
+    assert!(why(&observation).ends_with("the browser is stopped"), "{}", why(&observation));
     hit(&site, kind, "dies", Signal::SIGKILL, is_driver, 90).await;
 }
 
@@ -45,9 +45,9 @@ async fn a_page_that_never_ends_to_compute_ends_with_the_step_in_firefox() {
         return;
     };
     let steps = r#"<step name="One" timeout="3"><open url="/pages/spin"/><click id="spin"/><assert-title equals="Spin"/></step>"#;
-    let seen = Check::of(kind, &site.url("/"), steps).fails(80).await;
-    assert!(why(&seen).contains("was not done within 3 s"), "{}", why(&seen));
-    assert!(played(&seen) < 15.0, "{}", played(&seen));
+    let observation = Check::of(kind, &site.url("/"), steps).fails(80).await;
+    assert!(why(&observation).contains("was not done within 3 s"), "{}", why(&observation));
+    assert!(played(&observation) < 15.0, "{}", played(&observation));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -56,8 +56,12 @@ async fn a_million_nodes_are_looked_through_in_firefox() {
     let Some(kind) = firefox("a_million_nodes_are_looked_through_in_firefox") else { return };
     let steps = r#"<step name="One"><open url="/pages/nodes"/><assert-text id="end" equals="end"/><assert-count css="i" equals="1000000"/><click css="i" timeout="1"/></step>"#;
     let check = Check::of(kind, &site.url("/"), steps).with(json!({"timeout": 60}));
-    let seen = check.fails(91).await;
-    assert!(why(&seen).contains("matches 1000000 elements") && has_picture(&seen), "{}", why(&seen));
+    let observation = check.fails(91).await;
+    assert!(
+        why(&observation).contains("matches 1000000 elements") && has_picture(&observation),
+        "{}",
+        why(&observation)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -107,7 +111,7 @@ async fn windows_that_a_page_opens_are_in_the_waterfall() {
 <step name="Next"><open url="/pages/late"/></step>
 <step name="Back"><close-window/><run-js>return fetch('/data?back').then(answer => answer.text());</run-js></step>"#
             ).replace("=>", "=&gt;");
-            let seen = Check::of(kind, &site.url("/"), &steps).passes().await;
+            let observation = Check::of(kind, &site.url("/"), &steps).passes().await;
             for (at, paths) in [
                 (0, &["/pages/stay"][..]),
                 (1, &["/pages/objects", "/pages/style", "/pages/script", "/pages/image", "/data?inside"]),
@@ -115,7 +119,7 @@ async fn windows_that_a_page_opens_are_in_the_waterfall() {
                 (3, &["/data?back"]),
             ] {
                 let mut wanted: Vec<(String, u16)> = paths.iter().map(|path| (site.url(path), 200)).collect();
-                let mut found: Vec<(String, u16)> = objects(&seen, at)
+                let mut found: Vec<(String, u16)> = objects(&observation, at)
                     .iter()
                     .filter(|object| !object.url.ends_with("/favicon.ico"))
                     .map(|object| (object.url.clone(), object.http_status))
@@ -124,7 +128,7 @@ async fn windows_that_a_page_opens_are_in_the_waterfall() {
                 found.sort();
                 assert_eq!(found, wanted, "{kind:?} {opening}");
             }
-            assert_eq!(seen.details.steps[1].browser_step.as_ref().unwrap().http_status, 200, "{kind:?}");
+            assert_eq!(observation.details.steps[1].browser_step.as_ref().unwrap().http_status, 200, "{kind:?}");
         }
     })
     .await;

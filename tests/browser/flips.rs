@@ -8,8 +8,8 @@ use crate::browser::check::{Check, browsers, one};
 use crate::browser::site::Site;
 use crate::support::side_by_side::each;
 
-fn status(seen: &Observation) -> u16 {
-    seen.failure.as_ref().map_or(0, |failure| failure.status().0)
+fn status(observation: &Observation) -> u16 {
+    observation.failure.as_ref().map_or(0, |failure| failure.status().0)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -30,17 +30,17 @@ async fn a_url_is_opened_alone_and_stands_under_a_script() {
 async fn the_browser_is_the_one_that_is_named() {
     each(browsers("the_browser_is_the_one_that_is_named"), async |kind| {
         let site = Site::start().await;
-        let seen =
+        let observation =
             Check::bare(kind, json!({"url": site.url("/login"), "browser_type": kind.name()})).passes().await;
-        assert_eq!(seen.details.browser.as_ref().unwrap().name, kind.name());
+        assert_eq!(observation.details.browser.as_ref().unwrap().name, kind.name());
         let word = if kind == BrowserKind::Firefox { "Firefox/" } else { "Chrome/" };
         assert!(site.headers("/login").unwrap()["user-agent"].contains(word));
     })
     .await;
     // No browser of this name is anywhere without an end point that has it.
     let url = Site::start().await.url("/login");
-    let seen = Check::bare(BrowserKind::InternetExplorer, json!({"url": url})).fails(95).await;
-    assert!(seen.failure.unwrap().detail.contains("`browser.remote`"));
+    let observation = Check::bare(BrowserKind::InternetExplorer, json!({"url": url})).fails(95).await;
+    assert!(observation.failure.unwrap().detail.contains("`browser.remote`"));
 }
 
 /// Each part of the keyword rule, at its default and flipped, with the status that the check ends with.
@@ -78,12 +78,12 @@ async fn documents_of_other_sites_count_where_they_are_to() {
         let check = |counts: bool| {
             Check::of(kind, &site.url("/"), step).with(json!({"third_party_document_errors": counts}))
         };
-        let seen = check(false).passes().await;
-        let objects = &seen.details.steps[0].browser_step.as_ref().unwrap().objects;
+        let observation = check(false).passes().await;
+        let objects = &observation.details.steps[0].browser_step.as_ref().unwrap().objects;
         let frame = objects.iter().find(|object| object.url.ends_with("/status/503")).unwrap();
         assert!(frame.third_party && frame.failure.is_some(), "{frame:?}");
-        let seen = check(true).fails(7007).await;
-        assert!(seen.failure.unwrap().detail.contains("/status/503"));
+        let observation = check(true).fails(7007).await;
+        assert!(observation.failure.unwrap().detail.contains("/status/503"));
     })
     .await;
 }
@@ -95,8 +95,16 @@ async fn experience_is_that_of_the_page_alone_where_it_is_to() {
     let step = r#"<step name="One"><open url="/pages/shifting"/><run-js>return new Promise((done) => setTimeout(done, 700));</run-js></step>"#;
     let shift = async |alone: bool| {
         let fields = json!({"user_experience_enabled": true, "user_experience_base_page_only": alone});
-        let seen = Check::of(kind, &site.url("/"), step).with(fields).passes().await;
-        seen.details.steps[0].browser_step.as_ref().unwrap().timing.as_ref().unwrap().layout_shift.unwrap()
+        let observation = Check::of(kind, &site.url("/"), step).with(fields).passes().await;
+        observation.details.steps[0]
+            .browser_step
+            .as_ref()
+            .unwrap()
+            .timing
+            .as_ref()
+            .unwrap()
+            .layout_shift
+            .unwrap()
     };
     let (all, page) = (shift(false).await, shift(true).await);
     assert!(all > 0.01 && page == 0.0, "{all} {page}");
@@ -108,11 +116,11 @@ async fn full_pages_are_judged_as_the_fields_say() {
     let site = Site::start().await;
     let Some(kind) = one("full_pages_are_judged_as_the_fields_say") else { return };
     let check = |page: &str, fields: Value| Check::bare(kind, json!({"url": site.url(page)})).with(fields);
-    let seen = check("/pages/tardy", json!({"interval_fullpage": -1})).passes().await;
-    assert!(seen.details.page.is_none());
+    let observation = check("/pages/tardy", json!({"interval_fullpage": -1})).passes().await;
+    assert!(observation.details.page.is_none());
     let object = |seconds: u64| json!({"interval_fullpage": 1, "fullpage_object_timeout": seconds, "notify_on_fullpage_errors": true});
-    let seen = check("/pages/tardy", object(5)).passes().await;
-    assert!(seen.details.page.is_some());
+    let observation = check("/pages/tardy", object(5)).passes().await;
+    assert!(observation.details.page.is_some());
     check("/pages/tardy", object(1)).fails(7002).await;
     let none = |wanted: bool| json!({"interval_fullpage": 1, "check_fullpage_missing_objects": wanted, "notify_on_fullpage_errors": true});
     check("/pages/stay", none(false)).passes().await;
@@ -128,13 +136,13 @@ async fn captures_hold_what_the_fields_name() {
     each(browsers("captures_hold_what_the_fields_name"), async |kind| {
         let names = async |headers: bool, images: bool, sources: bool| {
             let capture = json!({"capture": {"level": "All Actions", "headers": headers, "images": images, "sources": sources}});
-            let seen = Check::bare(kind, json!({"url": site.url("/login")})).with(capture).passes().await;
-            let names: Vec<String> = seen.captures.iter().map(|file| file.name.clone()).collect();
-            (names, seen)
+            let observation = Check::bare(kind, json!({"url": site.url("/login")})).with(capture).passes().await;
+            let names: Vec<String> = observation.captures.iter().map(|file| file.name.clone()).collect();
+            (names, observation)
         };
-        let (all, seen) = names(true, true, true).await;
+        let (all, observation) = names(true, true, true).await;
         assert_eq!(all, ["step-01.jpg", "step-01.html", "step-01-headers.txt"]);
-        let text = String::from_utf8_lossy(seen.captures[2].content.as_ref().unwrap()).into_owned();
+        let text = String::from_utf8_lossy(observation.captures[2].content.as_ref().unwrap()).into_owned();
         assert!(text.starts_with("GET http://") && text.contains("HTTP/1.1 200"), "{text}");
         assert_eq!(names(false, false, true).await.0, ["step-01.html"]);
     })
@@ -148,7 +156,7 @@ async fn an_admin_allows_more_steps() {
     let steps = r#"<step name="x"><scroll y="1"/></step>"#.repeat(51);
     let allowed = |steps_allowed: u64| json!({"transaction_steps_allowed": steps_allowed});
     let check = |fields| Check::of(kind, &site.url("/"), &steps).with(fields);
-    let seen = check(allowed(50)).fails(94).await;
-    assert!(seen.failure.unwrap().detail.contains("it has 51, and 50 are allowed"));
+    let observation = check(allowed(50)).fails(94).await;
+    assert!(observation.failure.unwrap().detail.contains("it has 51, and 50 are allowed"));
     assert_eq!(check(allowed(51)).passes().await.details.steps.len(), 51);
 }

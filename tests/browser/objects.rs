@@ -11,8 +11,8 @@ use crate::browser::site::Site;
 use crate::support::side_by_side::each;
 
 /// The objects of all steps, as results show them.
-fn objects(seen: &Observation) -> Vec<Value> {
-    let played = seen.details.steps.iter().filter_map(|step| step.browser_step.as_deref());
+fn objects(observation: &Observation) -> Vec<Value> {
+    let played = observation.details.steps.iter().filter_map(|step| step.browser_step.as_deref());
     played.flat_map(|played| &played.objects).map(|object| serde_json::to_value(object).unwrap()).collect()
 }
 
@@ -30,9 +30,9 @@ async fn what_vigie_itself_does_not_let_through_is_no_fault_of_the_site() {
         check.devices = [(2, device)].into();
         check.config.egress = EgressPolicy::parse(&[], &["127.0.0.2/32"]).unwrap();
         let before = site.paths().len();
-        let seen = check.passes().await;
-        assert_eq!((&seen.warnings[..], seen.details.views[0].status.0), (&[][..], 0));
-        let objects = objects(&seen);
+        let observation = check.passes().await;
+        assert_eq!((&observation.warnings[..], observation.details.views[0].status.0), (&[][..], 0));
+        let objects = objects(&observation);
         for from in ["http://localhost", "https://localhost", "http://127.0.0.2"] {
             let url = format!("{from}:{}/pages/image", site.at.port());
             let object = objects.iter().find(|object| object["url"] == url.as_str());
@@ -60,8 +60,8 @@ async fn documents_are_told_from_objects_behind_redirects_and_where_a_step_has_t
 <open url="{other}"/><wait-for-network-quiet quiet="0.3"/></step>"#
         );
         let check = Check::of(kind, &site.url("/"), &steps).with(json!({"interval_fullpage": 1}));
-        let seen = check.passes().await;
-        let all = objects(&seen);
+        let observation = check.passes().await;
+        let all = objects(&observation);
         let told = |url: &str| {
             let found = all.iter().find(|object| object["url"] == url);
             let found = found.unwrap_or_else(|| panic!("{url} of {}: {all:#?}", kind.name()));
@@ -78,7 +78,7 @@ async fn documents_are_told_from_objects_behind_redirects_and_where_a_step_has_t
         ] {
             assert_eq!(told(url), known, "{url} of {}", kind.name());
         }
-        let page = &seen.details.page.as_ref().unwrap().objects;
+        let page = &observation.details.page.as_ref().unwrap().objects;
         let mut urls: Vec<&str> = page.iter().map(|object| object.url.as_str()).collect();
         urls.sort_unstable();
         let mut wanted: Vec<String> =

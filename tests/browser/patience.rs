@@ -49,15 +49,15 @@ async fn an_open_may_have_less_time_than_other_page_loads() {
     let Some(kind) = one("an_open_may_have_less_time_than_other_page_loads") else { return };
     let steps =
         r#"<step name="One" timeout="15"><open url="/pages/stay"/><open url="/never" timeout="1.5"/></step>"#;
-    let seen = Check::of(kind, &site.url("/"), steps).fails(82).await;
-    let detail = &seen.failure.as_ref().unwrap().detail;
+    let observation = Check::of(kind, &site.url("/"), steps).fails(82).await;
+    let detail = &observation.failure.as_ref().unwrap().detail;
     assert!(detail.contains("the page load was not done within 1.5 s"), "{detail}");
-    let played = seen.phases.micros(Phase::Play).unwrap();
+    let played = observation.phases.micros(Phase::Play).unwrap();
     assert!(played < 10_000_000, "{played}");
     // A longer one does not beat the monitor's own.
     let long = r#"<step name="One" timeout="15"><open url="/never" timeout="9"/></step>"#;
-    let seen = Check::of(kind, &site.url("/"), long).with(json!({"timeout": 2})).fails(82).await;
-    assert!(seen.failure.unwrap().detail.contains("within 2 s"));
+    let observation = Check::of(kind, &site.url("/"), long).with(json!({"timeout": 2})).fails(82).await;
+    assert!(observation.failure.unwrap().detail.contains("within 2 s"));
 }
 
 /// As Internet Explorer is one.

@@ -32,9 +32,9 @@ async fn only_addresses_of_the_wanted_family_are_gone_to() {
     for (ipv6_enabled, of_four, of_six) in [("Disabled", 0, 51), ("Preferred", 0, 0), ("Enforced", 51, 0)] {
         for (at, expected) in [(four, of_four), (six, of_six)] {
             let fields = json!({"url": format!("http://{at}/"), "ipv6_enabled": ipv6_enabled});
-            let seen = Check::bare(kind, fields).run().await;
-            let status = seen.failure.as_ref().map_or(0, |failure| failure.status().0);
-            assert_eq!(status, expected, "{ipv6_enabled} {at}: {:?}", seen.failure);
+            let observation = Check::bare(kind, fields).run().await;
+            let status = observation.failure.as_ref().map_or(0, |failure| failure.status().0);
+            assert_eq!(status, expected, "{ipv6_enabled} {at}: {:?}", observation.failure);
         }
     }
 }
@@ -114,9 +114,9 @@ async fn certificates_are_verified_and_shown_as_the_fields_say() {
             let url = json!({"url": format!("https://localhost:{}/", at.port())});
             let mut check = Check::bare(kind, url).with(fields.clone());
             check.config.trust = trust.clone();
-            let seen = check.run().await;
-            let status = seen.failure.as_ref().map_or(0, |failure| failure.status().0);
-            assert!(statuses.contains(&status), "{kind:?} {fields}: {status} {:?}", seen.failure);
+            let observation = check.run().await;
+            let status = observation.failure.as_ref().map_or(0, |failure| failure.status().0);
+            assert!(statuses.contains(&status), "{kind:?} {fields}: {status} {:?}", observation.failure);
         }
     })
     .await;

@@ -53,8 +53,8 @@ async fn each_way_to_fail(kind: BrowserKind, test: &str) {
     ];
     for (status, acts) in table {
         let step = format!(r#"<step name="One" timeout="6">{acts}</step>"#);
-        let seen = Check::of(kind, &site.url("/"), &step).fails(*status).await;
-        assert_eq!(seen.details.steps[0].status.0, *status, "{acts}");
+        let observation = Check::of(kind, &site.url("/"), &step).fails(*status).await;
+        assert_eq!(observation.details.steps[0].status.0, *status, "{acts}");
     }
 }
 
@@ -67,12 +67,13 @@ async fn an_act_that_is_skipped_once_too_often_is_kept_as_a_failure() {
 <click id="a" optional="true" timeout="0.1"/><click id="b" optional="true" timeout="0.1"/></step></script>"#,
         site.url("/")
     );
-    let seen = Check::playing(kind, &script).fails(92).await;
-    let names: Vec<&str> = seen.captures.iter().map(|file| file.name.as_str()).collect();
+    let observation = Check::playing(kind, &script).fails(92).await;
+    let names: Vec<&str> = observation.captures.iter().map(|file| file.name.as_str()).collect();
     assert_eq!(names, ["step-01-act-03.jpg", "step-01-act-03.html", "step-01-act-03-headers.txt"]);
-    let played = seen.details.steps[0].browser_step.as_ref().unwrap();
-    assert_eq!(played.title, "Stay", "what there was is told");
-    let acts: Vec<(u16, bool)> = played.actions.iter().map(|act| (act.status.0, act.skipped)).collect();
+    let step = observation.details.steps[0].browser_step.as_ref().unwrap();
+    assert_eq!(step.title, "Stay", "what there was is told");
+    let acts: Vec<(u16, bool)> =
+        step.actions.iter().map(|result| (result.status.0, result.skipped)).collect();
     assert_eq!(acts, [(0, false), (0, true), (92, false)]);
 }
 
@@ -87,11 +88,11 @@ async fn what_takes_too_long_says_which_limit_it_was() {
         let opens = r#"<step name="One"><open url="/slow/900"/><open url="/slow/900"/><open url="/slow/900"/></step>"#;
         page(json!({"timeout": 2}), opens).fails(81).await;
         let two = r#"<step name="Late" timeout="1"><open url="/pages/stay"/><wait-for id="nowhere" timeout="5"/></step><step name="Next"><open url="/pages/late"/></step>"#;
-        let seen = page(json!({"continue_playback_on_timeout": true}), two).fails(80).await;
-        let statuses: Vec<u16> = seen.details.steps.iter().map(|step| step.status.0).collect();
+        let observation = page(json!({"continue_playback_on_timeout": true}), two).fails(80).await;
+        let statuses: Vec<u16> = observation.details.steps.iter().map(|step| step.status.0).collect();
         assert_eq!(statuses, [80, 0]);
-        let seen = page(json!({"continue_playback_on_timeout": false}), two).fails(80).await;
-        assert_eq!(seen.details.steps.len(), 1);
+        let observation = page(json!({"continue_playback_on_timeout": false}), two).fails(80).await;
+        assert_eq!(observation.details.steps.len(), 1);
     })
     .await;
 }
@@ -105,22 +106,23 @@ async fn scripts_that_cannot_be_played_need_no_browser() {
         .with(json!({"transaction_steps_allowed": 10}))
         .fails(94)
         .await;
-    let seen = Check::playing(kind, "<script version=\"1\">\n<step><jump/></step></script>").fails(96).await;
-    assert!(seen.failure.unwrap().detail.contains("line 2"));
+    let observation =
+        Check::playing(kind, "<script version=\"1\">\n<step><jump/></step></script>").fails(96).await;
+    assert!(observation.failure.unwrap().detail.contains("line 2"));
     let mut laughs = "<!ENTITY l0 \"ha\">".to_owned();
     for at in 1..10 {
         write!(laughs, "<!ENTITY l{at} \"{}\">", format!("&l{};", at - 1).repeat(10)).unwrap();
     }
-    for (script, words) in [
+    for (script, text) in [
         (format!("<!DOCTYPE x [{laughs}]><script><step name=\"&l9;\"/></script>"), "line 1"),
         (format!("<script>{}", "<step>".repeat(100_000)), "line 1"),
         ("<script><step name=\"x\"><open url=\"http://a/\"/></step><step name=\"y\"><clikc id=\"a\"/></step></script>".to_owned(), "clikc"),
         ("not a script".to_owned(), "line 1"),
     ] {
         let check = Check::playing(kind, &script);
-        let seen = check.fails(96).await;
-        let detail = seen.failure.unwrap().detail;
-        assert!(detail.contains(words) && detail.len() < 2000, "{detail}");
-        assert!(seen.total < std::time::Duration::from_secs(1) && !check.folder().exists(), "a browser was started");
+        let observation = check.fails(96).await;
+        let detail = observation.failure.unwrap().detail;
+        assert!(detail.contains(text) && detail.len() < 2000, "{detail}");
+        assert!(observation.total < std::time::Duration::from_secs(1) && !check.folder().exists(), "a browser was started");
     }
 }

@@ -22,8 +22,8 @@ fetch('{other}/data?other', {{mode: 'no-cors'}})]).then(all => all[1]);</run-js>
     let fields = json!({"transaction_trace": true, "verify_certificate": false});
     let check = Check::of(kind, &own, &steps).with(fields);
     let before = site.asked().len();
-    let seen = check.passes().await;
-    let trace = seen.details.browser.as_ref().unwrap().trace_id.clone().unwrap();
+    let observation = check.passes().await;
+    let trace = observation.details.browser.as_ref().unwrap().trace_id.clone().unwrap();
     assert_eq!(trace.len(), 32);
     let asked = site.asked().split_off(before);
     let mut spans = Vec::new();
@@ -58,8 +58,8 @@ async fn only_requests_to_the_own_site_are_traced() {
         traced(kind, &plain).await;
         traced(kind, &secure).await;
         let step = r#"<step name="Plain"><open url="/pages/stay?untraced"/></step>"#;
-        let seen = Check::of(kind, &plain.url("/"), step).passes().await;
-        assert_eq!(seen.details.browser.unwrap().trace_id, None);
+        let observation = Check::of(kind, &plain.url("/"), step).passes().await;
+        assert_eq!(observation.details.browser.unwrap().trace_id, None);
         let asked = plain.asked();
         let (_, fields) = asked.iter().rev().find(|(path, _)| path == "/pages/stay?untraced").unwrap();
         assert!(!fields.contains_key("traceparent"));

@@ -45,9 +45,9 @@ async fn a_browser_of_another_user_keeps_its_own_sandbox() {
         let world = World::with(|config| config.user = is_root().then(|| NOBODY.to_owned()));
         let open = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(world.folder.path(), open).unwrap();
-        let wish = wish(kind);
-        let forward = world.forward(&wish).await;
-        let opened = world.open(&wish, &forward).await.unwrap();
+        let options = wish(kind);
+        let forward = world.forward(&options).await;
+        let opened = world.open(&options, &forward).await.unwrap();
         world.beside(&forward, opened.client.goto(&site.url("/"))).await.unwrap();
         assert_eq!(opened.client.title().await.unwrap(), "Shop");
         let all = world.processes();
@@ -95,9 +95,9 @@ async fn a_browser_at_an_end_point_elsewhere_goes_through_our_proxy() {
             from: vec![IpNetwork::from_address(here)],
         };
         let world = World::with(|config| config.remotes = vec![remote]);
-        let wish = wish(kind);
-        let forward = world.forward(&wish).await;
-        let opened = world.open(&wish, &forward).await.unwrap();
+        let options = wish(kind);
+        let forward = world.forward(&options).await;
+        let opened = world.open(&options, &forward).await.unwrap();
         world.beside(&forward, opened.client.goto(&site.url("/"))).await.unwrap();
         assert_eq!(opened.client.title().await.unwrap(), "Shop");
         let host = site.address.ip().to_string();

@@ -18,9 +18,9 @@ use crate::support::side_by_side::each;
 async fn a_check_that_is_dropped_takes_its_browser_with_it() {
     each(browsers("a_check_that_is_dropped_takes_its_browser_with_it"), async |kind| {
         let world = World::new();
-        let wish = wish(kind);
-        let forward = world.forward(&wish).await;
-        let opened = world.open(&wish, &forward).await.unwrap();
+        let options = wish(kind);
+        let forward = world.forward(&options).await;
+        let opened = world.open(&options, &forward).await.unwrap();
         assert!(!world.processes().is_empty() && !world.profiles().is_empty());
         drop(opened);
         world.empty().await;
@@ -33,9 +33,9 @@ async fn a_check_that_is_dropped_while_its_browser_starts_leaves_nothing() {
     each(browsers("a_check_that_is_dropped_while_its_browser_starts_leaves_nothing"), async |kind| {
         for millis in [1, 60, 250] {
             let world = World::new();
-            let wish = wish(kind);
-            let forward = world.forward(&wish).await;
-            let opening = world.open(&wish, &forward);
+            let options = wish(kind);
+            let forward = world.forward(&options).await;
+            let opening = world.open(&options, &forward);
             // The moment is arbitrary, and what is looked for holds at each.
             let early = tokio::time::timeout(Duration::from_millis(millis), opening).await;
             drop(early);
@@ -51,16 +51,16 @@ async fn a_driver_or_browser_that_is_killed_or_stopped_is_told_and_leaves_nothin
         browsers("a_driver_or_browser_that_is_killed_or_stopped_is_told_and_leaves_nothing"),
         async |kind| {
             let headless = if kind == BrowserKind::Firefox { "-headless" } else { "--headless" };
-            for (victim, signal, words) in [
+            for (victim, signal, text) in [
                 ("driver ", Signal::SIGKILL, "SIGKILL"),
                 (headless, Signal::SIGKILL, "the browser ended"),
                 ("driver ", Signal::SIGSTOP, "the driver is stopped"),
                 (headless, Signal::SIGSTOP, "the browser is stopped"),
             ] {
                 let world = World::new();
-                let wish = wish(kind);
-                let forward = world.forward(&wish).await;
-                let mut opened = world.open(&wish, &forward).await.unwrap();
+                let options = wish(kind);
+                let forward = world.forward(&options).await;
+                let mut opened = world.open(&options, &forward).await.unwrap();
                 let all = world.processes();
                 let first = |line: &&String| {
                     line.contains(victim) && !line.contains(" --type=") && !line.contains("-contentproc")
@@ -72,7 +72,7 @@ async fn a_driver_or_browser_that_is_killed_or_stopped_is_told_and_leaves_nothin
                     .await
                     .unwrap();
                 assert_eq!(lost.kind, FailureKind::BrowserFailed, "{kind:?} {lost}");
-                assert!(lost.detail.contains(words), "{kind:?} {lost}");
+                assert!(lost.detail.contains(text), "{kind:?} {lost}");
                 drop(opened);
                 world.empty().await;
             }
@@ -87,9 +87,9 @@ async fn a_page_that_takes_memory_without_end_is_ended() {
     let site = Site::start(&[("/", page)]);
     each(browsers("a_page_that_takes_memory_without_end_is_ended"), async |kind| {
         let world = World::with(|config| config.memory_bytes = 1 << 30);
-        let wish = wish(kind);
-        let forward = world.forward(&wish).await;
-        let mut opened = world.open(&wish, &forward).await.unwrap();
+        let options = wish(kind);
+        let forward = world.forward(&options).await;
+        let mut opened = world.open(&options, &forward).await.unwrap();
         let growing = async {
             // The answer does not matter: the page grows whether it is whole or not.
             let _ = opened.client.goto(&site.url("/")).await;
@@ -129,9 +129,9 @@ async fn what_a_killed_process_left_is_ended_by_the_next_and_nothing_else() {
     for kind in browsers("what_a_killed_process_left_is_ended_by_the_next_and_nothing_else") {
         let world = World::new();
         // One of a process that lives stays, though it is in the same folder.
-        let wish = wish(kind);
-        let forward = world.forward(&wish).await;
-        let living = world.open(&wish, &forward).await.unwrap();
+        let options = wish(kind);
+        let forward = world.forward(&options).await;
+        let living = world.open(&options, &forward).await.unwrap();
         let own = world.profiles();
         let mut other = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "browser_house::endings::a_process_with_a_browser", "--ignored", "--nocapture"])
@@ -145,14 +145,14 @@ async fn what_a_killed_process_left_is_ended_by_the_next_and_nothing_else() {
         assert!(world.profiles().len() > own.len());
         other.kill().unwrap();
         other.wait().unwrap();
-        assert_eq!(world.house.reap_orphans(), 1);
+        assert_eq!(world.pool.reap_orphans(), 1);
         assert_eq!(world.profiles(), own, "{kind:?}");
         let strangers: Vec<_> =
             world.processes().into_iter().filter(|line| !line.contains(&token(&own))).collect();
         let left: Vec<_> =
             strangers.iter().filter(|line| line.contains(&*world.folder().to_string_lossy())).collect();
         assert!(left.is_empty(), "{left:#?}");
-        assert_eq!(world.house.reap_orphans(), 0);
+        assert_eq!(world.pool.reap_orphans(), 0);
         assert!(living.client.title().await.is_ok(), "the other browser is dead");
         drop(living);
         world.empty().await;
@@ -177,7 +177,7 @@ async fn a_driver_that_does_not_do_its_work_is_told_in_time() {
              fi; echo all is well; exit 3"
         )
     };
-    for (script, kind, words) in [
+    for (script, kind, text) in [
         ("exec sleep 60", FailureKind::BrowserTimedOut, "not ready within 1 s"),
         (
             "echo who knows; echo why >&2; exit 3",
@@ -210,11 +210,11 @@ async fn a_driver_that_does_not_do_its_work_is_told_in_time() {
                 ..config.clone()
             };
         });
-        let wish = wish(BrowserKind::Chrome);
-        let forward = world.forward(&wish).await;
-        let failure = world.open(&wish, &forward).await.unwrap_err();
+        let options = wish(BrowserKind::Chrome);
+        let forward = world.forward(&options).await;
+        let failure = world.open(&options, &forward).await.unwrap_err();
         assert_eq!(failure.kind, kind, "{script}: {failure}");
-        assert!(failure.detail.contains(words), "{script}: {failure}");
+        assert!(failure.detail.contains(text), "{script}: {failure}");
         world.empty().await;
         assert_eq!(processes_of(folder.path()), Vec::<String>::new());
     }
@@ -250,7 +250,7 @@ async fn what_is_not_there_is_named_with_its_remedy() {
         config.firefox = Some("/bin/sh".into());
         config.user = None;
     };
-    for (kind, words) in [
+    for (kind, text) in [
         (BrowserKind::Chrome, "`browser.chromium`: `/nowhere/chromium` is no program"),
         (BrowserKind::Firefox, "`browser.geckodriver`: `/etc/passwd` is no program"),
         (BrowserKind::InternetExplorer, "`browser.remote`"),
@@ -259,10 +259,10 @@ async fn what_is_not_there_is_named_with_its_remedy() {
         let forward = world.forward(&wish(kind)).await;
         let failure = world.open(&wish(kind), &forward).await.unwrap_err();
         assert_eq!(failure.kind, FailureKind::BrowserMissing, "{failure}");
-        assert!(failure.detail.contains(words), "{failure}");
+        assert!(failure.detail.contains(text), "{failure}");
         world.empty().await;
     }
     let world = World::with(|config| config.user = Some("nobody-of-this-name".to_owned()));
-    let failure = world.house.proxy_config(&wish(BrowserKind::Chrome), BlockedHosts::default()).unwrap_err();
+    let failure = world.pool.proxy_config(&wish(BrowserKind::Chrome), BlockedHosts::default()).unwrap_err();
     assert_eq!(failure.kind, FailureKind::NotConfigured, "{failure}");
 }

@@ -197,8 +197,8 @@ async fn what_is_no_request_for_a_proxy_is_refused() {
         (many.as_str(), "431"),
     ] {
         let answer = asked(&forward().await, &net(), asks.as_bytes(), "\r\n\r\n").await;
-        let shown: String = asks.chars().take(60).collect();
-        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{shown}: {answer}");
+        let text: String = asks.chars().take(60).collect();
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{text}: {answer}");
     }
 }
 

@@ -16,12 +16,12 @@ async fn a_browser_fetches_through_its_forward_proxy_and_is_gone_afterwards() {
     each(browsers("a_browser_fetches_through_its_forward_proxy_and_is_gone_afterwards"), async |kind| {
         let world = World::new();
         let site = Site::start(&[("/", "<title>Shop</title><p>Hello")]);
-        let mut wish = wish(kind);
-        wish.emulation.viewport = (800, 600);
-        wish.emulation.user_agent = Some("Watcher/1".to_owned());
-        wish.emulation.headers = vec![("X-Check".to_owned(), "a \"b\" 'c'".to_owned())];
-        let forward = world.forward(&wish).await;
-        let opened = world.open(&wish, &forward).await.unwrap();
+        let mut options = wish(kind);
+        options.emulation.viewport = (800, 600);
+        options.emulation.user_agent = Some("Watcher/1".to_owned());
+        options.emulation.headers = vec![("X-Check".to_owned(), "a \"b\" 'c'".to_owned())];
+        let forward = world.forward(&options).await;
+        let opened = world.open(&options, &forward).await.unwrap();
         assert!(
             !opened.facts.version.is_empty() && opened.facts.driver.contains("driver "),
             "{:?}",
@@ -62,10 +62,10 @@ async fn what_a_page_asks_for_is_held_to_the_rules_and_the_cause_is_known() {
         let trust = TrustConfig { roots: Roots::None, ..TrustConfig::default() };
         let egress = EgressPolicy::parse(&[], &["10.0.0.0/8"]).unwrap();
         world.net = Net::new(&NetConfig { trust, egress, ..NetConfig::default() }).unwrap();
-        let wish = wish(kind);
+        let options = wish(kind);
         let blocked = BlockedHosts::parse(&["ads.example.com"]).unwrap();
-        let forward = ForwardProxy::bind(world.house.proxy_config(&wish, blocked).unwrap()).await.unwrap();
-        let opened = world.open(&wish, &forward).await.unwrap();
+        let forward = ForwardProxy::bind(world.pool.proxy_config(&options, blocked).unwrap()).await.unwrap();
+        let opened = world.open(&options, &forward).await.unwrap();
         world.beside(&forward, opened.client.goto(&site.url("/"))).await.unwrap();
         assert_eq!(forward.last_failure("ads.example.com", 80).unwrap().kind, FailureKind::PageUnloadable);
         assert_eq!(forward.last_failure("10.1.2.3", 80).unwrap().kind, FailureKind::EgressDenied);
@@ -95,10 +95,10 @@ async fn a_private_authority_and_a_client_certificate_are_shown_for_one_session(
         {
             let mut world = World::new();
             world.net = Net::new(&NetConfig { trust: trust.clone(), ..NetConfig::default() }).unwrap();
-            let mut wish = wish(kind);
-            (wish.ca_id, wish.client_certificate) = (ca, certificate);
-            let forward = world.forward(&wish).await;
-            let opened = world.open(&wish, &forward).await.unwrap();
+            let mut options = wish(kind);
+            (options.ca_id, options.client_certificate) = (ca, certificate);
+            let forward = world.forward(&options).await;
+            let opened = world.open(&options, &forward).await.unwrap();
             let seen = world
                 .beside(&forward, async {
                     // Firefox tells an error page as an error, Chromium does not.
@@ -131,9 +131,9 @@ async fn root_starts_browsers_as_the_user_of_the_settings() {
         let world = World::with(|config| (config.user, config.sandbox) = (Some("daemon".to_owned()), false));
         // The user gets through to its own profile, and sees no other.
         std::fs::set_permissions(world.folder.path(), PermissionsExt::from_mode(0o711)).unwrap();
-        let wish = wish(kind);
-        let forward = world.forward(&wish).await;
-        let opened = world.open(&wish, &forward).await.unwrap();
+        let options = wish(kind);
+        let forward = world.forward(&options).await;
+        let opened = world.open(&options, &forward).await.unwrap();
         world.beside(&forward, opened.client.goto(&site.url("/"))).await.unwrap();
         assert_eq!(opened.client.title().await.unwrap(), "Shop", "{kind:?}");
         for line in world.processes() {

@@ -21,7 +21,7 @@ use crate::support::side_by_side::room;
 /// A house with a folder of its own.
 pub struct World {
     pub folder: tempfile::TempDir,
-    pub house: BrowserPool,
+    pub pool: BrowserPool,
     pub net: Net,
     /// Held from its first browser on.
     room: OnceCell<SemaphorePermit<'static>>,
@@ -57,25 +57,29 @@ impl World {
             BrowserPoolConfig { folder: Some(folder.path().join("b")), ..BrowserPoolConfig::default() };
         config.geckodriver = crate::support::geckodriver::geckodriver();
         change(&mut config);
-        Self { house: BrowserPool::new(config), folder, net: net(), room: OnceCell::new() }
+        Self { pool: BrowserPool::new(config), folder, net: net(), room: OnceCell::new() }
     }
 
-    pub async fn forward(&self, wish: &SessionOptions) -> ForwardProxy {
-        ForwardProxy::bind(self.house.proxy_config(wish, BlockedHosts::default()).unwrap()).await.unwrap()
+    pub async fn forward(&self, options: &SessionOptions) -> ForwardProxy {
+        ForwardProxy::bind(self.pool.proxy_config(options, BlockedHosts::default()).unwrap()).await.unwrap()
     }
 
-    pub async fn open(&self, wish: &SessionOptions, forward: &ForwardProxy) -> Result<OpenBrowser, Failure> {
-        self.open_within(wish, forward, Duration::from_mins(1)).await
+    pub async fn open(
+        &self,
+        options: &SessionOptions,
+        forward: &ForwardProxy,
+    ) -> Result<OpenBrowser, Failure> {
+        self.open_within(options, forward, Duration::from_mins(1)).await
     }
 
     pub async fn open_within(
         &self,
-        wish: &SessionOptions,
+        options: &SessionOptions,
         forward: &ForwardProxy,
         time: Duration,
     ) -> Result<OpenBrowser, Failure> {
         self.room.get_or_init(room).await;
-        self.beside(forward, self.house.open(wish, &self.net, forward, Deadline::within(time))).await
+        self.beside(forward, self.pool.open(options, &self.net, forward, Deadline::within(time))).await
     }
 
     /// Does `work` while the forward proxy is served.
@@ -102,7 +106,7 @@ impl World {
 
     /// Waits until nothing is left of any browser.
     pub async fn empty(&self) {
-        assert!(self.house.wait_until_empty(Duration::from_secs(30)).await, "{:?}", self.processes());
+        assert!(self.pool.wait_until_empty(Duration::from_secs(30)).await, "{:?}", self.processes());
         assert_eq!(self.processes(), Vec::<String>::new());
         assert_eq!(self.profiles(), Vec::<String>::new());
     }

@@ -134,17 +134,17 @@ async fn ids_that_are_not_the_callers_are_refused_by_name() {
         (MonitorId(999_999), "There is no monitor `999999`".to_owned()),
         (filed, "Monitor `77`: This monitor is managed by a file on the server (key `shop`)".to_owned()),
     ] {
-        let refused =
+        let error =
             monitors::bulk_edit(&kit.monitors, &admin(), &edit(&[one, id], json!({}))).await.unwrap_err();
         assert!(
-            matches!(&refused, ServiceError::Forbidden(reason) if reason.starts_with(&wanted)),
-            "{refused:?}"
+            matches!(&error, ServiceError::Forbidden(reason) if reason.starts_with(&wanted)),
+            "{error:?}"
         );
     }
-    let refused = monitors::bulk_edit(&kit.monitors, &caller(1, Role::ReadOnly), &edit(&[one], json!({})))
+    let error = monitors::bulk_edit(&kit.monitors, &caller(1, Role::ReadOnly), &edit(&[one], json!({})))
         .await
         .unwrap_err();
-    assert!(matches!(refused, ServiceError::Forbidden(_)), "{refused:?}");
+    assert!(matches!(error, ServiceError::Forbidden(_)), "{error:?}");
     kit.ledger.broken.store(true, std::sync::atomic::Ordering::Relaxed);
     assert!(monitors::bulk_edit(&kit.monitors, &admin(), &edit(&[one], json!({}))).await.is_err());
     kit.ledger.broken.store(false, std::sync::atomic::Ordering::Relaxed);

@@ -79,8 +79,8 @@ pub async fn whole(kit: &Kit) -> Whole {
 pub fn told<T>(refused: Result<T, ServiceError>) -> Vec<String> {
     match refused {
         Ok(_) => Vec::new(),
-        Err(ServiceError::Invalid(faults)) => {
-            faults.iter().map(|fault| format!("{}: {}", fault.path, fault.message)).collect()
+        Err(ServiceError::Invalid(errors)) => {
+            errors.iter().map(|error| format!("{}: {}", error.path, error.message)).collect()
         }
         Err(other) => vec![format!("{other:?}")],
     }

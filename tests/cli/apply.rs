@@ -107,8 +107,8 @@ fn apply_says_what_it_does_and_export_writes_what_apply_reads() {
     // Masks are refused with the field and the remedy; with the value there it is all as it was.
     let refused = server.run(&["apply", &folder]);
     assert_eq!(refused.status.code(), Some(2));
-    let said = err(&refused);
-    assert!(said.contains("`realm_password` is masked") && said.contains("realm_password_file"), "{said}");
+    let reply = err(&refused);
+    assert!(reply.contains("`realm_password` is masked") && reply.contains("realm_password_file"), "{reply}");
     server.file("exported/website.yaml", &written.replace("********", "s3cret"));
     assert!(server.did(&["apply", &folder]).contains("0 made, 0 changed, 0 removed; 2 were"));
     assert!(server.did(&["export"]).contains("key: port"));

@@ -17,10 +17,10 @@ fn results_of_a_database_are_read_without_a_server() {
     assert_eq!(results.as_array().unwrap().len(), 2);
     assert_eq!(results[0]["type"], "tcp");
 
-    let shown = out(&vigie(&["results", "--data", data, "--outcome", "ok", "--from", "1h"]));
-    assert!(shown.starts_with("PLANNED (UTC)") && shown.contains("tcp"), "{shown}");
-    let shown = out(&vigie(&["results", "--data", data, "--thru", "2020-01-01"]));
-    assert_eq!(shown, "0 of 0 results\n");
+    let text = out(&vigie(&["results", "--data", data, "--outcome", "ok", "--from", "1h"]));
+    assert!(text.starts_with("PLANNED (UTC)") && text.contains("tcp"), "{text}");
+    let text = out(&vigie(&["results", "--data", data, "--thru", "2020-01-01"]));
+    assert_eq!(text, "0 of 0 results\n");
     assert_eq!(out(&vigie(&["monitors", "--data", data])), "0 of 0 monitors\n");
 }
 

@@ -116,14 +116,14 @@ fn a_website_that_is_well() {
 
 #[test]
 fn a_website_that_failed_twice_shows_both_attempts() {
-    let refused = Failure::new(Phase::Connect, FailureKind::ConnectRefused, "192.0.2.7:443");
+    let failure = Failure::new(Phase::Connect, FailureKind::ConnectRefused, "192.0.2.7:443");
     let broken = Failure::new(Phase::FirstByte, FailureKind::HttpStatus, "503 Service Unavailable");
     let shown = result(
         MonitorType::Website,
         "shop",
         Outcome::Error,
         vec![
-            attempt(1, phases(&COLD[..2]), Some(refused)),
+            attempt(1, phases(&COLD[..2]), Some(failure)),
             attempt(2, phases(&[COLD[0], COLD[1], COLD[3], COLD[4]]), Some(broken)),
         ],
     );

@@ -31,7 +31,7 @@ fn other_programs_get_json() {
 
 #[test]
 fn what_cannot_be_traced_says_why() {
-    for (args, code, words) in [
+    for (args, code, text) in [
         (vec!["traceroute"], 2, "HOST"),
         (vec!["traceroute", "--udp", "--icmp", "::1"], 2, "cannot be used with"),
         (vec!["traceroute", "--max-hops", "65", "::1"], 2, "65 is not in 1..=64"),
@@ -40,7 +40,7 @@ fn what_cannot_be_traced_says_why() {
     ] {
         let output = vigie(&args);
         assert_eq!(output.status.code(), Some(code), "{args:?}: {}", err(&output));
-        assert!(err(&output).contains(words), "{args:?}: {}", err(&output));
+        assert!(err(&output).contains(text), "{args:?}: {}", err(&output));
         assert_eq!(out(&output), "", "{args:?}");
     }
 }

@@ -80,9 +80,9 @@ fn secret(identity: &Identity) -> Vec<u8> {
 }
 
 /// Whether `hidden` stands in a file below `folder`, in a name of a file, or in `said`.
-fn shows(folder: &Path, said: &str, hidden: &[u8]) -> Option<String> {
+fn shows(folder: &Path, reply: &str, hidden: &[u8]) -> Option<String> {
     let holds = |bytes: &[u8]| bytes.windows(hidden.len()).any(|part| part == hidden);
-    if holds(said.as_bytes()) {
+    if holds(reply.as_bytes()) {
         return Some("answers and log".to_owned());
     }
     let mut open = vec![folder.to_owned()];
@@ -239,7 +239,7 @@ async fn a_server_sees_the_certificate_that_a_monitor_names_and_nobody_sees_its_
     desk.call("GET", &format!("/certificates/{pkcs12}"), Value::Null, 200);
     desk.daemon.signal(Signal::SIGTERM);
     assert!(desk.daemon.ended().success());
-    let said = desk.daemon.said() + &desk.answers;
+    let reply = desk.daemon.said() + &desk.answers;
     let without = settings.lines().take(2).fold(String::new(), |text, line| text + line + "\n");
     fs::write(place.join("vigie.yaml"), without).unwrap();
     let hidden: Vec<Vec<u8>> = [&by_pem, &by_pkcs12, &by_file, &by_packed]
@@ -248,12 +248,12 @@ async fn a_server_sees_the_certificate_that_a_monitor_names_and_nobody_sees_its_
         .chain([PASSWORD.into(), blob[80..140].into(), b"PRIVATE KEY".into()])
         .collect();
     for hidden in &hidden {
-        let at = shows(&place, &said, hidden);
+        let at = shows(&place, &reply, hidden);
         assert_eq!(at, None, "{}", String::from_utf8_lossy(hidden));
     }
     assert!(
-        shows(&place, &said, &der(&by_pem)[20..60]).is_none()
-            && shows(&place, &said, b"as PKCS#12").is_some()
+        shows(&place, &reply, &der(&by_pem)[20..60]).is_none()
+            && shows(&place, &reply, b"as PKCS#12").is_some()
     );
     let home = std::mem::replace(&mut desk.daemon.folder, tempfile::tempdir().unwrap());
     drop(desk);

@@ -144,10 +144,10 @@ async fn a_result_shows_its_pictures_and_nothing_of_its_files_runs() {
     let path = format!("/results/{}", failed.check_id);
     let open = PageAuth { is_public: true, accounts: None };
     let served = served_behind(open, Kept::of(vec![failed]), vec![monitor(1, "shop")]).await;
-    let shown = served.get(&path).await.body;
-    at(&shown, &format!(r#"<img src="{path}/captures/step%20%221%22%2Ejpg" alt="step &quot;1&quot;.jpg""#));
-    at(&shown, &format!(r#"<a href="{path}/captures/page%2Ehtml">page.html</a> 25 bytes"#));
-    assert_eq!(shown.matches("<figure>").count(), 1, "a drawing may hold scripts: {shown}");
+    let text = served.get(&path).await.body;
+    at(&text, &format!(r#"<img src="{path}/captures/step%20%221%22%2Ejpg" alt="step &quot;1&quot;.jpg""#));
+    at(&text, &format!(r#"<a href="{path}/captures/page%2Ehtml">page.html</a> 25 bytes"#));
+    assert_eq!(text.matches("<figure>").count(), 1, "a drawing may hold scripts: {text}");
     for (name, kind) in [
         ("step%20%221%22%2Ejpg", "image/jpeg"),
         ("page%2Ehtml", "text/plain; charset=utf-8"),

@@ -184,9 +184,9 @@ fn ended(child: &mut Child) -> ExitStatus {
 fn refused(mut command: Command) -> (i32, String) {
     let mut child = command.spawn().unwrap();
     let code = ended(&mut child).code().unwrap();
-    let mut said = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    (code, said)
+    let mut reply = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut reply).unwrap();
+    (code, reply)
 }
 
 #[test]
@@ -288,10 +288,10 @@ fn a_second_signal_ends_at_once() {
     wait_for_a_running_check(&daemon);
     daemon.signal(Signal::SIGTERM);
     daemon.wait_for_log("shutting down");
-    let began = Instant::now();
+    let started = Instant::now();
     while daemon.child.try_wait().unwrap().is_none() {
         daemon.signal(Signal::SIGTERM);
-        assert!(began.elapsed() < Duration::from_secs(10), "it drains on");
+        assert!(started.elapsed() < Duration::from_secs(10), "it drains on");
         std::thread::sleep(Duration::from_millis(100));
     }
     assert_eq!(daemon.ended().code(), Some(130));
@@ -304,8 +304,8 @@ fn what_is_in_the_way_of_a_start_is_said_with_its_remedy() {
     let one = folder(&tcp_monitor("a", 9));
     let mut port_in_use = command(one.path());
     port_in_use.env("VIGIE_LISTEN", "x").args(["--listen", "127.0.0.1:1"]);
-    let (code, said) = refused(port_in_use);
-    assert!(code == 2 && said.contains("--listen"), "a flag twice: {code} {said}");
+    let (code, reply) = refused(port_in_use);
+    assert!(code == 2 && reply.contains("--listen"), "a flag twice: {code} {reply}");
     let serve = |listen: String, data: &Path, monitors: &Path| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_vigie"));
         command.args(["serve", "--listen", &listen]).arg("--data").arg(data).arg("--monitors").arg(monitors);
@@ -314,30 +314,30 @@ fn what_is_in_the_way_of_a_start_is_said_with_its_remedy() {
     };
     let (monitors, data) = (one.path().join("monitors"), one.path().join("data"));
     let free = || "127.0.0.1:0".to_owned();
-    let (code, said) = serve(format!("127.0.0.1:{port}"), &data, &monitors);
-    assert!(code == 1 && said.contains(&format!("cannot listen on `127.0.0.1:{port}`")), "{said}");
-    assert!(said.contains("hint: choose another port"), "{said}");
-    let (code, said) = serve(free(), &data, Path::new("/nonexistent/monitors"));
-    assert!(code == 1 && said.contains("/nonexistent/monitors: cannot be read"), "{said}");
+    let (code, reply) = serve(format!("127.0.0.1:{port}"), &data, &monitors);
+    assert!(code == 1 && reply.contains(&format!("cannot listen on `127.0.0.1:{port}`")), "{reply}");
+    assert!(reply.contains("hint: choose another port"), "{reply}");
+    let (code, reply) = serve(free(), &data, Path::new("/nonexistent/monitors"));
+    assert!(code == 1 && reply.contains("/nonexistent/monitors: cannot be read"), "{reply}");
     fs::write(monitors.join("b.yaml"), tcp_monitor("a", 9)).unwrap();
-    let (code, said) = serve(free(), &data, &monitors);
-    assert!(code == 1 && said.contains("`key` `a` is taken by"), "{said}");
+    let (code, reply) = serve(free(), &data, &monitors);
+    assert!(code == 1 && reply.contains("`key` `a` is taken by"), "{reply}");
     fs::remove_file(monitors.join("b.yaml")).unwrap();
     let file = one.path().join("file");
     fs::write(&file, "").unwrap();
-    let (code, said) = serve(free(), &file, &monitors);
-    assert!(code == 1 && said.contains("cannot open the database"), "{said}");
+    let (code, reply) = serve(free(), &file, &monitors);
+    assert!(code == 1 && reply.contains("cannot open the database"), "{reply}");
     fs::create_dir_all(&data).unwrap();
     fs::write(data.join("vigie.db"), "this is no database, and it is long enough to be looked at").unwrap();
-    let (code, said) = serve(free(), &data, &monitors);
-    assert!(code == 1 && said.contains("cannot open the database"), "{said}");
+    let (code, reply) = serve(free(), &data, &monitors);
+    assert!(code == 1 && reply.contains("cannot open the database"), "{reply}");
 }
 
 #[test]
 fn a_second_process_on_the_same_data_is_refused() {
     let daemon = Daemon::start(&tcp_monitor("a", 9));
-    let (code, said) = refused(command(daemon.folder.path()));
-    assert!(code == 1 && said.contains("locked by another process"), "{said}");
+    let (code, reply) = refused(command(daemon.folder.path()));
+    assert!(code == 1 && reply.contains("locked by another process"), "{reply}");
 }
 
 #[test]
@@ -350,11 +350,11 @@ fn systemd_is_told_and_the_watchdog_is_fed() {
     command.env("NOTIFY_SOCKET", &path).env("WATCHDOG_USEC", "600000");
     let mut daemon = Daemon::of(command.spawn().unwrap(), folder);
     let wait = |word: &str| {
-        let (until, mut told, mut buffer) = (Instant::now() + PATIENCE, String::new(), [0; 512]);
-        while !told.contains(word) {
-            assert!(Instant::now() < until, "no {word} in {told}");
+        let (until, mut text, mut buffer) = (Instant::now() + PATIENCE, String::new(), [0; 512]);
+        while !text.contains(word) {
+            assert!(Instant::now() < until, "no {word} in {text}");
             let length = socket.recv(&mut buffer).unwrap();
-            told.push_str(&String::from_utf8_lossy(&buffer[..length]));
+            text.push_str(&String::from_utf8_lossy(&buffer[..length]));
         }
     };
     wait("READY=1");

@@ -12,10 +12,10 @@ fn refused(folder: &Path, arguments: &[&str]) -> Output {
 }
 
 /// What no refused start may leave in the data folder.
-fn leaves_nothing_open(data: &Path, why: &str) {
-    assert!(data.join("vigie.db").exists(), "{why}: the store was never opened, so this shows nothing");
+fn leaves_nothing_open(data: &Path, reason: &str) {
+    assert!(data.join("vigie.db").exists(), "{reason}: the store was never opened, so this shows nothing");
     for left in ["vigie.db-wal", "vigie.db-shm", "host-token"] {
-        assert!(!data.join(left).exists(), "{why}: `{left}` is left");
+        assert!(!data.join(left).exists(), "{reason}: `{left}` is left");
     }
 }
 
@@ -23,10 +23,10 @@ fn leaves_nothing_open(data: &Path, why: &str) {
 fn a_start_without_the_password_file_that_it_was_given_ends_what_it_started() {
     let folder = folder(&tcp_monitor("a", 9));
     let output = refused(folder.path(), &["--admin-password-file", "/nonexistent/password"]);
-    let words = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{words}");
-    assert!(words.contains("--admin-password-file /nonexistent/password"), "{words}");
-    leaves_nothing_open(&folder.path().join("data"), &words);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("--admin-password-file /nonexistent/password"), "{text}");
+    leaves_nothing_open(&folder.path().join("data"), &text);
 }
 
 #[test]
@@ -34,8 +34,8 @@ fn a_start_with_a_monitor_file_at_fault_removes_its_token_and_closes_the_store()
     let folder =
         folder("- {key: a, type: tcp, name: a, billing_plancode: x, hostname: 127.0.0.1, port: 70000}\n");
     let output = refused(folder.path(), &[]);
-    let words = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{words}");
-    assert!(words.contains("all.yaml:1:"), "{words}");
-    leaves_nothing_open(&folder.path().join("data"), &words);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("all.yaml:1:"), "{text}");
+    leaves_nothing_open(&folder.path().join("data"), &text);
 }

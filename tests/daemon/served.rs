@@ -73,15 +73,15 @@ fn commands_on_the_host_of_a_tls_server_need_no_options() {
     command.env("VIGIE_SERVER_TLS_CERT_FILE", folder.path().join("cert.pem"));
     command.env("VIGIE_SERVER_TLS_KEY_FILE", folder.path().join("key.pem"));
     let mut daemon = Daemon::of(command.spawn().unwrap(), folder);
-    let run = |daemon: &Daemon, data: &str, words: &str| {
+    let run = |daemon: &Daemon, data: &str, text: &str| {
         let folder = daemon.folder.path();
         let url = format!("{}:{}", "//127.0.0.1", daemon.address.port());
         let mut command = Command::new(env!("CARGO_BIN_EXE_vigie"));
-        command.args(words.replace("//", &url).split(' ')).current_dir(folder);
+        command.args(text.replace("//", &url).split(' ')).current_dir(folder);
         command.env("VIGIE_DATA", folder.join(data)).env("XDG_CONFIG_HOME", folder.join("config"));
         let output = command.output().unwrap();
-        let words = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output.status.success(), words + &String::from_utf8_lossy(&output.stdout))
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.success(), text + &String::from_utf8_lossy(&output.stdout))
     };
     for again in [false, true] {
         if again {
@@ -89,14 +89,14 @@ fn commands_on_the_host_of_a_tls_server_need_no_options() {
             daemon.wait_for_log("was taken anew");
         }
         // The certificate is for `localhost`: it is known by its fingerprint.
-        for (words, part) in [
+        for (text, part) in [
             ("monitors --server https:// --limit 1", "over tls"),
             ("user list", "admin"),
             ("customer list", "default"),
             ("customer add Shop", if again { "409" } else { "was added" }),
         ] {
-            let said = run(&daemon, "data", words);
-            assert!(said.1.contains(part), "{words}: {said:?}");
+            let said = run(&daemon, "data", text);
+            assert!(said.1.contains(part), "{text}: {said:?}");
         }
     }
     let elsewhere = run(&daemon, "other", "monitors --server https://");

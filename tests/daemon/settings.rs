@@ -13,8 +13,8 @@ fn load(text: &str) -> Result<Settings, Vec<String>> {
     std::fs::write(&file, text).unwrap();
     let sources = SettingSources { file: Some(file.clone()), ..SettingSources::default() };
     let strip =
-        |fault: &vigie::syntax::ValidationError| fault.to_string().replace(&file.display().to_string(), "F");
-    Settings::load(&sources).map_err(|faults| faults.iter().map(strip).collect())
+        |error: &vigie::syntax::ValidationError| error.to_string().replace(&file.display().to_string(), "F");
+    Settings::load(&sources).map_err(|errors| errors.iter().map(strip).collect())
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn browsers_are_as_the_settings_say_and_end_points_are_whole() {
         ("Internet Explorer", Some("192.0.2.7".parse().unwrap()))
     );
     assert_eq!(remote.from, ["192.0.2.9/32".parse().unwrap()]);
-    let faults = load(
+    let errors = load(
         "browser:\n  nice: 20\n  remote:\n  - {browser: Netscape, url: 'http://a/'}\n  - {browser: Firefox, url: 'https://a/'}\n  \
          - {browser: Firefox, url: 'http://u:p@192.0.2.1/'}\n  - {browser: Google Chrome, url: 'http://grid/'}\n  \
          - {browser: Internet Explorer, url: 'http://192.0.2.1/', forward_host: here}\n",
@@ -114,12 +114,12 @@ fn browsers_are_as_the_settings_say_and_end_points_are_whole() {
         "F:7:5: `browser.remote[3].from` is needed where the host of `browser.remote[3].url` is a name",
         "F:8:74: `browser.remote[4].forward_host` must be an address of this host, such as `192.0.2.7`",
     ];
-    assert_eq!(faults, expected);
+    assert_eq!(errors, expected);
 }
 
 #[test]
 fn every_fault_is_found_at_once_with_its_place_and_remedy() {
-    let faults = load(
+    let errors = load(
         "lissten: 127.0.0.1:1\nlisten: localhost\nengine:\n  total: 0\n  light: many\n  light: 3\n  listen: x\n\
          store: [1]\nlog: {format: xml, level: loud}\nlocation:\n  egress_deny: [10.0.0.1/8]\n\
          certificates:\n  - {id: 1, name: a}\n  - {id: 1, nam: b, ca_file: /nonexistent.pem}\nplans: [{code: a, types: [tcpp]}]\n",
@@ -144,9 +144,9 @@ fn every_fault_is_found_at_once_with_its_place_and_remedy() {
         "F:15:27: `tcpp` is no monitor type; did you mean `tcp`?",
     ];
     for fault in &expected {
-        assert!(faults.iter().any(|found| found == fault), "{fault}\nis not among\n{}", faults.join("\n"));
+        assert!(errors.iter().any(|found| found == fault), "{fault}\nis not among\n{}", errors.join("\n"));
     }
-    assert_eq!(faults.len(), expected.len(), "{}", faults.join("\n"));
+    assert_eq!(errors.len(), expected.len(), "{}", errors.join("\n"));
 }
 
 #[test]
@@ -155,13 +155,16 @@ fn a_profile_is_a_device_with_all_that_it_says() {
                 headers: [{name: X-Size, value: tiny}], blocked_hosts: ['*.ads.example']}\n";
     let settings = load(text).unwrap();
     let device = &settings.probe.devices[&2];
-    assert_eq!((device.name.as_str(), device.guise.viewport, device.guise.scale), ("watch", (200, 240), 1.5));
-    assert!(device.guise.mobile && device.guise.touch);
-    assert_eq!(device.guise.user_agent.as_deref(), Some("Tick/1"));
-    assert_eq!(device.guise.headers, [("X-Size".to_owned(), "tiny".to_owned())]);
+    assert_eq!(
+        (device.name.as_str(), device.emulation.viewport, device.emulation.scale),
+        ("watch", (200, 240), 1.5)
+    );
+    assert!(device.emulation.mobile && device.emulation.touch);
+    assert_eq!(device.emulation.user_agent.as_deref(), Some("Tick/1"));
+    assert_eq!(device.emulation.headers, [("X-Size".to_owned(), "tiny".to_owned())]);
     assert_eq!(device.blocked.matching_pattern("a.ads.example"), Some("*.ads.example"));
     assert_eq!(load("").unwrap().mobile.profiles.into_keys().collect::<Vec<_>>(), [1, 2, 3]);
-    let faults = load(
+    let errors = load(
         "mobile: {profiles: [{subtype: 1, name: a, width: 5, scale: 9, user_agent: ' ', headers: [{name: Host, value: x}], blocked_hosts: ['*']}]}\n",
     )
     .unwrap_err();
@@ -172,26 +175,26 @@ fn a_profile_is_a_device_with_all_that_it_says() {
         "`mobile.profiles[0].headers[0].name` must be the name of a header",
         "`mobile.profiles[0].blocked_hosts[0]` must be a host",
     ] {
-        assert!(faults.iter().any(|fault| fault.contains(wanted)), "{wanted}: {faults:?}");
+        assert!(errors.iter().any(|error| error.contains(wanted)), "{wanted}: {errors:?}");
     }
 }
 
 #[test]
 fn a_profile_stands_once_and_for_a_subtype_that_there_is() {
     let text = "mobile: {region: -1, profiles: [{subtype: 1, name: a}, {subtype: 1, name: b}, {subtype: 4, name: c}]}\n";
-    let faults = load(text).unwrap_err();
+    let errors = load(text).unwrap_err();
     for wanted in [
         "`mobile.region` must be a whole number of at least 0",
         "`mobile.profiles[1].subtype` stands there twice",
         "`mobile.profiles[2].subtype` must be a whole number from 1 to 3, not `4`",
     ] {
-        assert!(faults.iter().any(|fault| fault.contains(wanted)), "{wanted}: {faults:?}");
+        assert!(errors.iter().any(|error| error.contains(wanted)), "{wanted}: {errors:?}");
     }
 }
 
 #[test]
 fn certificates_that_cannot_be_used_are_named() {
-    let faults = load(
+    let errors = load(
         "certificates:\n  - {id: 1, name: a}\n  - {id: 1, name: b, ca_file: /nonexistent/ca.pem}\ndns: {names: [{id: 5000, name: x}]}\ntls: {ca_files: [/nonexistent/x.pem]}\n",
     )
     .unwrap_err();
@@ -203,9 +206,9 @@ fn certificates_that_cannot_be_used_are_named() {
         "`dns.names[0].id` must be a whole number from 1 to 1000, not `5000`",
     ] {
         assert!(
-            faults.iter().any(|found| found.contains(part)),
+            errors.iter().any(|found| found.contains(part)),
             "{part}\nis not among\n{}",
-            faults.join("\n")
+            errors.join("\n")
         );
     }
 }
@@ -233,20 +236,20 @@ fn a_flag_beats_the_environment_which_beats_the_file() {
     assert_eq!(settings.monitor_paths, [PathBuf::from("a"), PathBuf::from("b")]);
     assert_eq!(sources.unknown_variables(), [("VIGIE_LISTENN".to_owned(), Some("VIGIE_LISTEN".to_owned()))]);
     sources.flags = vec![("listen", "nowhere".to_owned())];
-    let fault = Settings::load(&sources).unwrap_err()[0].to_string();
-    assert!(fault.starts_with("`--listen` must be an address"), "{fault}");
+    let error = Settings::load(&sources).unwrap_err()[0].to_string();
+    assert!(error.starts_with("`--listen` must be an address"), "{error}");
     sources.environment = vec![("VIGIE_ENGINE_TOTAL".to_owned(), "lots".to_owned())];
     sources.flags.clear();
-    let fault = Settings::load(&sources).unwrap_err()[0].to_string();
-    assert!(fault.starts_with("`VIGIE_ENGINE_TOTAL` must be a whole number"), "{fault}");
+    let error = Settings::load(&sources).unwrap_err()[0].to_string();
+    assert!(error.starts_with("`VIGIE_ENGINE_TOTAL` must be a whole number"), "{error}");
 }
 
 #[test]
 fn a_file_that_is_not_there_or_no_yaml_is_said_with_its_name() {
     let sources =
         SettingSources { file: Some("/nonexistent/vigie.yaml".into()), ..SettingSources::default() };
-    let faults = Settings::load(&sources).unwrap_err();
-    assert!(faults[0].to_string().starts_with("/nonexistent/vigie.yaml: cannot be read: No such file"));
+    let errors = Settings::load(&sources).unwrap_err();
+    assert!(errors[0].to_string().starts_with("/nonexistent/vigie.yaml: cannot be read: No such file"));
     let fault = load("listen: [1\n").unwrap_err();
     assert!(fault[0].starts_with("F:"), "{fault:?}");
     assert!(load("").is_ok());
@@ -275,9 +278,9 @@ fn a_file_that_is_no_certificate_is_found_by_the_check_and_not_first_at_start() 
     let other = write("other.key", &other.signing_key.serialize_pem());
     let entry = |files: &str| format!("certificates:\n  - {{id: 1, name: a, {files}}}\n");
     for sound in [format!("ca_file: {good}"), format!("cert_file: {good}, key_file: {key}")] {
-        load(&entry(&sound)).unwrap_or_else(|faults| panic!("{sound}: {faults:?}"));
+        load(&entry(&sound)).unwrap_or_else(|errors| panic!("{sound}: {errors:?}"));
     }
-    for (text, fault) in [
+    for (text, error) in [
         (entry(&format!("ca_file: {junk}")), "F:2:31: `certificates[0].ca_file`: "),
         (entry(&format!("cert_file: {junk}, key_file: {key}")), "F:2:33: `certificates[0].cert_file`: "),
         (entry(&format!("cert_file: {good}, key_file: {junk}")), "F:2:5: `certificates[0]`: "),
@@ -291,22 +294,22 @@ fn a_file_that_is_no_certificate_is_found_by_the_check_and_not_first_at_start() 
         (entry(&format!("ca_file: {good}, password_file: {junk}")), "F:2:5: `certificates[0]` needs either "),
         (format!("tls: {{ca_files: ['{junk}']}}\n"), "F:1:18: `tls.ca_files[0]`: "),
     ] {
-        let faults = load(&text).unwrap_err();
+        let errors = load(&text).unwrap_err();
         // The column of a second file depends on the name of the first.
-        let (place, words) = fault.split_once("LATER").unwrap_or((fault, ""));
-        let fits = faults[0].starts_with(place) && faults[0].contains(words);
-        assert!(faults.len() == 1 && fits, "{text}{faults:?}");
+        let (place, words) = error.split_once("LATER").unwrap_or((error, ""));
+        let fits = errors[0].starts_with(place) && errors[0].contains(words);
+        assert!(errors.len() == 1 && fits, "{text}{errors:?}");
     }
 }
 
 #[test]
 fn one_fault_of_an_entry_does_not_hide_the_others_and_they_stand_in_the_order_of_the_file() {
-    let faults = load(
+    let errors = load(
         "plans: [{code: a, types: [webste], least_interval: 0}, {code: a}]\ncertificates: [{id: 1}]\nlisen: x\n",
     )
     .unwrap_err();
-    let places: Vec<&str> = faults.iter().map(|fault| fault.split(' ').next().unwrap()).collect();
-    assert_eq!(places, ["F:1:27:", "F:1:52:", "F:1:63:", "F:2:16:", "F:2:16:", "F:3:1:"], "{faults:?}");
+    let places: Vec<&str> = errors.iter().map(|error| error.split(' ').next().unwrap()).collect();
+    assert_eq!(places, ["F:1:27:", "F:1:52:", "F:1:63:", "F:2:16:", "F:2:16:", "F:3:1:"], "{errors:?}");
 }
 
 #[test]
@@ -320,8 +323,8 @@ fn several_addresses_stand_in_a_list_or_separated_by_commas() {
         ..SettingSources::default()
     };
     assert_eq!(Settings::load(&flag).unwrap().listen, want);
-    let faults = load("listen: ['127.0.0.1:1', here]\n").unwrap_err();
-    assert!(faults[0].starts_with("F:1:25: `listen[1]` must be an address"), "{faults:?}");
+    let errors = load("listen: ['127.0.0.1:1', here]\n").unwrap_err();
+    assert!(errors[0].starts_with("F:1:25: `listen[1]` must be an address"), "{errors:?}");
     assert_eq!(load("listen: []\n").unwrap_err().len(), 1);
 }
 
@@ -389,9 +392,9 @@ fn a_proxy_has_a_login_whose_password_stands_in_a_file() {
     let given = vigie::net::UpstreamProxy::from(vigie::net::Endpoint::new("p.test", 1))
         .with_credentials("watch", "s3cret");
     assert!(settings.hosted_locations().iter().all(|at| at.proxy.as_ref() == Some(&given)));
-    let shown = format!("{settings:?}");
-    assert!(!shown.contains("s3cret"), "{shown}");
-    let faults = load(
+    let text = format!("{settings:?}");
+    assert!(!text.contains("s3cret"), "{text}");
+    let errors = load(
         "location: {proxy_username: a}\nlocations: [{id: 2, name: b, proxy: 'p.test:1', proxy_username: 'a:b', proxy_password_file: /nonexistent}, {id: 3, name: c, proxy: 'p.test:1', proxy_password_file: x}]\n",
     )
     .unwrap_err();
@@ -401,7 +404,7 @@ fn a_proxy_has_a_login_whose_password_stands_in_a_file() {
         "`locations[0].proxy_password_file`: the file `/nonexistent` cannot be read",
         "`locations[1].proxy_password_file` needs `locations[1].proxy_username` as well",
     ] {
-        assert!(faults.iter().any(|fault| fault.contains(wanted)), "{wanted}: {faults:?}");
+        assert!(errors.iter().any(|error| error.contains(wanted)), "{wanted}: {errors:?}");
     }
 }
 
@@ -429,7 +432,7 @@ fn proxies_that_monitors_name_are_the_same_at_every_location() {
         assert_eq!(hosted.proxies, wanted);
     }
     assert!(!format!("{settings:?}").contains("s3cret"));
-    let faults = load(&format!(
+    let errors = load(&format!(
         "proxies: [{{id: 1, kind: socks4, server: 'p.test:1'}}, {{id: 1, kind: http, server: p.test}}, {{kind: http}},\n\
          {{id: 4, kind: http, server: 'p.test:1', username: 'a:b'}}, {{id: 5, kind: http, server: 'p.test:1', password_file: {password}}},\n\
          {{id: 6, kind: socks5, server: 'p.test:1', username: a}}, {{id: 7, kind: socks5, server: 'p.test:1', username: a, password_file: {empty}}},\n\
@@ -448,13 +451,13 @@ fn proxies_that_monitors_name_are_the_same_at_every_location() {
         "`proxies[7].password_file`: the file `/nonexistent` cannot be read",
         "`proxies[8].knid` is no setting",
     ] {
-        assert!(faults.iter().any(|fault| fault.contains(wanted)), "{wanted}: {faults:?}");
+        assert!(errors.iter().any(|error| error.contains(wanted)), "{wanted}: {errors:?}");
     }
 }
 
 #[test]
 fn every_fault_of_a_location_is_found_at_once() {
-    let faults = load(
+    let errors = load(
         "location: {connectivity_targets: [nowhere]}\nlocations:\n  - {id: 1, name: a}\n  - {id: 2, name: b, source_ipv4: x, heavy: 0, verifies: maybe}\n  - {id: 2, control: .}\n",
     )
     .unwrap_err();
@@ -468,7 +471,7 @@ fn every_fault_of_a_location_is_found_at_once() {
         "F:5:10: `locations[2].id` stands there twice",
         "F:5:13: `locations[2].control` is no setting\n  hint: did you mean `control_name`?",
     ];
-    assert_eq!(faults, expected);
+    assert_eq!(errors, expected);
 }
 
 #[test]

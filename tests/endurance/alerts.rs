@@ -40,10 +40,10 @@ fn a_server_that_is_killed_delivers_every_message_and_none_twice() {
     make_recipients(&server, hook.address);
     drop(server);
     write_monitors(&monitors, target.address, true);
-    let least = 10 * rounds.min(60);
+    let min = 10 * rounds.min(60);
     let mut round = 0;
     // More rounds when chance made them so short that little was told.
-    while round < rounds || hook.count() <= least {
+    while round < rounds || hook.count() <= min {
         assert!(round < 10 * rounds, "too little happens: {} messages", hook.count());
         let mut server = Daemon::start(&args);
         // No wait for something to happen: the moment itself is what is tried.
@@ -59,7 +59,7 @@ fn a_server_that_is_killed_delivers_every_message_and_none_twice() {
     }
     let server = Daemon::start(&args);
     target.is_well.store(true, Ordering::Relaxed);
-    let began = Instant::now();
+    let started = Instant::now();
     loop {
         let expected = news_of(&results(&server));
         let kept = kept(&data);
@@ -72,7 +72,7 @@ fn a_server_that_is_killed_delivers_every_message_and_none_twice() {
         let lost: Vec<_> = expected.difference(&written).take(5).collect();
         let strange: Vec<_> = written.difference(&expected).take(5).collect();
         assert!(
-            began.elapsed() < DELIVERED_WITHIN,
+            started.elapsed() < DELIVERED_WITHIN,
             "well: {well}, open: {open}, not told: {lost:?}, told without a reason: {strange:?}"
         );
         std::thread::sleep(Duration::from_millis(500));
@@ -278,10 +278,10 @@ impl Hook {
     }
 
     /// Waits until a message was taken and not answered, at most `patience`: nothing may be due.
-    fn catch_one(&self, patience: Duration) {
+    fn catch_one(&self, timeout: Duration) {
         self.snare.change(Snared::Set);
         let state = self.snare.state.lock().unwrap();
-        drop(self.snare.changed.wait_timeout_while(state, patience, |state| *state == Snared::Set).unwrap());
+        drop(self.snare.changed.wait_timeout_while(state, timeout, |state| *state == Snared::Set).unwrap());
     }
 
     fn let_go(&self) {

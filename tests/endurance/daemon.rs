@@ -39,7 +39,7 @@ impl Daemon {
 
     /// [`Self::start`] with variables of the environment.
     pub fn start_with(args: &[&str], environment: &[(&str, &str)]) -> Self {
-        let began = Instant::now();
+        let started = Instant::now();
         let mut command = vigie();
         command.args(["serve", "--listen", "127.0.0.1:0"]).args(args).env("VIGIE_LOG_FORMAT", "json");
         command.envs(environment.iter().copied());
@@ -63,10 +63,10 @@ impl Daemon {
         let data = args.iter().skip_while(|arg| **arg != "--data").nth(1);
         let mut daemon = Self { child, address, token: None, ready_after: Duration::ZERO };
         while daemon.get("/readyz").is_none_or(|(status, _)| status != 200) {
-            assert!(began.elapsed() < PATIENCE, "it does not get ready");
+            assert!(started.elapsed() < PATIENCE, "it does not get ready");
             std::thread::sleep(Duration::from_millis(20));
         }
-        daemon.ready_after = began.elapsed();
+        daemon.ready_after = started.elapsed();
         daemon.token = data.map(|data| {
             let text = std::fs::read_to_string(format!("{data}/host-token")).unwrap();
             text.lines().next().unwrap().to_owned()

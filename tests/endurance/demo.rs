@@ -13,7 +13,7 @@ const SOON: Duration = Duration::from_secs(75);
 
 #[test]
 fn the_demo_shows_real_results_of_all_five_types_within_a_minute() {
-    let began = Instant::now();
+    let started = Instant::now();
     let server = Daemon::start(&["--demo"]);
     let url = format!("http://{}/", server.address);
     loop {
@@ -23,7 +23,7 @@ fn the_demo_shows_real_results_of_all_five_types_within_a_minute() {
         if TYPES.iter().all(|kind| passed.contains(kind)) {
             break;
         }
-        assert!(began.elapsed() < SOON, "results of {passed:?} only: {results:#?}");
+        assert!(started.elapsed() < SOON, "results of {passed:?} only: {results:#?}");
         std::thread::sleep(Duration::from_millis(250));
     }
     // None but the monitor that is meant to be red, and the one that fails now and then, fails.
@@ -43,7 +43,7 @@ fn the_demo_shows_real_results_of_all_five_types_within_a_minute() {
         {
             break page;
         }
-        assert!(began.elapsed() < SOON, "{page}");
+        assert!(started.elapsed() < SOON, "{page}");
         std::thread::sleep(Duration::from_millis(250));
     };
     assert!(TYPES.iter().all(|kind| page.contains(&format!(">{kind}<"))), "{page}");

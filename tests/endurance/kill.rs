@@ -160,7 +160,7 @@ fn account(server: &Daemon, from: Timestamp, until: Timestamp) -> u64 {
     let monitors = server.list("/api/v3/monitors");
     assert_eq!(monitors.len(), MONITORS);
     let ids: Vec<_> = monitors.iter().map(|monitor| MonitorId(monitor["id"].as_i64().unwrap())).collect();
-    let began = Instant::now();
+    let started = Instant::now();
     loop {
         let results = all(server);
         let mut slots: BTreeSet<(MonitorId, Timestamp)> = BTreeSet::new();
@@ -175,7 +175,7 @@ fn account(server: &Daemon, from: Timestamp, until: Timestamp) -> u64 {
         if open.is_empty() {
             return expected.len() as u64;
         }
-        let waited = began.elapsed();
+        let waited = started.elapsed();
         assert!(waited < SETTLED_WITHIN, "{} of {} slots are lost: {open:?}", open.len(), expected.len());
         std::thread::sleep(Duration::from_millis(200));
     }

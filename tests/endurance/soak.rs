@@ -23,7 +23,7 @@ fn ten_minutes_of_load_leave_memory_and_descriptors_where_they_were() {
     if !crate::endurance::full() {
         return;
     }
-    let began = Instant::now();
+    let started = Instant::now();
     let seconds = |duration: Duration| duration.as_secs().to_string();
     let mut command = vigie();
     command.args(["load", "--monitors", MONITORS, "--interval", "1", "--type", "website", "--json"]);
@@ -33,7 +33,7 @@ fn ten_minutes_of_load_leave_memory_and_descriptors_where_they_were() {
     let process = Path::new("/proc").join(child.id().to_string());
     let (mut early, mut late) = (Usage::default(), Usage::default());
     while child.try_wait().unwrap().is_none() {
-        let passed = began.elapsed();
+        let passed = started.elapsed();
         assert!(passed < WARM_UP + MEASURED + PATIENCE, "it does not end");
         // The highest of a minute each, as both move with the number of checks in flight.
         if (WARM_UP..WARM_UP + Duration::from_mins(1)).contains(&passed) {

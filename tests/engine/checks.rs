@@ -79,14 +79,14 @@ async fn a_result_carries_the_identity_of_its_run() {
 async fn a_probe_that_ignores_its_deadline_is_ended_at_it() {
     let mut assigned = assignment(7, Scripted::new(&[Step::Hang]));
     assigned.retry = true;
-    let began = tokio::time::Instant::now();
+    let started = tokio::time::Instant::now();
     let result = run_check(&assigned, NOON, &place(Arc::new(SystemClock)), &CancellationToken::new()).await;
     assert_eq!(
         (result.outcome, result.status, result.attempts.len()),
         (Outcome::Error, Status::TIMED_OUT, 2)
     );
     assert!(result.attempts.iter().all(|attempt| attempt.failure.as_ref().unwrap().kind == TimedOut));
-    assert!(began.elapsed() < Duration::from_millis(10_300), "{:?}", began.elapsed());
+    assert!(started.elapsed() < Duration::from_millis(10_300), "{:?}", started.elapsed());
 }
 
 #[tokio::test]
@@ -94,8 +94,8 @@ async fn a_cancelled_check_is_unknown_and_ends_at_once() {
     let probe = Scripted::new(&[Step::Wait]);
     let mut assigned = assignment(7, probe.clone());
     assigned.retry = true;
-    let (place, cancel) = (place(Arc::new(SystemClock)), CancellationToken::new());
-    let checking = run_check(&assigned, NOON, &place, &cancel);
+    let (cx, cancel) = (place(Arc::new(SystemClock)), CancellationToken::new());
+    let checking = run_check(&assigned, NOON, &cx, &cancel);
     let cancelling = async {
         probe.until_going(1).await;
         cancel.cancel();
@@ -117,14 +117,14 @@ async fn a_panic_says_nothing_of_its_message_in_the_result() {
 #[tokio::test]
 async fn a_failure_while_the_process_stood_still_is_ours() {
     let clock = Arc::new(FakeClock::new(NOON));
-    let mut place = place(clock.clone());
-    place.stall_detector = Some(Arc::new(StallDetector::new(NOON)));
+    let mut cx = place(clock.clone());
+    cx.stall_detector = Some(Arc::new(StallDetector::new(NOON)));
     let assigned = assignment(7, Scripted::new(&[Step::Fail(ConnectRefused)]));
-    let result = run_check(&assigned, NOON, &place, &CancellationToken::new()).await;
+    let result = run_check(&assigned, NOON, &cx, &CancellationToken::new()).await;
     assert_eq!(result.outcome, Outcome::Error);
     // A minute without a beat: the process was suspended.
     clock.advance(Duration::from_mins(1));
-    let result = run_check(&assigned, NOON, &place, &CancellationToken::new()).await;
+    let result = run_check(&assigned, NOON, &cx, &CancellationToken::new()).await;
     assert_eq!((result.outcome, result.status), (Outcome::Unknown, Status::INTERNAL));
     assert!(result.reasons[0].contains("stood still"), "{:?}", result.reasons);
 }

@@ -61,8 +61,8 @@ fn place(targets: Vec<Endpoint>) -> ExecutionContext {
     ExecutionContext { connectivity, ..ExecutionContext::new(net, clock) }
 }
 
-async fn checked(probe: Arc<dyn Probe>, place: &ExecutionContext) -> CheckResult {
-    within(run_check(&assignment(1, probe), NOON, place, &CancellationToken::new())).await
+async fn checked(probe: Arc<dyn Probe>, cx: &ExecutionContext) -> CheckResult {
+    within(run_check(&assignment(1, probe), NOON, cx, &CancellationToken::new())).await
 }
 
 fn far() -> Arc<Failing> {
@@ -71,10 +71,10 @@ fn far() -> Arc<Failing> {
 
 #[tokio::test]
 async fn a_failure_of_a_location_that_reaches_nothing_is_unknown() {
-    let place = place(vec![refusing(), refusing()]);
-    let cut_off = || place.connectivity.as_ref().unwrap().is_isolated();
+    let cx = place(vec![refusing(), refusing()]);
+    let cut_off = || cx.connectivity.as_ref().unwrap().is_isolated();
     assert!(!cut_off(), "nobody asked yet");
-    let result = checked(far(), &place).await;
+    let result = checked(far(), &cx).await;
     assert_eq!((result.outcome, result.status), (Outcome::Unknown, Status::INTERNAL));
     assert!(cut_off());
     assert!(result.reasons[0].contains("the location itself reached nothing"), "{:?}", result.reasons);
@@ -86,10 +86,10 @@ async fn a_failure_of_a_location_that_reaches_nothing_is_unknown() {
 async fn a_failure_stays_an_error_while_one_target_answers_or_none_is_named() {
     let (alive, _) = reachable().await;
     for targets in [vec![refusing(), alive], Vec::new()] {
-        let place = place(targets);
-        let result = checked(far(), &place).await;
+        let cx = place(targets);
+        let result = checked(far(), &cx).await;
         assert_eq!((result.outcome, result.status), (Outcome::Error, Status::CONNECT_FAILED));
-        assert!(place.connectivity.is_none_or(|connectivity| !connectivity.is_isolated()));
+        assert!(cx.connectivity.is_none_or(|connectivity| !connectivity.is_isolated()));
     }
 }
 
@@ -108,18 +108,18 @@ async fn a_target_that_the_egress_policy_denies_excuses_nothing() {
 async fn successes_and_loopback_targets_are_left_alone() {
     let (alive, asked) = reachable().await;
     for targets in [vec![alive], vec![refusing()]] {
-        let place = place(targets);
-        let passes = checked(Scripted::new(&[Step::Pass]), &place).await;
+        let cx = place(targets);
+        let passes = checked(Scripted::new(&[Step::Pass]), &cx).await;
         assert_eq!(passes.outcome, Outcome::Ok);
         let again = Scripted::new(&[Step::Fail(FailureKind::TimedOut), Step::Pass]);
         let mut retried = assignment(1, again);
         retried.retry = true;
-        let retried = run_check(&retried, NOON, &place, &CancellationToken::new()).await;
+        let retried = run_check(&retried, NOON, &cx, &CancellationToken::new()).await;
         assert_eq!(retried.outcome, Outcome::Warning);
         for (address, name) in [("127.0.0.1:1", "shop.test"), ("[::1]:1", "x"), ("[::ffff:127.0.0.1]:1", "x")]
         {
             let near = Arc::new(Failing(address.parse().unwrap(), name));
-            assert_eq!(checked(near, &place).await.outcome, Outcome::Error, "{address}");
+            assert_eq!(checked(near, &cx).await.outcome, Outcome::Error, "{address}");
         }
     }
     assert_eq!(asked.load(Ordering::SeqCst), 0, "nobody was asked");
@@ -128,8 +128,8 @@ async fn successes_and_loopback_targets_are_left_alone() {
 #[tokio::test]
 async fn many_failures_at_once_ask_the_targets_a_few_times() {
     let (alive, asked) = reachable().await;
-    let place = place(vec![alive]);
-    let checks = (0..500).map(|_| checked(far(), &place));
+    let cx = place(vec![alive]);
+    let checks = (0..500).map(|_| checked(far(), &cx));
     let results = futures::future::join_all(checks).await;
     assert!(results.iter().all(|result| result.outcome == Outcome::Error));
     let asked = asked.load(Ordering::SeqCst);
@@ -150,8 +150,8 @@ impl BlackoutLookup for Rest {
 async fn runs_in_a_blackout_are_recorded_and_not_made_and_those_beside_it_are() {
     let (clock, sink) = (Arc::new(vigie::clock::FakeClock::new(NOON)), kit::sink());
     let rest = Arc::new(Rest(NOON + MINUTE * 2, NOON + MINUTE * 4, Mutex::default()));
-    let place = ExecutionContext { blackouts: Some(rest.clone()), ..kit::place(clock.clone()) };
-    let runner = start_runner(AdmissionLimits::default(), place, sink.clone(), Arc::new(Metrics::default()));
+    let cx = ExecutionContext { blackouts: Some(rest.clone()), ..kit::place(clock.clone()) };
+    let runner = start_runner(AdmissionLimits::default(), cx, sink.clone(), Arc::new(Metrics::default()));
     let bench = kit::Bench { clock, sink, runner };
     let probe = Scripted::new(&[Step::Pass]);
     bench.runner.apply(vec![put(assignment(1, probe.clone()))]).await.unwrap();
@@ -175,10 +175,10 @@ async fn a_check_that_starts_late_into_a_blackout_is_not_made() {
     let (clock, sink) = (Arc::new(vigie::clock::FakeClock::new(NOON)), kit::sink());
     // The run is planned a second before it.
     let rest = Arc::new(Rest(NOON + MINUTE + Duration::from_secs(1), NOON + MINUTE * 2, Mutex::default()));
-    let place = ExecutionContext { blackouts: Some(rest), ..kit::place(clock.clone()) };
+    let cx = ExecutionContext { blackouts: Some(rest), ..kit::place(clock.clone()) };
     let runner = start_runner(
         AdmissionLimits { total: 1, ..AdmissionLimits::default() },
-        place,
+        cx,
         sink.clone(),
         Arc::default(),
     );

@@ -38,10 +38,10 @@ async fn a_new_monitor_is_kept_planned_and_told() {
 async fn a_body_with_faults_leaves_nothing() {
     let kit = Kit::new();
     let body = website(json!({"interval": 7, "home_location": 3, "nmae": "x"}));
-    let refused = monitors::create(&kit.monitors, &admin(), MonitorType::Website, InputFormat::V3, &body)
+    let error = monitors::create(&kit.monitors, &admin(), MonitorType::Website, InputFormat::V3, &body)
         .await
         .unwrap_err();
-    assert_eq!(faults(refused).len(), 3);
+    assert_eq!(faults(error).len(), 3);
     assert!(
         kit.monitors.monitors().is_empty() && kit.notes.planned().is_empty() && kit.audit().await.is_empty()
     );
@@ -95,11 +95,11 @@ async fn what_was_shown_can_be_sent_back() {
         }
         let body = Node::from(Value::Object(body));
         let made = monitors::create(&kit.monitors, &admin(), *kind, InputFormat::V3, &body).await;
-        let made = made.unwrap_or_else(|refusal| panic!("{kind}: {:?}", faults(refusal)));
+        let made = made.unwrap_or_else(|error| panic!("{kind}: {:?}", faults(error)));
         let id = MonitorId(made.id);
         let shown = kit.shown(&admin(), id).await;
         let saved = kit.patch(id, Value::Object(shown)).await;
-        let saved = saved.unwrap_or_else(|refusal| panic!("{kind}: {:?}", faults(refusal)));
+        let saved = saved.unwrap_or_else(|error| panic!("{kind}: {:?}", faults(error)));
         assert_eq!(saved.revision, 1, "{kind}: what changed {:?}", kit.audit().await.pop());
     }
 }
@@ -196,11 +196,11 @@ async fn a_files_monitor_is_changed_in_its_file() {
     let file = Monitor { origin: Origin::File { key: "shop-1".into() }, ..kit.monitor(id) };
     kit.monitors.monitors().apply(vec![file], &[]);
     let patched = kit.patch(id, json!({"note": "x"})).await.unwrap_err();
-    let words = "This monitor is managed by a file on the server (key `shop-1`); change it there";
-    assert_eq!(patched, ServiceError::Forbidden(words.to_owned()));
+    let text = "This monitor is managed by a file on the server (key `shop-1`); change it there";
+    assert_eq!(patched, ServiceError::Forbidden(text.to_owned()));
     assert_eq!(
         monitors::delete(&kit.monitors, &admin(), id, None).await,
-        Err(ServiceError::Forbidden(words.to_owned()))
+        Err(ServiceError::Forbidden(text.to_owned()))
     );
     assert_eq!(kit.shown(&admin(), id).await["access_type"], "View");
 }

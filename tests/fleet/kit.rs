@@ -47,8 +47,8 @@ impl Notes {
 }
 
 impl Planner for Notes {
-    fn apply(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>) -> PlanFuture<'_, ()> {
-        let changes = !puts.is_empty() || !removed.is_empty();
+    fn apply(&self, upserts: Vec<Monitor>, removed: Vec<MonitorId>) -> PlanFuture<'_, ()> {
+        let changes = !upserts.is_empty() || !removed.is_empty();
         if changes && self.ending.load(Ordering::Relaxed) {
             return Box::pin(std::future::ready(Err(PlanError::Stopped)));
         }
@@ -57,7 +57,7 @@ impl Planner for Notes {
         for id in removed {
             planned.remove(&id);
         }
-        for monitor in puts {
+        for monitor in upserts {
             if monitor.is_planned(*self.now.lock().unwrap()) {
                 planned.insert(monitor.id, monitor.revision);
             } else {
@@ -89,7 +89,7 @@ pub struct Fragile {
 impl Fragile {
     /// The ids of all monitors that are kept.
     pub async fn inner_ids(&self) -> Vec<MonitorId> {
-        self.inner.stored_monitors().await.unwrap().iter().map(|kept| kept.monitor.id).collect()
+        self.inner.stored_monitors().await.unwrap().iter().map(|stored| stored.monitor.id).collect()
     }
 }
 
@@ -139,7 +139,7 @@ pub struct Kit {
     pub folder: TempDir,
     pub monitors: Arc<MonitorContext>,
     pub ledger: Arc<Fragile>,
-    pub directory: Arc<AccountCache>,
+    pub accounts: Arc<AccountCache>,
     pub notes: Arc<Notes>,
     pub clock: Arc<FakeClock>,
     vault: Arc<Keyring>,
@@ -187,23 +187,23 @@ impl Kit {
         let ledger = Arc::new(Fragile { inner: Arc::new(store), broken: AtomicBool::new(false) });
         let clock = Arc::new(FakeClock::new(Timestamp::from_seconds(NOON)));
         let notes = Arc::new(Notes { now: Mutex::new(clock.now()), ..Notes::default() });
-        let directory = Arc::new(AccountCache::new(ledger.clone(), common.clone()));
+        let accounts = Arc::new(AccountCache::new(ledger.clone(), common.clone()));
         let monitors = Arc::new(MonitorContext::new(MonitorDependencies {
-            ledger: ledger.clone(),
-            roster: Arc::new(MonitorCache::default()),
-            directory: Arc::clone(&directory),
+            config: ledger.clone(),
+            monitors: Arc::new(MonitorCache::default()),
+            accounts: Arc::clone(&accounts),
             planner: notes.clone(),
             vault: Arc::clone(&vault),
             clock: clock.clone(),
         }));
-        Self { folder, monitors, ledger, directory, notes, clock, vault, common }
+        Self { folder, monitors, ledger, accounts, notes, clock, vault, common }
     }
 
     /// The same after the process ended and started again, with nothing planned.
     pub async fn restarted(self) -> Self {
         self.ledger.inner.close().await;
-        let Self { folder, monitors, ledger, vault, common, directory, .. } = self;
-        drop((monitors, ledger, directory));
+        let Self { folder, monitors, ledger, vault, common, accounts, .. } = self;
+        drop((monitors, ledger, accounts));
         let kit = Self::at(folder, vault, common);
         monitors::load_monitors(&kit.monitors).await.unwrap();
         kit
@@ -277,9 +277,9 @@ pub fn admin() -> Caller {
 }
 
 /// The messages of a refusal by faults.
-pub fn faults(refusal: ServiceError) -> Vec<String> {
-    match refusal {
-        ServiceError::Invalid(faults) => faults.iter().map(ToString::to_string).collect(),
+pub fn faults(error: ServiceError) -> Vec<String> {
+    match error {
+        ServiceError::Invalid(errors) => errors.iter().map(ToString::to_string).collect(),
         other => panic!("{other:?}"),
     }
 }

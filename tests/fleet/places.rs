@@ -39,10 +39,10 @@ impl Target {
 
     /// Who connected, once that is `expected`, or after ten seconds: a connection stands before it is taken.
     async fn peers(&self, expected: &BTreeSet<IpAddr>) -> BTreeSet<IpAddr> {
-        let began = std::time::Instant::now();
+        let started = std::time::Instant::now();
         loop {
             let seen: BTreeSet<IpAddr> = self.peers.lock().unwrap().iter().copied().collect();
-            if seen == *expected || began.elapsed() > std::time::Duration::from_secs(10) {
+            if seen == *expected || started.elapsed() > std::time::Duration::from_secs(10) {
                 return seen;
             }
             tokio::task::yield_now().await;
@@ -205,7 +205,7 @@ async fn agents_are_those_of_the_process_and_of_the_accounts_and_only_the_first_
     let agents = process.planner.agent_statuses();
     let seen: Vec<_> = agents.iter().map(|a| (a.location.id.0, a.is_alive, a.can_verify)).collect();
     assert_eq!(seen, [(1, true, false), (2, true, false), (3, true, true), (branch, false, false)]);
-    process.outposts[1].runner.shutdown(Duration::ZERO).await;
+    process.agents[1].runner.shutdown(Duration::ZERO).await;
     assert!(!process.planner.agent_statuses()[1].is_alive, "one whose runner has ended is away");
     process.end().await;
 }
@@ -228,9 +228,9 @@ async fn in_a_monitor_blackout_no_location_touches_the_target_and_the_runs_are_r
     process.planner.replan_changed_accounts(process.monitors.monitors()).await.unwrap();
     process.pass(180).await;
     let results = process.results(id, 6).await;
-    let said = format!("blackout {number} of the monitor");
+    let reply = format!("blackout {number} of the monitor");
     assert!(
-        results.iter().all(|r| r.outcome == Outcome::Blackout && r.reasons == [said.clone()]),
+        results.iter().all(|r| r.outcome == Outcome::Blackout && r.reasons == [reply.clone()]),
         "{results:?}"
     );
     assert!(results.iter().all(|r| r.attempts.is_empty() && r.address.is_none()));

@@ -24,7 +24,7 @@ async fn a_plan_is_never_over_full_however_many_come_at_once() {
     for create in creates {
         match create.await.unwrap() {
             Ok(_) => made += 1,
-            Err(refusal) => assert_eq!(faults(refusal), [FULL]),
+            Err(error) => assert_eq!(faults(error), [FULL]),
         }
     }
     assert_eq!((made, kit.monitors.monitors().len()), (2, 2));

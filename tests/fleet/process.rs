@@ -38,7 +38,7 @@ pub struct Process {
     folder: tempfile::TempDir,
     pub store: Arc<SqliteStore>,
     ingestor: Arc<Ingestor>,
-    pub outposts: Vec<LocationAgent>,
+    pub agents: Vec<LocationAgent>,
     pub planner: Arc<LocalPlanner>,
     pub monitors: MonitorContext,
     pub clock: Arc<FakeClock>,
@@ -75,12 +75,12 @@ impl Process {
             let source = SourceBinding { v4: Some(address(location.id.0)), ..SourceBinding::default() };
             let net = Arc::new(Net::new(&NetConfig { source, ..NetConfig::default() }).unwrap());
             let silence: Arc<dyn BlackoutLookup> = quiet.clone();
-            let place = ExecutionContext {
+            let cx = ExecutionContext {
                 blackouts: Some(silence),
                 ..ExecutionContext::new(Arc::clone(&net), clock.clone())
             };
             let sink = Arc::new(Sink(Arc::clone(&ingestor)));
-            let runner = agent::start_runner(AdmissionLimits::default(), place, sink, Arc::clone(&metrics));
+            let runner = agent::start_runner(AdmissionLimits::default(), cx, sink, Arc::clone(&metrics));
             LocationAgent {
                 location: location.clone(),
                 can_verify: location.id.0 == 3,
@@ -90,24 +90,24 @@ impl Process {
             }
         };
         let outposts: Vec<_> = common.locations.iter().take(hosted).map(outpost).collect();
-        let directory = Arc::new(AccountCache::new(store.clone(), common));
+        let accounts = Arc::new(AccountCache::new(store.clone(), common));
         let planner = Arc::new(LocalPlanner::new(PlannerDependencies {
             agents: outposts.clone(),
             ingestor: Arc::clone(&ingestor),
-            directory: Arc::clone(&directory),
+            accounts: Arc::clone(&accounts),
             blackout_cache: quiet,
             clock: clock.clone(),
             probes: ProbeSettings::default(),
         }));
         let monitors = MonitorContext::new(MonitorDependencies {
-            ledger: store.clone(),
-            roster: Arc::new(MonitorCache::default()),
-            directory,
+            config: store.clone(),
+            monitors: Arc::new(MonitorCache::default()),
+            accounts,
             planner: planner.clone(),
             vault: Arc::new(Keyring::ephemeral()),
             clock: clock.clone(),
         });
-        Self { folder, store, ingestor, outposts, planner, monitors, clock, metrics }
+        Self { folder, store, ingestor, agents: outposts, planner, monitors, clock, metrics }
     }
 
     pub async fn create(&self, port: u16, more: serde_json::Value) -> MonitorId {
@@ -125,8 +125,8 @@ impl Process {
     pub async fn pass(&self, seconds: u64) {
         for _ in 0..2 * seconds {
             self.clock.advance(Duration::from_millis(500));
-            for outpost in &self.outposts {
-                while outpost.runner.stats().await.unwrap().in_flight > 0 {
+            for agent in &self.agents {
+                while agent.runner.stats().await.unwrap().in_flight > 0 {
                     tokio::task::yield_now().await;
                 }
             }
@@ -150,15 +150,15 @@ impl Process {
     /// Monitors that are planned, over all locations.
     pub async fn planned(&self) -> usize {
         let mut planned = 0;
-        for outpost in &self.outposts {
-            planned += outpost.runner.stats().await.unwrap().planned;
+        for agent in &self.agents {
+            planned += agent.runner.stats().await.unwrap().planned;
         }
         planned
     }
 
     pub async fn end(self) {
-        for outpost in &self.outposts {
-            outpost.runner.shutdown(Duration::from_secs(5)).await;
+        for agent in &self.agents {
+            agent.runner.shutdown(Duration::from_secs(5)).await;
         }
         assert_eq!(self.ingestor.drain(Duration::from_secs(5)).await, 0);
         self.store.close().await;

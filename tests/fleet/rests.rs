@@ -91,5 +91,5 @@ async fn a_rest_lies_ahead() {
     let kit = Kit::new();
     let id = kit.made(json!({})).await;
     let past = monitors::pause(&kit.monitors, &admin(), id, Timestamp::from_seconds(NOON)).await;
-    assert!(matches!(past, Err(ServiceError::Invalid(faults)) if faults[0].path == "until"));
+    assert!(matches!(past, Err(ServiceError::Invalid(errors)) if errors[0].path == "until"));
 }

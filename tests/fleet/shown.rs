@@ -89,7 +89,7 @@ async fn properties_have_their_names() {
     let values = json!({"name": "colour", "values": [{"id": 1, "value": "red"}, {"id": 2, "value": "blue"}]});
     let made =
         kit.ledger.write_changes(vec![record(RecordKind::Property, None, values)], vec![]).await.unwrap();
-    kit.directory.invalidate();
+    kit.accounts.invalidate();
     let id = kit.made(json!({"custom_properties": [{"id": made[0], "value_id": 2}]})).await;
     let want = json!([{"id": made[0], "value_id": 2, "name": "colour", "value": "blue"}]);
     assert_eq!(kit.shown(&admin(), id).await["custom_properties"], want);
@@ -137,8 +137,8 @@ async fn the_account_decides_default_locations_zone_and_days() {
         .write_changes(vec![ConfigChange::UpdateRecord { record: Box::new(account), expected }], vec![])
         .await
         .unwrap();
-    kit.directory.invalidate();
-    let facts = kit.directory.facts(CustomerId(1)).await.unwrap();
+    kit.accounts.invalidate();
+    let facts = kit.accounts.facts(CustomerId(1)).await.unwrap();
     assert_eq!((facts.default_locations.clone(), facts.certificate_days), (vec![2], 9));
     assert_eq!(facts.time_zone.iana_name(), Some("Europe/Paris"));
     let id = kit.made(json!({})).await;
@@ -153,11 +153,11 @@ async fn a_page_far_down_a_long_list_takes_little() {
     let many = (1..=100_000).map(|n| vigie::schema::Monitor { id: MonitorId(1_000_000 + n), ..one.clone() });
     kit.monitors.monitors().apply(many.collect(), &[]);
     let mine = |monitor: &vigie::schema::Monitor| monitor.customer == CustomerId(1);
-    let began = Instant::now();
+    let started = Instant::now();
     let (count, from) = kit.monitors.monitors().count_matching(99_900, mine);
     let page = kit.monitors.monitors().list_from(from.unwrap(), 100, mine);
     let shown = monitors::monitors_to_json(&kit.monitors, &admin(), &page).await.unwrap();
-    let took = began.elapsed();
+    let took = started.elapsed();
     assert_eq!((count, shown.len()), (100_001, 100));
     // A debug build on a busy machine; measured 12 ms there.
     assert!(took.as_millis() < 1000, "{took:?}");

@@ -34,20 +34,20 @@ pub fn play(core: &mut impl LineProtocol, bytes: &[u8], rules: &Rules) {
         if line.len() > LINE {
             return;
         }
-        let mut act = match core.on_line(&String::from_utf8_lossy(line)) {
-            Ok(act) => act,
+        let mut action = match core.on_line(&String::from_utf8_lossy(line)) {
+            Ok(action) => action,
             Err(failure) => {
                 assert!(told || !shows(&failure.detail), "{failure}");
                 assert!(failure.kind != FailureKind::Internal, "the peer's fault is called ours: {failure}");
                 return;
             }
         };
-        if act == ProtocolAction::StartTls {
+        if action == ProtocolAction::StartTls {
             assert!(!secure, "TLS twice");
             secure = true;
-            act = core.on_tls_established();
+            action = core.on_tls_established();
         }
-        match act {
+        match action {
             ProtocolAction::StartTls => panic!("TLS twice"),
             ProtocolAction::Done => return,
             ProtocolAction::ReadLine => {

@@ -60,8 +60,8 @@ fn a_million_nodes_are_counted_and_what_multiplies_them_is_refused() {
     let many = format!("[{}1]", "1,".repeat(999_997));
     assert_eq!(failure("JSON Response", "$[*]", "count", "999998", &many), None);
     assert_eq!(failure("JSON Response", "$..*", "count", "999998", &many), None);
-    let told = failure("JSON Response", "$[*]", "equals", "2", &many).unwrap();
-    assert_eq!(told, "JSON Response `$[*]` equals `2`: found `1`, `1` … (999998 nodes)");
+    let text = failure("JSON Response", "$[*]", "equals", "2", &many).unwrap();
+    assert_eq!(text, "JSON Response `$[*]` equals `2`: found `1`, `1` … (999998 nodes)");
     let words = "looks at too many values";
     refused("JSON Response", &format!("$[{}*]", "*,".repeat(30)), &many, words);
     refused("JSON Response", "$[?count($[*]) > 1]", &many, words);
@@ -88,7 +88,7 @@ fn xml_that_is_too_large_or_too_deep_is_refused() {
 #[test]
 fn an_xpath_that_multiplies_is_given_up() {
     let flat = format!("<r>{}</r>", "<a><b/></a>".repeat(60_000));
-    let words = "looks at too many nodes";
+    let text = "looks at too many nodes";
     for path in [
         "//*[//*[//*]]",
         "//a/following::*",
@@ -96,14 +96,14 @@ fn an_xpath_that_multiplies_is_given_up() {
         "//*[../*[../*]]",
         "count(//*[string(/) = 'x'])",
     ] {
-        refused("XML Response", path, &flat, words);
+        refused("XML Response", path, &flat, text);
     }
     assert_eq!(failure("XML Response", "//b", "count", "60000", &flat), None);
     assert_eq!(failure("XML Response", "//a[b]/b/..", "count", "60000", &flat), None);
     let attributes: String =
         (0..200).map(|at| format!(" xmlns:n{at}='urn:{at}'")).collect::<Vec<_>>().concat();
     let spaces = format!("<r{attributes}>{}</r>", "<a/>".repeat(20_000));
-    refused("XML Response", "//*/namespace::*[. = 'urn:x']", &spaces, words);
+    refused("XML Response", "//*/namespace::*[. = 'urn:x']", &spaces, text);
 }
 
 #[test]

@@ -29,14 +29,14 @@ fn every_case_of_the_suite_passes() {
     let suite: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     let cases = suite["tests"].as_array().unwrap();
     let wrong: Vec<String> =
-        cases.iter().filter_map(|case| wrong(case).map(|why| told(case, &why))).collect();
+        cases.iter().filter_map(|case| wrong(case).map(|reason| told(case, &reason))).collect();
     println!("JSONPath compliance suite: {} of {} cases", cases.len() - wrong.len(), cases.len());
     assert!(cases.len() >= CASES, "the suite has {} cases only", cases.len());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-fn told(case: &Value, why: &str) -> String {
-    format!("{} {}: {why}", case["name"], case["selector"])
+fn told(case: &Value, reason: &str) -> String {
+    format!("{} {}: {reason}", case["name"], case["selector"])
 }
 
 /// What is wrong with how `case` comes out, as a path and as an assertion on an answer.

@@ -140,7 +140,7 @@ proptest! {
     #[test]
     fn every_value_survives_its_place(value in any::<String>()) {
         let variables = variables(&value);
-        let filled = |text: &str, place| Template::new(text, place).render(&variables);
+        let filled = |text: &str, escape| Template::new(text, escape).render(&variables);
         let body: Value = serde_json::from_str(&filled(r#"{"a": "<{{v}}>"}"#, EscapeContext::Json).unwrap()).unwrap();
         prop_assert_eq!(&body["a"], &json!(format!("<{value}>")));
         let form = filled("a={{v}}&b=1", EscapeContext::Form).unwrap();

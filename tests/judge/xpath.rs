@@ -281,7 +281,7 @@ fn a_doctype_is_tolerated_and_entities_are_refused() {
 
 #[test]
 fn what_is_no_expression_is_refused_with_a_reason() {
-    for (path, words) in [
+    for (path, text) in [
         ("", "needs a property"),
         (" ", "it is empty"),
         ("//book[", "a step is missing at the end"),
@@ -312,6 +312,6 @@ fn what_is_no_expression_is_refused_with_a_reason() {
             vigie::evaluate::assertion::Assertion::new(&serde_json::from_value(document.clone()).unwrap())
                 .unwrap_err()
                 .to_string();
-        assert!(error.contains(words), "{path}: {error}");
+        assert!(error.contains(text), "{path}: {error}");
     }
 }

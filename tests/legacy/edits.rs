@@ -128,9 +128,9 @@ async fn what_is_changed_is_shown_and_what_is_removed_is_gone() {
     assert_eq!(shown["locations"], names);
     // What was read can be sent back: the mask leaves the secret as it is.
     assert_eq!(outcome(&admin.call("PATCH", &path, Some(shown.clone())).await), ("0", "No errors."));
-    let kept = app.state.monitors.monitors().get(vigie::domain::MonitorId(id.parse().unwrap())).unwrap();
-    assert_eq!(kept.document.text("realm_password"), Some("s3cret"));
-    assert!(kept.document.flag("rotate_locations"), "2 of 3 is a rotation");
+    let monitor = app.state.monitors.monitors().get(vigie::domain::MonitorId(id.parse().unwrap())).unwrap();
+    assert_eq!(monitor.document.text("realm_password"), Some("s3cret"));
+    assert!(monitor.document.flag("rotate_locations"), "2 of 3 is a rotation");
     for (body, want) in [
         (json!({"interval": 7}), ("66", "Invalid interval")),
         (json!({"name": null}), ("64", "Missing name")),

@@ -29,7 +29,7 @@ fn faults(text: &str) -> Vec<String> {
 fn tcp_fault(line: &str) -> String {
     let text = format!("- key: k\n  type: tcp\n  name: n\n  billing_plancode: p\n  hostname: h\n  {line}\n");
     let found: Vec<_> =
-        faults(&text).into_iter().filter(|fault| !fault.contains("`port` is required")).collect();
+        faults(&text).into_iter().filter(|error| !error.contains("`port` is required")).collect();
     found.join("\n")
 }
 
@@ -144,7 +144,7 @@ fn each_badness_has_its_message() {
         ("customer", vec![tcp_fault("customer: me")]),
     ];
     let shown: Vec<_> =
-        cases.iter().map(|(what, faults)| format!("{what}:\n{}", faults.join("\n"))).collect();
+        cases.iter().map(|(what, errors)| format!("{what}:\n{}", errors.join("\n"))).collect();
     insta::assert_snapshot!(shown.join("\n"), @r#"
 unparsable:
 a.yaml:1:8: unclosed bracket '['
@@ -203,8 +203,8 @@ a.yaml:6:13: `customer` must be the number of an account, not `me`
 fn a_key_is_unique_over_all_files() {
     let text = "- {key: k, type: ping, name: n, billing_plancode: p, hostname: h}\n";
     let files = [("a.yaml".to_owned(), text.to_owned()), ("b.yaml".to_owned(), text.to_owned())];
-    let faults = validate_files(&files, &ValidationContext::default(), &reject_secret_sources);
-    let shown: Vec<_> = faults.iter().map(ToString::to_string).collect();
+    let errors = validate_files(&files, &ValidationContext::default(), &reject_secret_sources);
+    let shown: Vec<_> = errors.iter().map(ToString::to_string).collect();
     assert_eq!(
         shown,
         ["b.yaml:1:9: `key` `k` is taken by a.yaml:1:9\n  hint: keys are unique over all files"]
@@ -237,14 +237,14 @@ fn a_secret_that_cannot_be_read_or_is_given_twice_is_a_fault() {
     let head = "- key: k\n  type: email-pop\n  name: n\n  billing_plancode: p\n  hostname: h\n";
     let missing = |_: SecretSource<'_>| Err("no such file".to_owned());
     let files = [("a.yaml".to_owned(), format!("{head}  pop_password_file: /gone\n"))];
-    let faults = validate_files(&files, &ValidationContext::default(), &missing);
-    assert_eq!(faults[0].to_string(), "a.yaml:6:22: `pop_password_file`: cannot read `/gone`: no such file");
-    assert_eq!(faults.len(), 1);
+    let errors = validate_files(&files, &ValidationContext::default(), &missing);
+    assert_eq!(errors[0].to_string(), "a.yaml:6:22: `pop_password_file`: cannot read `/gone`: no such file");
+    assert_eq!(errors.len(), 1);
     let found = |_: SecretSource<'_>| Ok("secret".to_owned());
     let files = [("a.yaml".to_owned(), format!("{head}  pop_password_file: /a\n  pop_password: b\n"))];
-    let faults = validate_files(&files, &ValidationContext::default(), &found);
-    assert_eq!(faults.len(), 1);
-    assert_eq!(faults[0].to_string(), "a.yaml:7:3: `pop_password` is given a second time");
+    let errors = validate_files(&files, &ValidationContext::default(), &found);
+    assert_eq!(errors.len(), 1);
+    assert_eq!(errors[0].to_string(), "a.yaml:7:3: `pop_password` is given a second time");
 }
 
 #[test]

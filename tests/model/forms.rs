@@ -38,7 +38,7 @@ fn the_minimal_legacy_bodies_are_accepted() {
         json!({"billing_plancode": "p", "site_type": "browserscript", "browser_type": "FF", "name": "n", "script": "<s/>", "interval": 5, "enabled": "n"}),
         json!({"billing_plancode": "p", "site_type": "apiproject", "name": "n", "script": "<s/>", "test_suite": "s", "test_case": "c", "interval": "5", "enabled": "y"}),
     ] {
-        let accepted = legacy_made(body.clone()).unwrap_or_else(|faults| panic!("{body}: {faults:?}"));
+        let accepted = legacy_made(body.clone()).unwrap_or_else(|errors| panic!("{body}: {errors:?}"));
         assert_eq!(accepted.flag("enabled"), body["enabled"] == "y");
         assert_eq!(accepted.number("interval"), 5);
     }
@@ -222,8 +222,8 @@ fn lenient_inputs_are_taken() {
         "url: http://a/\nname: n\nbilling_plancode: p\nhttp_version: 1.0\nuse_ssl_version: 12\n",
     )
     .unwrap();
-    let around = ValidationContext::default();
-    let site = vigie::schema::validate::create(MonitorType::Website, InputFormat::File, &yaml, &around)
+    let context = ValidationContext::default();
+    let site = vigie::schema::validate::create(MonitorType::Website, InputFormat::File, &yaml, &context)
         .unwrap()
         .document;
     assert_eq!(site.text("http_version"), Some("1.0"));
@@ -292,7 +292,7 @@ fn a_mask_that_comes_back_leaves_the_secret() {
     shown["api_steps"].as_array_mut().unwrap().remove(0);
     let new = changed(&old, InputFormat::V3, json!({"api_steps": shown["api_steps"]})).unwrap().document;
     assert_eq!(new.list("api_steps")[0]["head"]["http_basic_auth_password"], "two");
-    let faults = changed(
+    let errors = changed(
         &old,
         InputFormat::V3,
         json!({"api_steps": [
@@ -301,7 +301,7 @@ fn a_mask_that_comes_back_leaves_the_secret() {
     )
     .unwrap_err();
     assert_eq!(
-        faults[0].message,
+        errors[0].message,
         "`api_steps[0].head.bearer_token` is masked, and there is no value that it could stand for"
     );
     let body = with(minimal(MonitorType::EmailPop), json!({"pop_password": "********"}));
@@ -397,7 +397,7 @@ proptest! {
         let record = Value::Object(legacy::record_from_document(&document, SecretMode::Revealed));
         let back = made(kind, InputFormat::Legacy, record.clone(), &ValidationContext::default());
         if legacy::parse_site_type(legacy::site_type(kind)) == Some(kind) {
-            let back = back.map_err(|faults| TestCaseError::fail(format!("{record}: {faults:?}")))?;
+            let back = back.map_err(|errors| TestCaseError::fail(format!("{record}: {errors:?}")))?;
             prop_assert_eq!(back.document.to_json(SecretMode::Revealed), document.to_json(SecretMode::Revealed));
         }
     }

@@ -18,7 +18,7 @@ fn bounds(kind: &FieldType) -> String {
         FieldType::Text { max, .. } => format!("text {max}"),
         FieldType::TextEnum(choices) => choices.join("|"),
         FieldType::List { items: of, .. } => format!("list of {}", bounds(of)),
-        FieldType::Object(part) => part.name.to_owned(),
+        FieldType::Object(table) => table.name.to_owned(),
         FieldType::Any => "any".to_owned(),
     }
 }

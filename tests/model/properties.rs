@@ -14,11 +14,11 @@ fn custom_properties_name_a_property_of_the_account_and_one_of_its_values() {
     let colour =
         PropertyDefinition { name: "colour".to_owned(), values: BTreeMap::from([(1, "red".to_owned())]) };
     let properties = BTreeMap::from([(100_007, colour)]);
-    let around = ValidationContext { properties: Some(&properties), ..ValidationContext::default() };
+    let context = ValidationContext { properties: Some(&properties), ..ValidationContext::default() };
     let faults = |list: Value| -> Vec<String> {
         let body = with(minimal(MonitorType::Ping), json!({"custom_properties": list}));
-        let made = made(MonitorType::Ping, InputFormat::V3, body, &around);
-        made.err().into_iter().flatten().map(|fault| fault.to_string()).collect()
+        let made = made(MonitorType::Ping, InputFormat::V3, body, &context);
+        made.err().into_iter().flatten().map(|error| error.to_string()).collect()
     };
     assert_eq!(faults(json!([{"id": 100_007, "value_id": 1}])), Vec::<String>::new());
     assert_eq!(

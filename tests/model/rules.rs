@@ -21,14 +21,14 @@ pub fn around() -> ValidationContext<'static> {
 }
 
 /// Faults of the least `kind` body with `more`, each as `path: message | hint`.
-fn faults(kind: T, form: InputFormat, more: Value, around: &ValidationContext<'_>) -> Vec<String> {
-    match made(kind, form, with(minimal(kind), more), around) {
+fn faults(kind: T, form: InputFormat, more: Value, context: &ValidationContext<'_>) -> Vec<String> {
+    match made(kind, form, with(minimal(kind), more), context) {
         Ok(_) => Vec::new(),
-        Err(faults) => faults
+        Err(errors) => errors
             .iter()
-            .map(|fault| {
-                let hint = fault.hint.as_ref().map(|hint| format!(" | {hint}")).unwrap_or_default();
-                format!("{}: {}{hint}", fault.path, fault.message)
+            .map(|error| {
+                let hint = error.hint.as_ref().map(|hint| format!(" | {hint}")).unwrap_or_default();
+                format!("{}: {}{hint}", error.path, error.message)
             })
             .collect(),
     }
@@ -302,9 +302,9 @@ fn assertions_compare_what_their_source_has() {
                 json!({"api_steps": [{"url": "http://a/", "step_name": "s", "assertions": [assertion]}]});
             let found = faults(T::WebsiteApi, InputFormat::V3, steps, &around());
             assert_eq!(found.is_empty(), indexes.contains(&index), "{source} {comparison}: {found:?}");
-            if let [fault] = found.as_slice() {
+            if let [error] = found.as_slice() {
                 let message = format!("`{comparison}` does not go with source `{source}`");
-                assert!(fault.contains(&message), "{fault}");
+                assert!(error.contains(&message), "{error}");
             }
         }
     }
@@ -426,9 +426,9 @@ fn a_plan_holds_its_limits() {
     };
     let full = BillingPlan { code: "full".to_owned(), monitor_count: 5, types: Vec::new(), ..plan.clone() };
     let plans = [plan, full];
-    let around = ValidationContext { plans: Some(&plans), ..ValidationContext::default() };
+    let context = ValidationContext { plans: Some(&plans), ..ValidationContext::default() };
     let small = |more: Value| with(json!({"billing_plancode": "small", "interval": 10}), more);
-    assert!(faults(T::Ping, InputFormat::V3, small(json!({})), &around).is_empty());
+    assert!(faults(T::Ping, InputFormat::V3, small(json!({})), &context).is_empty());
     let cases = [
         (
             T::Ping,
@@ -457,14 +457,14 @@ fn a_plan_holds_its_limits() {
         ),
     ];
     for (kind, body, message) in cases {
-        assert_eq!(faults(kind, InputFormat::V3, body, &around), [message]);
+        assert_eq!(faults(kind, InputFormat::V3, body, &context), [message]);
     }
 }
 
 #[test]
 fn only_admins_change_the_steps_that_a_script_may_have() {
-    let around = ValidationContext { author_is_not_admin: true, ..ValidationContext::default() };
-    let found = |more| faults(T::BrowserScript, InputFormat::V3, more, &around);
+    let context = ValidationContext { author_is_not_admin: true, ..ValidationContext::default() };
+    let found = |more| faults(T::BrowserScript, InputFormat::V3, more, &context);
     assert!(found(json!({"transaction_steps_allowed": 50})).is_empty());
     assert_eq!(
         found(json!({"transaction_steps_allowed": 60})),

@@ -34,7 +34,7 @@ fn is_taken(table: &'static FieldTable, field: &Field, value: &Value, complete: 
             || path.starts_with(&format!("{}[", field.name))
             || path.starts_with(&format!("{}.", field.name))
     };
-    !intake.errors.iter().any(|fault| of_field(&fault.path))
+    !intake.errors.iter().any(|error| of_field(&error.path))
 }
 
 /// As much of JSON Schema as our schemas use.
@@ -179,14 +179,14 @@ fn values(kind: &FieldType) -> Vec<Value> {
             }
             assert!(min <= max);
         }
-        FieldType::Object(part) => {
-            for field in part.fields() {
+        FieldType::Object(table) => {
+            for field in table.fields() {
                 values.extend(
                     self::values(&field.field_type).into_iter().map(|value| json!({field.name: value})),
                 );
             }
-            let example = create_example(part);
-            for field in part.fields() {
+            let example = create_example(table);
+            for field in table.fields() {
                 let mut without = example.clone();
                 without.as_object_mut().unwrap().shift_remove(field.name);
                 values.push(without);
@@ -306,7 +306,7 @@ fn is_wide(kind: &FieldType) -> bool {
                 | TextFormat::ServiceAddress(_)
         ),
         FieldType::List { items: of, .. } => is_wide(of),
-        FieldType::Object(part) => part.fields().iter().any(|field| is_wide(&field.field_type)),
+        FieldType::Object(table) => table.fields().iter().any(|field| is_wide(&field.field_type)),
         _ => false,
     }
 }
@@ -317,7 +317,7 @@ fn required_fields_of_the_schema_are_those_that_the_intake_misses() {
     for table in tables() {
         let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
         intake.read_fields(table, &node(&json!({})), &["type"], true);
-        let missed: Vec<_> = intake.errors.iter().map(|fault| Value::from(fault.path.clone())).collect();
+        let missed: Vec<_> = intake.errors.iter().map(|error| Value::from(error.path.clone())).collect();
         let create = &components[&schema_name(table, SchemaRole::Create)];
         assert_eq!(
             create.get("required").cloned().unwrap_or(json!([])),
@@ -332,7 +332,7 @@ fn required_fields_of_the_schema_are_those_that_the_intake_misses() {
 #[test]
 fn every_example_is_taken_by_the_rules_too_and_fits_its_schema() {
     let components = components();
-    let around = ValidationContext::default();
+    let context = ValidationContext::default();
     for kind in MonitorType::ALL {
         let table = table::for_type(*kind);
         let example = create_example(table);
@@ -340,14 +340,14 @@ fn every_example_is_taken_by_the_rules_too_and_fits_its_schema() {
             fits(&components[&schema_name(table, SchemaRole::Create)], &example, &components),
             "{kind}: {example}"
         );
-        let made = create(*kind, InputFormat::V3, &node(&example), &around)
-            .unwrap_or_else(|faults| panic!("{kind}: {faults:?}"));
+        let made = create(*kind, InputFormat::V3, &node(&example), &context)
+            .unwrap_or_else(|errors| panic!("{kind}: {errors:?}"));
         let change = patch_example(table);
         assert!(
             fits(&components[&schema_name(table, SchemaRole::Patch)], &change, &components),
             "{kind}: {change}"
         );
-        let changed = patch(&made.document, InputFormat::V3, &node(&change), &around);
+        let changed = patch(&made.document, InputFormat::V3, &node(&change), &context);
         assert!(changed.is_ok(), "{kind}: {changed:?}");
     }
     for table in requests::OTHER_TABLES {

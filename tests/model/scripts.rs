@@ -34,7 +34,7 @@ fn shown() -> String {
 fn facts(text: &str) -> Result<(usize, usize, Vec<String>), String> {
     ScriptSummary::parse(text)
         .map(|facts| (facts.steps, facts.events, facts.protected_variables))
-        .map_err(|fault| fault.to_string())
+        .map_err(|error| error.to_string())
 }
 
 #[test]
@@ -195,12 +195,12 @@ fn awkward_values_are_masked_and_put_back() {
             "<script><!-- <variable/> --><![CDATA[]]><variable protected={quote}true{quote} value={quote}{value}{quote} name='n'/><step/></script>"
         )
         .replace("<![CDATA[]]>", "<x><![CDATA[<variable name='n' protected='true' value='no'/>]]></x>");
-        let shown = mask(&script).into_owned();
+        let text = mask(&script).into_owned();
         assert_eq!(
-            shown,
+            text,
             script.replacen(&format!("{quote}{value}{quote}"), &format!("{quote}{MASK}{quote}"), 1)
         );
-        assert_eq!(restore_masked(&shown, Some(&script)).unwrap(), script, "{value}");
+        assert_eq!(restore_masked(&text, Some(&script)).unwrap(), script, "{value}");
     }
 }
 
@@ -218,8 +218,8 @@ proptest! {
             format!("<variable name='v{at}' protected='{hidden}' value={quote}{}{quote}/>\n", escaped(value))
         }).collect();
         let script = format!("<script>\n{}<step/></script>", variables.concat());
-        let shown = mask(&script).into_owned();
-        let back = restore_masked(&shown, Some(&script));
+        let text = mask(&script).into_owned();
+        let back = restore_masked(&text, Some(&script));
         prop_assert_eq!(back.as_deref(), Ok(script.as_str()));
         prop_assert!(same_protected_variables(&script, &back.unwrap()));
     }
@@ -242,14 +242,14 @@ fn told(
 ) -> Vec<String> {
     match result {
         Ok(_) => Vec::new(),
-        Err(faults) => faults
+        Err(errors) => errors
             .iter()
-            .map(|fault| {
+            .map(|error| {
                 for secret in ["open sesame", "1234", "secret&gt;"] {
-                    let whole = format!("{fault} {:?}", fault.value);
+                    let whole = format!("{error} {:?}", error.value);
                     assert!(!whole.contains(secret), "{whole}");
                 }
-                format!("{}: {}", fault.path, fault.message)
+                format!("{}: {}", error.path, error.message)
             })
             .collect(),
     }
@@ -272,10 +272,10 @@ fn protected_variables_need_the_password_of_the_script() {
         "transaction_password: `transaction_password` is required: the script has protected variables";
     let change = "transaction_password: `transaction_password` is required to change protected variables of the script";
     let wrong = "transaction_password: `transaction_password` is not the one that is stored";
-    let around = ValidationContext::default();
+    let context = ValidationContext::default();
     for form in [InputFormat::V3, InputFormat::File, InputFormat::Legacy] {
         let body = with(minimal(T::BrowserScript), json!({"script": SHOP}));
-        assert_eq!(told(made(T::BrowserScript, form, body, &around)), [required], "{form:?}");
+        assert_eq!(told(made(T::BrowserScript, form, body, &context)), [required], "{form:?}");
     }
     let shop = shop();
     let other = SHOP.replace("1234", "5678");
@@ -312,7 +312,7 @@ fn protected_variables_need_the_password_of_the_script() {
     let lost =
         "script: `script`: the value of the protected variable `pass` is masked, and there is none to keep";
     for form in [InputFormat::V3, InputFormat::Legacy, InputFormat::File] {
-        assert_eq!(told(made(T::BrowserScript, form, body.clone(), &around)), [lost], "{form:?}");
+        assert_eq!(told(made(T::BrowserScript, form, body.clone(), &context)), [lost], "{form:?}");
     }
 }
 
@@ -339,9 +339,9 @@ fn a_script_that_cannot_be_played_is_stored_with_a_warning() {
     assert_eq!(many.len(), 21);
     assert_eq!(many[20], "`script` has at least 10 more faults: `vigie script check` lists them");
     let relative = "<script><step><open url='/a'/></step></script>";
-    let told =
+    let text =
         "`script`, line 1, column 15: a relative URL needs `base` of the script or `url` of the monitor";
-    assert_eq!(warnings(json!({"script": relative, "url": null})), [told]);
+    assert_eq!(warnings(json!({"script": relative, "url": null})), [text]);
     assert_eq!(warnings(json!({"script": relative, "url": "https://a.test/"})), Vec::<String>::new());
     let steps = |count: usize| format!("<script>{}</script>", "<step><close-window/></step>".repeat(count));
     assert_eq!(warnings(json!({"script": steps(50), "interval": 60})), Vec::<String>::new());
@@ -386,9 +386,9 @@ fn a_selenium_script_is_a_jar() {
         ("", vec!["script: `script` is required".to_owned()]),
     ] {
         let body = with(minimal(T::Selenium), json!({"script": script}));
-        let faults = told(made(T::Selenium, InputFormat::V3, body, &ValidationContext::default()));
-        assert_eq!(faults.len(), wanted.len(), "{script}: {faults:?}");
-        assert!(script.is_empty() || faults == wanted, "{script}: {faults:?}");
+        let errors = told(made(T::Selenium, InputFormat::V3, body, &ValidationContext::default()));
+        assert_eq!(errors.len(), wanted.len(), "{script}: {errors:?}");
+        assert!(script.is_empty() || errors == wanted, "{script}: {errors:?}");
     }
 }
 
@@ -399,7 +399,7 @@ fn paths_of_assertions_and_variables_compile_when_they_are_saved() {
             json!({"url": "http://a/", "step_name": "s", "assertions": [assertion], "variables": [variable]});
         let body = with(minimal(T::WebsiteApi), json!({"api_steps": [step]}));
         let result = made(T::WebsiteApi, InputFormat::V3, body, &ValidationContext::default());
-        told(result).iter().map(|fault| fault.chars().take(60).collect()).collect::<Vec<String>>()
+        told(result).iter().map(|error| error.chars().take(60).collect()).collect::<Vec<String>>()
     };
     let assertion = |source: &str, property: &str| json!({"source": source, "property": property, "comparison": "exists"});
     let variable =

@@ -48,16 +48,16 @@ pub fn made(
     kind: MonitorType,
     form: InputFormat,
     body: Value,
-    around: &ValidationContext<'_>,
+    context: &ValidationContext<'_>,
 ) -> Result<ValidatedDocument, Vec<ValidationError>> {
-    create(kind, form, &Node::from(body), around)
+    create(kind, form, &Node::from(body), context)
 }
 
 /// A document that has to be accepted.
 pub fn document(kind: MonitorType, more: Value) -> MonitorDocument {
     let body = with(minimal(kind), more);
     made(kind, InputFormat::V3, body.clone(), &ValidationContext::default())
-        .unwrap_or_else(|faults| panic!("{kind} {body}: {faults:#?}"))
+        .unwrap_or_else(|errors| panic!("{kind} {body}: {errors:#?}"))
         .document
 }
 

@@ -23,13 +23,13 @@ fn tables() -> Vec<&'static FieldTable> {
     let mut next = 0;
     while next < all.len() {
         for field in all[next].fields() {
-            let part = match field.field_type {
-                FieldType::Object(part) => Some(part),
-                FieldType::List { items: FieldType::Object(part), .. } => Some(*part),
+            let table = match field.field_type {
+                FieldType::Object(table) => Some(table),
+                FieldType::List { items: FieldType::Object(table), .. } => Some(*table),
                 _ => None,
             };
-            if let Some(part) = part.filter(|part| !all.iter().any(|known| known.name == part.name)) {
-                all.push(part);
+            if let Some(table) = table.filter(|table| !all.iter().any(|known| known.name == table.name)) {
+                all.push(table);
             }
         }
         next += 1;
@@ -136,16 +136,16 @@ fn every_field_takes_what_is_within_its_bounds_and_refuses_what_is_not() {
             for (value, broken) in cases(field) {
                 tried += 1;
                 let what = format!("{}.{} = {}", table.name, field.name, abridged(&value));
-                let (values, faults) =
+                let (values, errors) =
                     read(table, InputFormat::V3, json!({field.name: value.clone()}), false);
                 let Some(rule) = broken else {
-                    assert!(faults.is_empty(), "{what}: {faults:?}");
+                    assert!(errors.is_empty(), "{what}: {errors:?}");
                     assert!(values.contains_key(field.name), "{what} is lost");
                     continue;
                 };
-                let [fault] = faults.as_slice() else { panic!("{what}: {faults:?}") };
-                assert_eq!((fault.kind, fault.path.as_str()), (rule, field.name), "{what}");
-                names_field_and_value(fault, field, &value, &what);
+                let [error] = errors.as_slice() else { panic!("{what}: {errors:?}") };
+                assert_eq!((error.kind, error.path.as_str()), (rule, field.name), "{what}");
+                names_field_and_value(error, field, &value, &what);
             }
         }
     }
@@ -153,12 +153,12 @@ fn every_field_takes_what_is_within_its_bounds_and_refuses_what_is_not() {
 }
 
 /// The message names the field; the value given is told, unless it is a secret.
-fn names_field_and_value(fault: &ValidationError, field: &Field, value: &Value, what: &str) {
-    assert!(fault.message.contains(&format!("`{}`", field.name)), "{what}: {fault}");
-    assert!(!fault.message.ends_with('.'), "{what}: {fault}");
-    let given = fault.value.as_deref().unwrap_or_else(|| panic!("{what}: no value given"));
+fn names_field_and_value(error: &ValidationError, field: &Field, value: &Value, what: &str) {
+    assert!(error.message.contains(&format!("`{}`", field.name)), "{what}: {error}");
+    assert!(!error.message.ends_with('.'), "{what}: {error}");
+    let given = error.value.as_deref().unwrap_or_else(|| panic!("{what}: no value given"));
     match value {
-        Value::String(_) | Value::Number(_) if field.secret && fault.kind != ValidationErrorKind::Length => {
+        Value::String(_) | Value::Number(_) if field.secret && error.kind != ValidationErrorKind::Length => {
             assert_eq!(given, "********", "{what}");
         }
         Value::String(text) if !field.secret && text.len() < 40 && !text.contains('\n') => {
@@ -172,12 +172,12 @@ fn names_field_and_value(fault: &ValidationError, field: &Field, value: &Value, 
 #[test]
 fn every_required_field_is_missed_and_no_other() {
     for table in tables() {
-        let (_, faults) = read(table, InputFormat::V3, json!({}), true);
-        let missed: Vec<_> = faults.iter().map(|fault| fault.path.clone()).collect();
+        let (_, errors) = read(table, InputFormat::V3, json!({}), true);
+        let missed: Vec<_> = errors.iter().map(|error| error.path.clone()).collect();
         let required: Vec<_> =
             table.fields().iter().filter(|field| field.required).map(|field| field.name).collect();
         assert_eq!(missed, required, "{}", table.name);
-        assert!(faults.iter().all(|fault| fault.kind == ValidationErrorKind::MissingField));
+        assert!(errors.iter().all(|error| error.kind == ValidationErrorKind::MissingField));
     }
 }
 
@@ -185,9 +185,9 @@ fn every_required_field_is_missed_and_no_other() {
 fn a_required_field_cannot_be_unset() {
     for table in tables() {
         for field in table.fields().iter().filter(|field| field.required) {
-            let (_, faults) = read(table, InputFormat::V3, json!({field.name: null}), false);
+            let (_, errors) = read(table, InputFormat::V3, json!({field.name: null}), false);
             assert_eq!(
-                faults.iter().map(|fault| fault.kind).collect::<Vec<_>>(),
+                errors.iter().map(|error| error.kind).collect::<Vec<_>>(),
                 [ValidationErrorKind::MissingField],
                 "{}",
                 field.name
@@ -200,11 +200,11 @@ fn a_required_field_cannot_be_unset() {
 fn what_vigie_sets_is_ignored_in_a_body_and_a_fault_in_a_file() {
     for table in tables() {
         for field in table.fields().iter().filter(|field| field.access == Access::ReadOnly) {
-            let (values, faults) = read(table, InputFormat::V3, json!({field.name: "whatever"}), false);
-            assert!(values.is_empty() && faults.is_empty(), "{}.{}", table.name, field.name);
-            let (_, faults) = read(table, InputFormat::File, json!({field.name: "whatever"}), false);
+            let (values, errors) = read(table, InputFormat::V3, json!({field.name: "whatever"}), false);
+            assert!(values.is_empty() && errors.is_empty(), "{}.{}", table.name, field.name);
+            let (_, errors) = read(table, InputFormat::File, json!({field.name: "whatever"}), false);
             assert_eq!(
-                faults.iter().map(|fault| fault.kind).collect::<Vec<_>>(),
+                errors.iter().map(|error| error.kind).collect::<Vec<_>>(),
                 [ValidationErrorKind::ReadOnly]
             );
         }
@@ -216,8 +216,8 @@ fn every_default_is_within_the_bounds_of_its_field() {
     for table in tables() {
         for field in table.fields() {
             let Some(default) = field.default_value() else { continue };
-            let (_, faults) = read(table, InputFormat::Legacy, json!({field.name: default}), false);
-            assert!(faults.is_empty(), "{}.{}: {faults:?}", table.name, field.name);
+            let (_, errors) = read(table, InputFormat::Legacy, json!({field.name: default}), false);
+            assert!(errors.is_empty(), "{}.{}: {errors:?}", table.name, field.name);
         }
     }
 }
@@ -226,11 +226,11 @@ fn every_default_is_within_the_bounds_of_its_field() {
 fn every_secret_hides_its_value_in_messages() {
     for table in tables() {
         for field in table.fields().iter().filter(|field| field.secret) {
-            let (_, faults) =
+            let (_, errors) =
                 read(table, InputFormat::V3, json!({field.name: "s3cr3t".repeat(20_000)}), false);
-            assert!(faults.iter().all(|fault| !format!("{fault:?}").contains("s3cr3t")), "{}", field.name);
-            let (_, faults) = read(table, InputFormat::V3, json!({field.name: 987_654}), false);
-            assert!(!format!("{faults:?}").contains("987654"), "{}: {faults:?}", field.name);
+            assert!(errors.iter().all(|error| !format!("{error:?}").contains("s3cr3t")), "{}", field.name);
+            let (_, errors) = read(table, InputFormat::V3, json!({field.name: 987_654}), false);
+            assert!(!format!("{errors:?}").contains("987654"), "{}: {errors:?}", field.name);
         }
     }
 }
@@ -243,10 +243,10 @@ fn an_unknown_field_is_a_fault_with_the_nearest_name() {
             if table.field(&misspelt).is_some() {
                 continue;
             }
-            let (_, faults) = read(table, InputFormat::V3, json!({misspelt.clone(): 1}), false);
-            let [fault] = faults.as_slice() else { panic!("{faults:?}") };
-            assert_eq!(fault.kind, ValidationErrorKind::UnknownField);
-            assert_eq!(fault.hint, Some(format!("did you mean `{}`?", field.name)), "{misspelt}");
+            let (_, errors) = read(table, InputFormat::V3, json!({misspelt.clone(): 1}), false);
+            let [error] = errors.as_slice() else { panic!("{errors:?}") };
+            assert_eq!(error.kind, ValidationErrorKind::UnknownField);
+            assert_eq!(error.hint, Some(format!("did you mean `{}`?", field.name)), "{misspelt}");
         }
     }
 }

@@ -10,8 +10,8 @@ use crate::model::support::{made, minimal, with};
 
 #[test]
 fn warnings_come_with_what_is_accepted() {
-    let warned = |kind: T, more: Value, around: &ValidationContext<'_>| {
-        made(kind, InputFormat::V3, with(minimal(kind), more), around).unwrap().warnings
+    let warned = |kind: T, more: Value, context: &ValidationContext<'_>| {
+        made(kind, InputFormat::V3, with(minimal(kind), more), context).unwrap().warnings
     };
     let plain = around();
     assert!(warned(T::Ping, json!({}), &plain).is_empty());

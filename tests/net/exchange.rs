@@ -62,15 +62,18 @@ async fn a_line_without_end_a_close_and_silence_are_told_apart() {
 async fn a_timed_stream_notes_moments_and_counts() {
     let (near, mut far) = duplex(1024);
     let mut stream = TimedStream::new(near);
-    let marks = stream.timestamps();
-    assert_eq!((marks.first_write(), marks.first_read(), marks.bytes_read()), (None, None, 0));
+    let timestamps = stream.timestamps();
+    assert_eq!((timestamps.first_write(), timestamps.first_read(), timestamps.bytes_read()), (None, None, 0));
     stream.write_all(b"question").await.unwrap();
     far.write_all(b"answer").await.unwrap();
     let mut answer = [0; 6];
     stream.read_exact(&mut answer).await.unwrap();
-    assert_eq!((marks.bytes_written(), marks.bytes_read()), (8, 6));
-    assert!(marks.first_write().unwrap() <= marks.last_write().unwrap());
-    assert!(marks.last_write().unwrap() <= marks.first_read().unwrap());
-    marks.reset();
-    assert_eq!((marks.first_write(), marks.last_read(), marks.bytes_written()), (None, None, 0));
+    assert_eq!((timestamps.bytes_written(), timestamps.bytes_read()), (8, 6));
+    assert!(timestamps.first_write().unwrap() <= timestamps.last_write().unwrap());
+    assert!(timestamps.last_write().unwrap() <= timestamps.first_read().unwrap());
+    timestamps.reset();
+    assert_eq!(
+        (timestamps.first_write(), timestamps.last_read(), timestamps.bytes_written()),
+        (None, None, 0)
+    );
 }

@@ -62,9 +62,9 @@ async fn a_connection_leaves_through_the_proxy_and_what_the_target_says_first_is
         let mut trace = ConnectTrace::default();
         let net = net().with_default_proxy(Some(proxy.at.clone()));
         let mut stream = net.connect(&far(), soon(), &mut trace).await.unwrap();
-        let mut said = String::new();
-        stream.read_to_string(&mut said).await.unwrap();
-        assert_eq!(said, "220 ready");
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply).await.unwrap();
+        assert_eq!(reply, "220 ready");
         assert_eq!(proxy.asked(), ["CONNECT 192.0.2.7:25 HTTP/1.1\r\nHost: 192.0.2.7:25\r\n\r\n"]);
         assert_eq!(trace.address, Some("192.0.2.7:25".parse().unwrap()), "the target, not the proxy");
     }
@@ -74,12 +74,12 @@ async fn a_connection_leaves_through_the_proxy_and_what_the_target_says_first_is
 async fn a_proxy_that_asks_for_a_login_gets_it_and_nobody_else_hears_it() {
     let proxy = Proxy::answering(&["HTTP/1.1 200 OK\r\n\r\n"]).await;
     let way = Way::from(proxy.at.clone()).with_credentials("watch", "s3cret: ü");
-    let shown = format!("{way} {way:?} {:?}", net().with_default_proxy(Some(way.clone())));
+    let text = format!("{way} {way:?} {:?}", net().with_default_proxy(Some(way.clone())));
     net().with_default_proxy(Some(way)).connect(&far(), soon(), &mut ConnectTrace::default()).await.unwrap();
     let header = "Proxy-Authorization: Basic d2F0Y2g6czNjcmV0OiDDvA==\r\n";
     let wanted = format!("CONNECT 192.0.2.7:25 HTTP/1.1\r\nHost: 192.0.2.7:25\r\n{header}\r\n");
     assert_eq!(proxy.asked(), [wanted]);
-    assert!(!shown.contains("s3cret") && !shown.contains("d2F0Y2g6"), "{shown}");
+    assert!(!text.contains("s3cret") && !text.contains("d2F0Y2g6"), "{text}");
 
     let proxy = Proxy::answering(&["HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"]).await;
     let refused = Way::from(proxy.at.clone()).with_credentials("watch", "s3cret");

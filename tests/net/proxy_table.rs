@@ -379,13 +379,13 @@ async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
         ),
     ];
     assert!(cases.len() >= 25);
-    let run = |(kind, login, acts, expected, fault, words): Case| async move {
+    let run = |(kind, login, acts, expected, fault, text): Case| async move {
         let way = Way::new(kind, scripted(acts).await);
         let way = if login { way.with_credentials("watch", "s3cret") } else { way };
         let net = net().with_default_proxy(Some(way));
         let failure = net.connect(&far(), within(1_500), &mut ConnectTrace::default()).await.unwrap_err();
         assert_eq!((failure.kind, failure.fault), (expected, fault), "{kind:?} {acts:?}: {failure}");
-        assert!(failure.detail.contains(words), "{kind:?} {acts:?}: {failure}");
+        assert!(failure.detail.contains(text), "{kind:?} {acts:?}: {failure}");
         assert!(failure.detail.contains("the proxy 127.0.0.1:"), "it is not told which: {failure}");
         assert!(!format!("{failure:?}").contains("s3cret"), "{failure:?}");
     };
@@ -445,9 +445,9 @@ async fn proxies_that_are_only_odd_are_understood() {
         let mut trace = ConnectTrace::default();
         let mut stream =
             net().with_default_proxy(Some(way)).connect(&far(), soon(), &mut trace).await.unwrap();
-        let mut said = String::new();
-        stream.read_to_string(&mut said).await.unwrap();
-        assert_eq!(said, "220 ready", "{kind:?} {acts:?}");
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply).await.unwrap();
+        assert_eq!(reply, "220 ready", "{kind:?} {acts:?}");
         assert_eq!(trace.address, Some("192.0.2.7:25".parse().unwrap()), "the target, not the proxy");
     }
 }

@@ -88,13 +88,13 @@ async fn each_fault_of_a_certificate_has_its_kind_and_the_facts_are_kept() {
         (self_signed(name, true), "good.test", FailureKind::CertificateIssuer, "self-signed"),
     ];
     let net = trusting(&authority);
-    for (identity, asked, kind, told) in cases {
+    for (identity, asked, kind, text) in cases {
         for version in [&TLS12, &TLS13] {
             let at = serve("127.0.0.1", config(&identity, &[version], None)).await;
             let (outcome, trace) = shake(&net, at, asked, &TlsOptions::default(), soon()).await;
             let failure = outcome.unwrap_err();
             assert_eq!((failure.phase, failure.kind), (Phase::Tls, kind), "{failure}");
-            assert!(failure.detail.contains(told), "{failure}");
+            assert!(failure.detail.contains(text), "{failure}");
             let expired = kind == FailureKind::CertificateExpired;
             let status = if expired { Status::VALIDATION_FAILED } else { Status::INVALID_RESPONSE };
             assert_eq!(failure.status(), status);
@@ -306,8 +306,8 @@ fn unusable_pem_is_refused_by_name() {
     let garbled = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".to_owned();
     refused(&|trust| trust.named_authorities = BTreeMap::from([(1, pem("the-file", garbled.clone()))]));
     let keyless = BTreeMap::from([(1, pem("the-file", identity.certificate.clone()))]);
-    let told = refused(&|trust| trust.client_certificates.clone_from(&keyless));
-    assert!(told.contains("private key"), "{told}");
+    let text = refused(&|trust| trust.client_certificates.clone_from(&keyless));
+    assert!(text.contains("private key"), "{text}");
     let other = self_signed(&["b.test"], false);
     let mixed = BTreeMap::from([(1, pem("the-file", format!("{}{}", identity.certificate, other.key)))]);
     refused(&|trust| trust.client_certificates.clone_from(&mixed));

@@ -131,14 +131,14 @@ async fn where_a_way_ends_and_why_is_told() {
         ..TracerouteOptions::default()
     };
     for method in METHODS {
-        for (host, from, why, after) in [
+        for (host, from, reason, after) in [
             ("10.9.1.1", "10.0.2.2", "host unreachable", "2 hops"),
             ("10.9.2.1", "10.0.1.2", "prohibited by a rule there", "1 hop"),
             ("fd09:2::1", "fd00:2::2", "prohibited by a rule there", "2 hops"),
         ] {
             let traced = net().traceroute(&Endpoint::new(host, 0), few(method), soon()).await.unwrap();
-            let told = format!("the way ends here: {from} says: {why} (after {after})");
-            assert_eq!((traced.route.end, traced.route.summary()), (RouteEnd::Refused, told), "{traced}");
+            let text = format!("the way ends here: {from} says: {reason} (after {after})");
+            assert_eq!((traced.route.end, traced.route.summary()), (RouteEnd::Refused, text), "{traced}");
         }
         let route = routed("10.9.3.1", method).await;
         assert_eq!((route.end, route.known_hops()), (RouteEnd::Silent, 1), "{route}");

@@ -65,7 +65,7 @@ struct Stage {
     courier: Arc<Scripted>,
     clock: Arc<FakeClock>,
     metrics: Arc<Metrics>,
-    bell: Wakeup,
+    wakeup: Wakeup,
     delivery: DeliveryTask,
 }
 
@@ -90,8 +90,8 @@ fn stage_over(
         came: Mutex::default(),
         clock: Arc::clone(&clock),
     });
-    let (bell, metrics) = (Wakeup::default(), Arc::new(Metrics::new()));
-    let parts = DeliveryDependencies {
+    let (wakeup, metrics) = (Wakeup::default(), Arc::new(Metrics::new()));
+    let dependencies = DeliveryDependencies {
         outbox: outbox.clone(),
         destinations: Arc::new(Book),
         renderer: Arc::new(MessageRenderer::default()),
@@ -101,14 +101,14 @@ fn stage_over(
         clock: clock.clone(),
         metrics: Arc::clone(&metrics),
     };
-    let delivery = DeliveryTask::start(parts, settings, bell.clone());
-    Stage { outbox, courier, clock, metrics, bell, delivery }
+    let delivery = DeliveryTask::start(dependencies, settings, wakeup.clone());
+    Stage { outbox, courier, clock, metrics, wakeup, delivery }
 }
 
 impl Stage {
     fn put(&self, key: &str, to: i64) -> i64 {
         let id = self.outbox.put(new(key, to, NotificationKind::SiteError, 0));
-        self.bell.wake();
+        self.wakeup.wake();
         id
     }
 
@@ -150,7 +150,7 @@ async fn a_message_goes_out_once_and_that_is_noted() {
     stage.until(Duration::ZERO, |stage| states(stage, NotificationState::Sent) == 1).await;
     assert_eq!(stage.row(id).sent_at, Some(at(0)));
     stage.clock.advance(Duration::from_mins(10));
-    stage.bell.wake();
+    stage.wakeup.wake();
     stage.delivery.drain(SECOND).await;
     assert_eq!(stage.courier.came.lock().unwrap().len(), 1);
 }
@@ -161,7 +161,7 @@ async fn a_message_waits_for_its_time() {
     let mut later = new("later", 1, NotificationKind::SiteError, 0);
     later.not_before = at(5);
     stage.outbox.put(later);
-    stage.bell.wake();
+    stage.wakeup.wake();
     stage.until(SECOND, |stage| states(stage, NotificationState::Sent) == 1).await;
     assert_eq!(stage.outbox.rows()[0].sent_at, Some(at(5)));
 }
@@ -315,7 +315,7 @@ async fn a_clock_that_is_set_back_does_not_stop_the_delivery() {
     let mut next = new("b", 1, NotificationKind::SiteError, -7_200);
     next.not_before = at(-7_200);
     stage.outbox.put(next);
-    stage.bell.wake();
+    stage.wakeup.wake();
     stage
         .until(SECOND, |stage| stage.row(2).state == NotificationState::Sent || stage.row(2).attempts > 0)
         .await;

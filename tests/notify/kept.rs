@@ -67,7 +67,7 @@ fn open(folder: &Path) -> Arc<SqliteStore> {
 }
 
 fn deliver(store: &Arc<SqliteStore>, courier: &Arc<Moody>) -> DeliveryTask {
-    let parts = DeliveryDependencies {
+    let dependencies = DeliveryDependencies {
         outbox: store.clone(),
         destinations: Arc::new(Anybody),
         renderer: Arc::new(MessageRenderer::default()),
@@ -79,7 +79,7 @@ fn deliver(store: &Arc<SqliteStore>, courier: &Arc<Moody>) -> DeliveryTask {
     };
     let settings =
         DeliverySettings { initial_retry_delay: Duration::from_millis(100), ..DeliverySettings::default() };
-    DeliveryTask::start(parts, settings, Wakeup::default())
+    DeliveryTask::start(dependencies, settings, Wakeup::default())
 }
 
 async fn states(store: &SqliteStore) -> Vec<(String, NotificationState)> {

@@ -206,11 +206,11 @@ async fn a_mail_server_that_is_odd_is_tried_again_unless_it_refuses_the_message_
         let port = scripted(move |command| usual(command, odd, reply)).await;
         let settings =
             MailSettings { attempt_timeout: Duration::from_secs(1), ..mail_to(port, MailTls::None) };
-        let began = Instant::now();
+        let started = Instant::now();
         let message = mail(NotificationKind::SiteError, NotificationMethod::MailText, "anna");
         let error = channels(settings, Vec::new()).send(&message).await.unwrap_err();
         assert_eq!(error.is_retryable, passing, "{odd} {reply}: {error}");
-        assert!(began.elapsed() < Duration::from_secs(5), "{odd} {reply}: {:?}", began.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(5), "{odd} {reply}: {:?}", started.elapsed());
     }
 }
 
@@ -224,11 +224,11 @@ async fn a_server_without_starttls_gets_mail_in_the_open_but_never_a_password() 
         password: Secret("secret".to_owned()),
         ..mail_to(port, tls)
     };
-    for (settings, words) in
+    for (settings, text) in
         [(login(MailTls::Auto), "not sent unencrypted"), (mail_to(port, MailTls::StartTls), "no STARTTLS")]
     {
         let error = channels(settings, Vec::new()).send(&message).await.unwrap_err();
-        assert!(error.is_retryable && error.detail.contains(words), "{error}");
+        assert!(error.is_retryable && error.detail.contains(text), "{error}");
     }
 }
 

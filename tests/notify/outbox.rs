@@ -55,7 +55,7 @@ impl FakeOutbox {
 }
 
 impl Outbox for FakeOutbox {
-    fn due(&self, now: Timestamp, most: u32, each: u32) -> StoreFuture<'_, Vec<Notification>> {
+    fn due(&self, now: Timestamp, max: u32, each: u32) -> StoreFuture<'_, Vec<Notification>> {
         let mut seen = std::collections::HashMap::<RecipientId, u32>::new();
         let rows = self.rows.lock().unwrap();
         let due =
@@ -65,7 +65,7 @@ impl Outbox for FakeOutbox {
             *count += 1;
             *count <= each
         });
-        self.answer(due.take(most as usize).cloned().collect())
+        self.answer(due.take(max as usize).cloned().collect())
     }
 
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
@@ -74,10 +74,10 @@ impl Outbox for FakeOutbox {
         self.answer(pending.map(|row| row.next_attempt_at).min())
     }
 
-    fn held(&self, recipient: RecipientId, most: u32) -> StoreFuture<'_, Vec<Notification>> {
+    fn held(&self, recipient: RecipientId, max: u32) -> StoreFuture<'_, Vec<Notification>> {
         let mut held =
             self.select(|row| row.state == NotificationState::Held && row.message.recipient == recipient);
-        held.truncate(most as usize);
+        held.truncate(max as usize);
         self.answer(held)
     }
 

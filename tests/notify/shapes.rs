@@ -14,8 +14,8 @@ fn keys(value: &Value) -> Vec<&str> {
     value.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
-fn refused(why: &str) -> Reply {
-    Reply::Status(400, Vec::new(), why.to_owned())
+fn refused(reason: &str) -> Reply {
+    Reply::Status(400, Vec::new(), reason.to_owned())
 }
 
 /// The rules of the Events API v2: required fields, lengths, closed sets, nothing unknown.
@@ -25,8 +25,8 @@ fn pager_duty(request: &Request) -> Reply {
         ["routing_key", "event_action", "dedup_key", "client", "client_url", "links", "images", "payload"];
     let of_payload =
         ["summary", "source", "severity", "timestamp", "component", "group", "class", "custom_details"];
-    let text = |value: &Value, least: usize, most: usize| {
-        value.as_str().is_some_and(|text| (least..=most).contains(&text.chars().count()))
+    let text = |value: &Value, min: usize, max: usize| {
+        value.as_str().is_some_and(|text| (min..=max).contains(&text.chars().count()))
     };
     let payload = &event["payload"];
     let checks = [
@@ -175,7 +175,7 @@ async fn servicenow_gets_one_body_for_incidents_and_for_events() {
     let receiver = Receiver::start(|_, request| {
         let body = request.json();
         let text =
-            |name: &str, most: usize| body[name].as_str().is_some_and(|text| text.chars().count() <= most);
+            |name: &str, max: usize| body[name].as_str().is_some_and(|text| text.chars().count() <= max);
         let number = |name: &str, of: &[&str]| body[name].as_str().is_some_and(|text| of.contains(&text));
         let fine = request.header("authorization") == Some("Basic dmlnaWU6c2VjcmV0")
             && text("short_description", 160)

@@ -66,10 +66,10 @@ async fn a_login_goes_as_basic_and_a_token_alone_as_bearer() {
 #[tokio::test]
 async fn a_receiver_that_takes_a_minute_is_left_in_time_and_tried_again() {
     let receiver = Receiver::start(|_, _| Reply::Silence(Duration::from_mins(1))).await;
-    let began = Instant::now();
+    let started = Instant::now();
     let error = send(&post(&receiver, "/", "")).await.unwrap_err();
     assert!(error.is_retryable, "{error}");
-    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
 }
 
 #[tokio::test]
@@ -82,12 +82,12 @@ async fn answers_say_whether_another_try_is_of_use_and_when() {
     }
     let date = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(120);
     let date = jiff::fmt::rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&date).unwrap();
-    for (text, least, most) in [("7", 7, 7), (date.as_str(), 100, 120), ("999999", 3_600, 3_600)] {
+    for (text, min, max) in [("7", 7, 7), (date.as_str(), 100, 120), ("999999", 3_600, 3_600)] {
         let headers = vec![("Retry-After", text.to_owned())];
         let receiver = Receiver::start(move |_, _| Reply::Status(503, headers.clone(), String::new())).await;
         let error = send(&post(&receiver, "/", "")).await.unwrap_err();
         let asked = error.not_before.unwrap().as_secs();
-        assert!((least..=most).contains(&asked), "{text}: {asked}");
+        assert!((min..=max).contains(&asked), "{text}: {asked}");
     }
 }
 

@@ -11,27 +11,27 @@ const HOSTILE: &str =
     "</td><script>alert('1')</script>\"'&{{ brand }}{% for %}\r\nBcc: eve@evil.test\r\n\u{0}\u{1b}[2J";
 
 fn hostile(kind: NotificationKind) -> NotificationContent {
-    let mut notice = notice(kind);
-    HOSTILE.clone_into(&mut notice.monitor_name);
-    HOSTILE.clone_into(&mut notice.brand);
-    HOSTILE.clone_into(&mut notice.status_text);
-    notice.reasons = vec![HOSTILE.to_owned(); 3];
-    HOSTILE.clone_into(&mut notice.alert_note);
-    notice.target = format!("http://a.test/{HOSTILE}");
-    HOSTILE.clone_into(&mut notice.location);
-    notice.properties = vec![(HOSTILE.to_owned(), HOSTILE.to_owned())];
-    notice.step = Some((1, HOSTILE.to_owned()));
-    notice.certificate = json!({"subject": HOSTILE, "issuer": HOSTILE, "not_after": HOSTILE});
-    notice.extra.insert("traceroute".to_owned(), json!(HOSTILE));
-    notice.extra.insert("trace_id".to_owned(), json!(HOSTILE));
+    let mut content = notice(kind);
+    HOSTILE.clone_into(&mut content.monitor_name);
+    HOSTILE.clone_into(&mut content.brand);
+    HOSTILE.clone_into(&mut content.status_text);
+    content.reasons = vec![HOSTILE.to_owned(); 3];
+    HOSTILE.clone_into(&mut content.alert_note);
+    content.target = format!("http://a.test/{HOSTILE}");
+    HOSTILE.clone_into(&mut content.location);
+    content.properties = vec![(HOSTILE.to_owned(), HOSTILE.to_owned())];
+    content.step = Some((1, HOSTILE.to_owned()));
+    content.certificate = json!({"subject": HOSTILE, "issuer": HOSTILE, "not_after": HOSTILE});
+    content.extra.insert("traceroute".to_owned(), json!(HOSTILE));
+    content.extra.insert("trace_id".to_owned(), json!(HOSTILE));
     let view =
         json!({"id": "4", "name": HOSTILE, "status": "7", "status_text": HOSTILE, "reasons": [HOSTILE]});
-    notice.extra.insert("content_views".to_owned(), json!([view]));
-    notice
+    content.extra.insert("content_views".to_owned(), json!([view]));
+    content
 }
 
-fn compose(notice: &NotificationContent, method: NotificationMethod) -> RenderedMessage {
-    MessageRenderer::default().render(notice, method, None).unwrap()
+fn compose(content: &NotificationContent, method: NotificationMethod) -> RenderedMessage {
+    MessageRenderer::default().render(content, method, None).unwrap()
 }
 
 fn own(method: Option<NotificationMethod>, subject: &str, text: &str, html: &str) -> MessageTemplate {
@@ -165,7 +165,7 @@ fn own_words_without_html_of_their_own_look_the_same_as_html() {
 
 #[test]
 fn a_template_that_cannot_be_used_says_where_and_why() {
-    for (template, part, why) in [
+    for (template, part, reason) in [
         (own(None, "{{ a", "", ""), "subject", "not closed"),
         (own(None, "", "x\n{% set a = 1 %}", ""), "text", "line 2: there is no `set`"),
         (own(None, "", "{% if a %}", ""), "text", "line 1"),
@@ -186,7 +186,7 @@ fn a_template_that_cannot_be_used_says_where_and_why() {
         let faults = MessageRenderer::default().validate(&template);
         assert!(!faults.is_empty(), "{template:?}");
         assert!(faults.iter().all(|fault| fault.part == part), "{faults:?}");
-        assert!(faults[0].reason.contains(why), "{faults:?}");
+        assert!(faults[0].reason.contains(reason), "{faults:?}");
     }
     let fine = own(
         None,
@@ -199,23 +199,23 @@ fn a_template_that_cannot_be_used_says_where_and_why() {
 
 #[test]
 fn work_and_length_are_bounded() {
-    let mut notice = notice(NotificationKind::SiteError);
-    notice.reasons = vec!["x".repeat(10_000); 500];
+    let mut content = notice(NotificationKind::SiteError);
+    content.reasons = vec!["x".repeat(10_000); 500];
     let started = std::time::Instant::now();
     let nested = "{% for a in reasons %}".repeat(6) + "x" + &"{% endfor %}".repeat(6);
     let long = "{% for a in reasons %}{% for b in reasons %}{{ reasons|join }}{% endfor %}{% endfor %}";
     let wide = "{% for a in reasons %}{% for b in reasons %}{{ a ~ b ~ a ~ b }}{% endfor %}{% endfor %}";
-    for (source, why) in
+    for (source, reason) in
         [(nested.as_str(), "too much work"), (long, "too long"), (wide, "more than 262144 bytes")]
     {
         let fault = MessageRenderer::default()
-            .render(&notice, NotificationMethod::MailText, Some(&own(None, "", source, "")))
+            .render(&content, NotificationMethod::MailText, Some(&own(None, "", source, "")))
             .unwrap_err();
-        assert!(fault.reason.contains(why), "{fault}");
+        assert!(fault.reason.contains(reason), "{fault}");
     }
     assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
     // Values are cut, so that the built-in words never come to that.
-    assert!(compose(&notice, NotificationMethod::MailHtml).html.unwrap().len() < 256 * 1024);
+    assert!(compose(&content, NotificationMethod::MailHtml).html.unwrap().len() < 256 * 1024);
 }
 
 #[test]

@@ -50,9 +50,9 @@ fn of(ca: &Authority, at: SocketAddr, pin: &str, more: Value) -> Check {
 }
 
 #[track_caller]
-fn compare(name: &str, expected: Expect, seen: &Observation) {
-    if let Err(told) = expected.compare(seen) {
-        panic!("{name}: {told}");
+fn compare(name: &str, expected: Expect, observation: &Observation) {
+    if let Err(text) = expected.compare(observation) {
+        panic!("{name}: {text}");
     }
 }
 
@@ -64,23 +64,23 @@ async fn exactly_the_pinned_version_is_spoken_and_told() {
         let at = Server::new(version, &own).start().await;
         for pin in ["", "12", "11", "10", "3"] {
             // SSL 3.0 has no extensions, and so no place for the server's name.
-            let said = if name == "SSLv3" { "none" } else { "localhost" };
-            let keyword = format!("name {said}; reused false; client none");
+            let reply = if name == "SSLv3" { "none" } else { "localhost" };
+            let keyword = format!("name {reply}; reused false; client none");
             let keyword = json!({"keyword_string": keyword});
-            let seen = of(&ca, at, pin, keyword).run().await;
+            let observation = of(&ca, at, pin, keyword).run().await;
             if pin != spoken {
-                compare(&format!("{name} by `{pin}`"), Fails(3, Kind::TlsHandshake, TLS), &seen);
-                assert!(!seen.failure.unwrap().detail.is_empty());
+                compare(&format!("{name} by `{pin}`"), Fails(3, Kind::TlsHandshake, TLS), &observation);
+                assert!(!observation.failure.unwrap().detail.is_empty());
                 continue;
             }
-            compare(name, Passes, &seen);
-            let facts = seen.facts.tls.unwrap();
+            compare(name, Passes, &observation);
+            let facts = observation.facts.tls.unwrap();
             assert_eq!(facts.tls_version.as_deref(), Some(name));
             let cipher = facts.tls_cipher.unwrap();
             assert!(cipher.starts_with("TLS_") && cipher.contains("RSA_WITH_"), "{cipher}");
             let [leaf] = facts.certificates.as_slice() else { panic!("one certificate was shown") };
             assert_eq!((leaf.subject.as_str(), leaf.issuer.as_str()), ("CN=leaf", "CN=test CA"));
-            assert!(seen.phases.micros(Phase::Tls).is_some());
+            assert!(observation.phases.micros(Phase::Tls).is_some());
         }
     }
 }
@@ -102,10 +102,10 @@ async fn weak_ciphers_are_spoken_and_those_that_keep_nothing_secret_are_not() {
     ] {
         let ciphers = format!("{ciphers}:@SECLEVEL=0");
         let at = Server { ciphers: &ciphers, ..Server::new(version, &own) }.start().await;
-        let seen = of(&ca, at, pin, json!({})).run().await;
+        let observation = of(&ca, at, pin, json!({})).run().await;
         match expected {
-            Ok(cipher) => assert_eq!(seen.facts.tls.unwrap().tls_cipher.as_deref(), Some(cipher)),
-            Err(expected) => compare(&ciphers, expected, &seen),
+            Ok(cipher) => assert_eq!(observation.facts.tls.unwrap().tls_cipher.as_deref(), Some(cipher)),
+            Err(expected) => compare(&ciphers, expected, &observation),
         }
     }
 }
@@ -114,7 +114,7 @@ async fn weak_ciphers_are_spoken_and_those_that_keep_nothing_secret_are_not() {
 async fn certificates_are_judged_as_everywhere() {
     let (ca, stranger) = (Authority::new("test CA"), Authority::new("stranger"));
     let own = self_signed(OURS, false);
-    for (identity, expected, told) in [
+    for (identity, expected, text) in [
         (&ca.issue(OURS, (2010, 2020)), Fails(5, Kind::CertificateExpired, TLS), "2020-01-01T00:00:00Z"),
         (&ca.issue(OURS, (2080, 2090)), Fails(3, Kind::CertificateNotYetValid, TLS), "2080-01-01"),
         (&ca.issue(&["other.test"], VALID), Fails(3, Kind::CertificateName, TLS), "other.test"),
@@ -124,11 +124,11 @@ async fn certificates_are_judged_as_everywhere() {
         // TLS 1.0 takes keys on elliptic curves, which most of these have.
         let (version, pin, _) = VERSIONS[1];
         let at = Server::new(version, identity).start().await;
-        let seen = of(&ca, at, pin, json!({})).run().await;
-        compare(told, expected, &seen);
-        let failure = seen.failure.unwrap();
-        assert!(failure.detail.contains(told), "{failure}");
-        assert_eq!(seen.facts.tls.unwrap().certificates.len(), 1, "what was refused is told");
+        let observation = of(&ca, at, pin, json!({})).run().await;
+        compare(text, expected, &observation);
+        let failure = observation.failure.unwrap();
+        assert!(failure.detail.contains(text), "{failure}");
+        assert_eq!(observation.facts.tls.unwrap().certificates.len(), 1, "what was refused is told");
         let lax = of(&ca, at, pin, json!({"verify_certificate": false})).run().await;
         compare("not verified", Passes, &lax);
         assert_eq!(lax.facts.tls.unwrap().certificates.len(), 1);
@@ -159,13 +159,13 @@ async fn authorities_and_client_certificates_are_chosen_by_id() {
             check = check.with(json!({"keyword_string": "leaf"}));
             check.config.trust.named_authorities = [(7, pem("private", private.pem()))].into();
             check.config.trust.client_certificates = [(3, pem("client", client.pem()))].into();
-            let seen = check.run().await;
+            let observation = check.run().await;
             if matches!(expected, Fails(95, ..)) {
-                let failure = seen.failure.unwrap_or_else(|| panic!("{name} {fields} passes"));
+                let failure = observation.failure.unwrap_or_else(|| panic!("{name} {fields} passes"));
                 assert_eq!((failure.kind, failure.status().0), (Kind::NotConfigured, 95), "{name} {fields}");
                 continue;
             }
-            compare(&format!("{name} {fields}"), expected, &seen);
+            compare(&format!("{name} {fields}"), expected, &observation);
         }
     }
 }
@@ -176,8 +176,8 @@ async fn a_peer_that_goes_away_or_does_nothing_is_told_as_everywhere() {
     let own = rsa(&ca, OURS, VALID);
     for (version, pin, name) in VERSIONS {
         let at = Server { missing: 10, ..Server::new(version, &own) }.start().await;
-        let seen = of(&ca, at, pin, json!({})).run().await;
-        compare(name, Fails(3, Kind::ResponseTruncated, Some(Phase::Transfer)), &seen);
+        let observation = of(&ca, at, pin, json!({})).run().await;
+        compare(name, Fails(3, Kind::ResponseTruncated, Some(Phase::Transfer)), &observation);
         let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let started = Instant::now();
         let check = of(&ca, silent.local_addr().unwrap(), pin, json!({})).within(Duration::from_millis(500));
@@ -186,8 +186,8 @@ async fn a_peer_that_goes_away_or_does_nothing_is_told_as_everywhere() {
         let closing = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let at = closing.local_addr().unwrap();
         tokio::spawn(async move { while closing.accept().await.is_ok() {} });
-        let seen = of(&ca, at, pin, json!({})).run().await;
-        let failure = seen.failure.unwrap();
+        let observation = of(&ca, at, pin, json!({})).run().await;
+        let failure = observation.failure.unwrap();
         assert_eq!((failure.kind, failure.phase), (Kind::TlsHandshake, Phase::Tls), "{failure}");
     }
 }

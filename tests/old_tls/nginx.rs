@@ -64,9 +64,9 @@ async fn a_real_nginx_of_long_ago_is_understood() {
         }
         let at = ([127, 0, 0, 1], port).into();
         let keyword = json!({"keyword_string": format!("{name} and localhost")});
-        let seen = of(&ca, at, pin, keyword).run().await;
-        compare(name, Passes, &seen);
-        assert_eq!(seen.facts.tls.unwrap().tls_version.as_deref(), Some(version));
+        let observation = of(&ca, at, pin, keyword).run().await;
+        compare(name, Passes, &observation);
+        assert_eq!(observation.facts.tls.unwrap().tls_version.as_deref(), Some(version));
         compare(name, Fails(3, Kind::TlsHandshake, TLS), &of(&ca, at, "12", json!({})).run().await);
     }
 }

@@ -79,19 +79,24 @@ impl House {
 }
 
 #[track_caller]
-fn passed(seen: &Observation, version: &str) {
-    assert!(seen.failure.is_none(), "{version}: {:?}\n{}", seen.failure, transcript(seen));
-    assert_eq!(seen.facts.tls.as_ref().unwrap().tls_version.as_deref(), Some(version));
-    let facts = seen.facts.ftp.as_ref().unwrap();
+fn passed(observation: &Observation, version: &str) {
+    assert!(
+        observation.failure.is_none(),
+        "{version}: {:?}\n{}",
+        observation.failure,
+        transcript(observation)
+    );
+    assert_eq!(observation.facts.tls.as_ref().unwrap().tls_version.as_deref(), Some(version));
+    let facts = observation.facts.ftp.as_ref().unwrap();
     assert_eq!((facts.ftp_listed, facts.ftp_uploaded_bytes), (Some(1), Some(1024)), "{version}");
     assert_eq!((facts.ftp_session_reused, facts.ftp_password_in_clear), (Some(false), false), "{version}");
 }
 
 #[track_caller]
-fn failed(seen: &Observation, kind: Kind, phase: Phase) -> String {
-    let failure = seen.failure.as_ref().expect("it passed");
+fn failed(observation: &Observation, kind: Kind, phase: Phase) -> String {
+    let failure = observation.failure.as_ref().expect("it passed");
     let found = (failure.status().0, failure.kind, failure.phase);
-    assert_eq!(found, (3, kind, phase), "{failure}\n{}", transcript(seen));
+    assert_eq!(found, (3, kind, phase), "{failure}\n{}", transcript(observation));
     failure.detail.clone()
 }
 
@@ -106,8 +111,11 @@ async fn a_real_vsftpd_of_long_ago_is_understood() {
         let (_explicit, at) = house.start(name, "require_ssl_reuse=NO\n");
         passed(&house.asked(at, pin, json!({})).await, version);
         for other in ["", "12", "3"] {
-            let seen = house.asked(at, other, json!({})).await;
-            assert!(!failed(&seen, Kind::TlsHandshake, Phase::Tls).is_empty(), "{version} by `{other}`");
+            let observation = house.asked(at, other, json!({})).await;
+            assert!(
+                !failed(&observation, Kind::TlsHandshake, Phase::Tls).is_empty(),
+                "{version} by `{other}`"
+            );
         }
         let (_implicit, at) = house.start(name, "require_ssl_reuse=NO\nimplicit_ssl=YES\n");
         let host = json!({"hostname": "ftps://127.0.0.1"});
@@ -119,9 +127,9 @@ async fn a_real_vsftpd_of_long_ago_is_understood() {
     }
     // Newer sessions are taken up again, whatever the build.
     let (_strict, at) = house.start("TLSv1.2", REUSE);
-    let seen = house.asked(at, "12", json!({})).await;
-    assert!(seen.failure.is_none(), "{:?}\n{}", seen.failure, transcript(&seen));
-    assert_eq!(seen.facts.ftp.unwrap().ftp_session_reused, Some(true));
+    let observation = house.asked(at, "12", json!({})).await;
+    assert!(observation.failure.is_none(), "{:?}\n{}", observation.failure, transcript(&observation));
+    assert_eq!(observation.facts.ftp.unwrap().ftp_session_reused, Some(true));
     let left: Vec<PathBuf> =
         fs::read_dir(house.path("home")).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(left, [house.path("home").join("kept")] as [PathBuf; 1]);

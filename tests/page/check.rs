@@ -56,19 +56,19 @@ impl Check {
         let deadline = Deadline::within(self.timeout);
         let cancel = CancellationToken::new();
         let cx = ProbeContext::new(&net, deadline, &cancel, &SystemClock);
-        let began = std::time::Instant::now();
-        let seen = probe.attempt(ProbeContext { full_page_at: self.last, ..cx }).await;
-        assert!(began.elapsed() < self.timeout + Duration::from_secs(5), "over its timeout");
-        seen
+        let started = std::time::Instant::now();
+        let observation = probe.attempt(ProbeContext { full_page_at: self.last, ..cx }).await;
+        assert!(started.elapsed() < self.timeout + Duration::from_secs(5), "over its timeout");
+        observation
     }
 }
 
-pub fn page(seen: &Observation) -> &FullPage {
-    seen.details.page.as_deref().unwrap_or_else(|| panic!("no full page: {seen:#?}"))
+pub fn page(observation: &Observation) -> &FullPage {
+    observation.details.page.as_deref().unwrap_or_else(|| panic!("no full page: {observation:#?}"))
 }
 
 /// The object whose URL ends so.
-pub fn object<'a>(seen: &'a Observation, end: &str) -> &'a PageObject {
-    let found = page(seen).objects.iter().find(|object| object.url.ends_with(end));
-    found.unwrap_or_else(|| panic!("no object `{end}`: {seen:#?}"))
+pub fn object<'a>(observation: &'a Observation, end: &str) -> &'a PageObject {
+    let found = page(observation).objects.iter().find(|object| object.url.ends_with(end));
+    found.unwrap_or_else(|| panic!("no object `{end}`: {observation:#?}"))
 }

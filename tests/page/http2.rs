@@ -68,10 +68,10 @@ async fn start(tls: Option<TlsAcceptor>) -> (SocketAddr, Arc<AtomicUsize>) {
 
 async fn loads(url: String, version: &str, trust: TrustConfig) {
     let check = Check::of(&url).with(serde_json::json!({"http_version": version})).trusting(trust);
-    let seen = check.run().await;
-    assert_eq!(seen.failure, None, "{url} {version}");
-    assert_eq!(page(&seen).objects.len(), OBJECTS);
-    for object in &page(&seen).objects {
+    let observation = check.run().await;
+    assert_eq!(observation.failure, None, "{url} {version}");
+    assert_eq!(page(&observation).objects.len(), OBJECTS);
+    for object in &page(&observation).objects {
         assert_eq!((object.http_version.as_str(), object.body_bytes), ("HTTP/2", 20_000), "{object:?}");
         assert!(object.phases.micros(Phase::FirstByte).is_some(), "{object:?}");
     }

@@ -27,9 +27,13 @@ async fn a_page_is_loaded_with_all_that_it_consists_of() {
         _ => bytes(10),
     })
     .await;
-    let seen = Check::of(&site.url("/")).run().await;
-    assert_eq!(seen.failure, None);
-    assert!(!seen.warnings.iter().any(|warning| warning.kind.affects_outcome()), "{:?}", seen.warnings);
+    let observation = Check::of(&site.url("/")).run().await;
+    assert_eq!(observation.failure, None);
+    assert!(
+        !observation.warnings.iter().any(|warning| warning.kind.affects_outcome()),
+        "{:?}",
+        observation.warnings
+    );
     let expected = [
         "/",
         "/1.png",
@@ -47,11 +51,11 @@ async fn a_page_is_loaded_with_all_that_it_consists_of() {
     assert_eq!(site.paths(), expected);
     assert_eq!(other.paths(), ["/t.png"]);
 
-    let loaded = page(&seen);
+    let loaded = page(&observation);
     assert_eq!((loaded.objects.len(), loaded.unlisted), (11, 0));
     let own: u64 = loaded.objects.iter().map(|object| object.body_bytes).sum();
-    assert_eq!(loaded.bytes, own + seen.facts.http.as_ref().unwrap().body_bytes);
-    assert!(Duration::from_micros(loaded.total_us) >= seen.total, "{loaded:?}");
+    assert_eq!(loaded.bytes, own + observation.facts.http.as_ref().unwrap().body_bytes);
+    assert!(Duration::from_micros(loaded.total_us) >= observation.total, "{loaded:?}");
     for object in &loaded.objects {
         assert_eq!((object.http_status, object.http_version.as_str()), (200, "HTTP/1.1"), "{object:?}");
         assert_eq!(object.third_party, object.url.contains("127.0.0.2"), "{object:?}");
@@ -59,9 +63,9 @@ async fn a_page_is_loaded_with_all_that_it_consists_of() {
         assert!(object.phases.micros(Phase::FirstByte).is_some(), "{object:?}");
         assert!(object.started_us + object.total_us <= loaded.total_us, "{object:?}");
     }
-    assert_eq!(object(&seen, "/font.woff2").kind, PageObjectKind::Font);
-    assert_eq!(object(&seen, "/bg.png").mimetype, "image/png");
-    assert_eq!(object(&seen, "/moved.png").body_bytes, 10);
+    assert_eq!(object(&observation, "/font.woff2").kind, PageObjectKind::Font);
+    assert_eq!(object(&observation, "/bg.png").mimetype, "image/png");
+    assert_eq!(object(&observation, "/moved.png").body_bytes, 10);
     // The first connection to a server is told by the object that it was opened for.
     assert!(loaded.objects.iter().any(|object| object.phases.micros(Phase::Connect).is_some()));
     assert!(loaded.objects.iter().any(|object| object.phases.micros(Phase::Connect).is_none()));
@@ -74,8 +78,8 @@ async fn six_connections_to_a_server_are_used_again_and_again() {
         _ => bytes(2000),
     })
     .await;
-    let seen = Check::of(&site.url("/")).run().await;
-    assert_eq!(seen.failure, None);
+    let observation = Check::of(&site.url("/")).run().await;
+    assert_eq!(observation.failure, None);
     let asked = site.asked();
     assert_eq!(asked.len(), 61);
     let connections: HashSet<usize> = asked[1..].iter().map(|asked| asked.connection).collect();
@@ -101,8 +105,8 @@ async fn what_is_sent_with_a_request_is_what_a_browser_sends() {
     .await;
     let own =
         json!({"http_headers": [{"name": "X-Api-Key", "value": "k"}, {"name": "X-Trace", "value": "t"}]});
-    let seen = Check::of(&site.url("/")).with(own).run().await;
-    assert_eq!(seen.failure, None);
+    let observation = Check::of(&site.url("/")).with(own).run().await;
+    assert_eq!(observation.failure, None);
     let (sheet, image, foreign) = (site.head("/a.css"), site.head("/b.png"), other.head("/x.png"));
     assert!(sheet.contains(&format!("Referer: {}\r\n", site.url("/"))), "{sheet}");
     assert!(sheet.contains("Cookie: sid=7\r\n") && sheet.contains("Accept: text/css"), "{sheet}");
@@ -130,8 +134,8 @@ async fn a_login_that_the_page_asked_for_goes_with_its_own_objects_only() {
     })
     .await;
     let login = json!({"realm_userid": "me", "realm_password": "secret"});
-    let seen = Check::of(&site.url("/")).with(login).run().await;
-    assert_eq!(seen.failure, None);
+    let observation = Check::of(&site.url("/")).with(login).run().await;
+    assert_eq!(observation.failure, None);
     assert!(site.head("/a.png").contains("Authorization: Basic bWU6c2VjcmV0\r\n"));
     assert!(!other.head("/x.png").contains("Authorization"));
 }
@@ -163,7 +167,7 @@ fn troubles() -> Vec<(&'static str, Reply, u16, &'static str)> {
 
 #[tokio::test]
 async fn an_object_that_fails_is_an_error_or_a_warning_as_the_monitor_says() {
-    for (name, reply, expected, words) in troubles() {
+    for (name, reply, expected, text) in troubles() {
         let site = Site::start("127.0.0.1", move |path| match path {
             "/" => html("<img src=/good.png><img src=/bad.png>"),
             "/bad.png" => reply.clone(),
@@ -175,7 +179,7 @@ async fn an_object_that_fails_is_an_error_or_a_warning_as_the_monitor_says() {
         let failure = strict.failure.clone().unwrap_or_else(|| panic!("{name} passes"));
         assert_eq!(failure.status(), Status(expected), "{name}: {failure}");
         assert!(
-            failure.to_string().contains(words) && failure.detail.contains("/bad.png"),
+            failure.to_string().contains(text) && failure.detail.contains("/bad.png"),
             "{name}: {failure}"
         );
         assert_eq!(object(&strict, "/good.png").failure, None, "{name}");
@@ -200,10 +204,10 @@ async fn an_object_on_a_denied_network_is_our_fault_and_no_error_of_the_target()
             _ => to.clone(),
         })
         .await;
-        let seen = Check::of(&site.url("/")).run().await;
-        let failure = seen.failure.clone().unwrap();
+        let observation = Check::of(&site.url("/")).run().await;
+        let failure = observation.failure.clone().unwrap();
         assert!(failure.detail.contains("egress policy"), "{failure}");
-        let verdict = vigie::evaluate::evaluate_attempts(&[seen]);
+        let verdict = vigie::evaluate::evaluate_attempts(&[observation]);
         assert_eq!((verdict.outcome, verdict.status), (Outcome::Unknown, Status(7095)));
     }
 }
@@ -217,8 +221,8 @@ async fn objects_of_others_are_told_apart_and_failures_are_counted() {
         _ => status(404),
     })
     .await;
-    let seen = Check::of(&site.url("/")).run().await;
-    let failure = seen.failure.as_ref().unwrap();
+    let observation = Check::of(&site.url("/")).run().await;
+    let failure = observation.failure.as_ref().unwrap();
     assert!(failure.detail.contains("(of another site)"), "{failure}");
     assert!(failure.detail.ends_with("; 3 objects failed, 2 of them of other sites"), "{failure}");
 }
@@ -235,12 +239,12 @@ async fn the_timeout_of_the_check_bounds_all_objects() {
     })
     .await;
     let check = Check::of(&site.url("/")).with(json!({"fullpage_object_timeout": 30}));
-    let seen = check.within(Duration::from_secs(2)).run().await;
-    let failure = seen.failure.as_ref().unwrap();
+    let observation = check.within(Duration::from_secs(2)).run().await;
+    let failure = observation.failure.as_ref().unwrap();
     assert_eq!(failure.status(), Status::FULL_PAGE_TIMED_OUT);
     assert!(failure.detail.contains("40 of 41 objects"), "{failure}");
-    let failed = page(&seen).objects.iter().filter(|object| object.failure.is_some()).count();
-    assert_eq!((page(&seen).objects.len(), failed), (41, 40));
+    let failed = page(&observation).objects.iter().filter(|object| object.failure.is_some()).count();
+    assert_eq!((page(&observation).objects.len(), failed), (41, 40));
 }
 
 #[tokio::test]
@@ -253,9 +257,9 @@ async fn a_page_of_twenty_thousand_objects_is_loaded_as_far_as_a_check_can_bear(
         _ => bytes(1),
     })
     .await;
-    let seen = Check::of(&site.url("/")).run().await;
-    assert_eq!(seen.failure, None);
-    assert_eq!((page(&seen).objects.len(), page(&seen).unlisted), (500, 19_500));
+    let observation = Check::of(&site.url("/")).run().await;
+    assert_eq!(observation.failure, None);
+    assert_eq!((page(&observation).objects.len(), page(&observation).unlisted), (500, 19_500));
     assert_eq!(site.asked().len(), 501);
 }
 
@@ -271,11 +275,11 @@ async fn imports_in_a_circle_and_without_end_come_to_an_end() {
         }
     })
     .await;
-    let seen = Check::of(&site.url("/")).run().await;
-    assert_eq!(seen.failure, None);
+    let observation = Check::of(&site.url("/")).run().await;
+    assert_eq!(observation.failure, None);
     let expected = ["/", "/a.css", "/b.css", "/n/0.css", "/n/1.css", "/n/2.css", "/n/3.css", "/n/4.css"];
     assert_eq!(site.paths(), expected);
-    assert_eq!(page(&seen).unlisted, 1);
+    assert_eq!(page(&observation).unlisted, 1);
 }
 
 #[tokio::test]
@@ -285,9 +289,9 @@ async fn a_server_that_closes_after_each_answer_without_saying_so_is_asked_again
         _ => Reply::Last("x".to_owned()),
     })
     .await;
-    let seen = Check::of(&site.url("/")).run().await;
-    assert_eq!(seen.failure, None);
-    assert_eq!(page(&seen).objects.len(), 30);
+    let observation = Check::of(&site.url("/")).run().await;
+    assert_eq!(observation.failure, None);
+    assert_eq!(page(&observation).objects.len(), 30);
 }
 
 /// A page of so many images.
@@ -313,9 +317,11 @@ async fn objects_with_many_header_fields_are_loaded_and_few_of_them_asked_for_tw
         _ => Reply::Full(200, fields(250), b"x".to_vec()),
     })
     .await;
-    let seen = Check::of(&site.url("/")).run().await;
-    assert_eq!(seen.failure, None);
-    assert!(page(&seen).objects.iter().all(|object| object.http_status == 200 && object.body_bytes == 1));
+    let observation = Check::of(&site.url("/")).run().await;
+    assert_eq!(observation.failure, None);
+    assert!(
+        page(&observation).objects.iter().all(|object| object.http_status == 200 && object.body_bytes == 1)
+    );
     // Once over each of the first six connections.
     let asked = site.asked().len() - 1;
     assert!((31..=36).contains(&asked), "{asked}");
@@ -332,28 +338,32 @@ async fn a_full_page_is_loaded_when_it_is_due_and_not_before() {
     let ago = |minutes: u64| -> Timestamp { now() - Duration::from_secs(minutes * 60) };
     for (last, interval, loads) in [(5, 60, false), (61, 60, true), (5, -1, false), (5, 5, true)] {
         let fields = json!({"interval_fullpage": interval});
-        let seen = Check::of(&site.url("/")).with(fields).last_at(ago(last)).run().await;
-        assert_eq!(seen.failure, None);
-        assert_eq!(seen.details.page.is_some(), loads, "{interval} min, {last} min after the last one");
+        let observation = Check::of(&site.url("/")).with(fields).last_at(ago(last)).run().await;
+        assert_eq!(observation.failure, None);
+        assert_eq!(
+            observation.details.page.is_some(),
+            loads,
+            "{interval} min, {last} min after the last one"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_page_without_objects_is_wrong_only_where_objects_are_watched() {
     let site = Site::start("127.0.0.1", |_| html("<p>nothing</p>")).await;
-    let seen = Check::of(&site.url("/")).run().await;
-    assert_eq!((seen.failure.as_ref(), page(&seen).objects.len()), (None, 0));
+    let observation = Check::of(&site.url("/")).run().await;
+    assert_eq!((observation.failure.as_ref(), page(&observation).objects.len()), (None, 0));
     let fields = json!({"check_fullpage_missing_objects": true});
-    let seen = Check::of(&site.url("/")).with(fields).run().await;
-    assert_eq!(seen.failure.unwrap().status(), Status::OBJECT_NONE);
+    let observation = Check::of(&site.url("/")).with(fields).run().await;
+    assert_eq!(observation.failure.unwrap().status(), Status::OBJECT_NONE);
 }
 
 #[tokio::test]
 async fn the_text_has_a_fingerprint_where_its_change_is_told() {
     let fingerprint = async |body: &'static str, fields| {
         let site = Site::start("127.0.0.1", move |_| html(body)).await;
-        let seen = Check::of(&site.url("/")).with(fields).run().await;
-        seen.facts.http.unwrap().text_sha256
+        let observation = Check::of(&site.url("/")).with(fields).run().await;
+        observation.facts.http.unwrap().text_sha256
     };
     let told = json!({"notify_on_content_change": true, "interval_fullpage": -1});
     let one = fingerprint("<p>a  b</p><script>1</script>", told.clone()).await.unwrap();

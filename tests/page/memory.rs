@@ -59,12 +59,12 @@ async fn objects_without_end_take_no_memory() {
     let case = "objects_without_end_take_no_memory";
     if let Some(url) = under_test(case) {
         return tell(async {
-            let seen = Check::of(&url).run().await;
-            for object in &page(&seen).objects {
+            let observation = Check::of(&url).run().await;
+            for object in &page(&observation).objects {
                 let kind = object.failure.as_ref().map(|failure| failure.kind);
                 assert_eq!(kind, Some(FailureKind::ResponseTooLarge), "{object:?}");
             }
-            assert_eq!(page(&seen).objects.len(), 60);
+            assert_eq!(page(&observation).objects.len(), 60);
         })
         .await;
     }
@@ -92,8 +92,8 @@ async fn twenty_thousand_objects_take_no_memory() {
     let case = "twenty_thousand_objects_take_no_memory";
     if let Some(url) = under_test(case) {
         return tell(async {
-            let seen = Check::of(&url).run().await;
-            assert_eq!((page(&seen).objects.len(), page(&seen).unlisted), (500, 19_500));
+            let observation = Check::of(&url).run().await;
+            assert_eq!((page(&observation).objects.len(), page(&observation).unlisted), (500, 19_500));
         })
         .await;
     }

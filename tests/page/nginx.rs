@@ -80,9 +80,9 @@ async fn sixty_objects_of_a_real_nginx_are_loaded() {
         let trust =
             TrustConfig { roots: Roots::None, authorities: authorities.clone(), ..TrustConfig::default() };
         let check = Check::of(&url).with(json!({"check_fullpage_missing_objects": true})).trusting(trust);
-        let seen = check.run().await;
-        assert_eq!(seen.failure, None, "{url}");
-        let objects = &page(&seen).objects;
+        let observation = check.run().await;
+        assert_eq!(observation.failure, None, "{url}");
+        let objects = &page(&observation).objects;
         assert_eq!(objects.len(), 60, "{url}");
         assert!(objects.iter().all(|object| object.http_version == version), "{url}");
         assert_eq!(objects[58].body_bytes, 58 * 41, "{url}: {:?}", objects[58]);

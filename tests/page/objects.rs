@@ -212,7 +212,7 @@ const CSS: &[(&str, &[&str])] = &[
     ("@media", &[]),
 ];
 
-fn shown(finds: &mut PageObjectQueue) -> Vec<String> {
+fn shown(queue: &mut PageObjectQueue) -> Vec<String> {
     let kind = |kind| match kind {
         PageObjectKind::Image => "image",
         PageObjectKind::Script => "script",
@@ -228,7 +228,7 @@ fn shown(finds: &mut PageObjectQueue) -> Vec<String> {
         let relative = url.strip_prefix("http://site.test/dir/").or(url.strip_prefix("http://site.test"));
         relative.unwrap_or(url).to_owned()
     };
-    finds.drain().iter().map(|found| format!("{} {}", kind(found.kind), short(&found.url))).collect()
+    queue.drain().iter().map(|found| format!("{} {}", kind(found.kind), short(&found.url))).collect()
 }
 
 #[test]
@@ -236,17 +236,17 @@ fn every_case_of_the_tables_finds_what_it_says() {
     let page = Url::parse(PAGE).unwrap();
     let mut wrong = Vec::new();
     for (html, expected) in HTML {
-        let mut finds = PageObjectQueue::new(&page);
-        scan_html(html, &page, 0, &mut finds);
-        let found = shown(&mut finds);
+        let mut queue = PageObjectQueue::new(&page);
+        scan_html(html, &page, 0, &mut queue);
+        let found = shown(&mut queue);
         if found != *expected {
             wrong.push(format!("{html}\n  expected {expected:?}\n  found    {found:?}"));
         }
     }
     for (css, expected) in CSS {
-        let (mut finds, url) = sheet(&page);
-        scan_css(css, &url, &url.url, &mut finds);
-        let found = shown(&mut finds);
+        let (mut queue, url) = sheet(&page);
+        scan_css(css, &url, &url.url, &mut queue);
+        let found = shown(&mut queue);
         if found != *expected {
             wrong.push(format!("{css}\n  expected {expected:?}\n  found    {found:?}"));
         }
@@ -256,20 +256,20 @@ fn every_case_of_the_tables_finds_what_it_says() {
 }
 
 fn sheet(page: &Url) -> (PageObjectQueue, vigie::webpage::FoundObject) {
-    let mut finds = PageObjectQueue::new(page);
-    scan_html("<link rel=stylesheet href=css/sheet.css>", page, 0, &mut finds);
-    let found = finds.drain().remove(0);
-    (finds, found)
+    let mut queue = PageObjectQueue::new(page);
+    scan_html("<link rel=stylesheet href=css/sheet.css>", page, 0, &mut queue);
+    let found = queue.drain().remove(0);
+    (queue, found)
 }
 
 #[test]
 fn a_sheet_that_is_not_for_the_screen_is_an_object_and_what_it_names_is_not() {
     let page = Url::parse(PAGE).unwrap();
-    let mut finds = PageObjectQueue::new(&page);
-    scan_html("<link rel=stylesheet media=print href=a.css>", &page, 0, &mut finds);
-    let found = finds.drain().remove(0);
-    scan_css("a{background:url(a.png)}", &found, &found.url, &mut finds);
-    assert!(finds.drain().is_empty());
+    let mut queue = PageObjectQueue::new(&page);
+    scan_html("<link rel=stylesheet media=print href=a.css>", &page, 0, &mut queue);
+    let found = queue.drain().remove(0);
+    scan_css("a{background:url(a.png)}", &found, &found.url, &mut queue);
+    assert!(queue.drain().is_empty());
 }
 
 #[test]
@@ -281,43 +281,43 @@ fn no_more_objects_than_a_check_can_bear_are_listed_and_the_rest_is_counted() {
         // Neither tags nor attributes are closed as they should be, and each stands there twice.
         write!(html, "<div><p><a href=x><img src='{number}.png' <b>{number}<img src={number}.png>").unwrap();
     }
-    let mut finds = PageObjectQueue::new(&page);
-    scan_html(&html, &page, 0, &mut finds);
-    assert_eq!((finds.drain().len(), finds.unlisted()), (MAX_OBJECTS, 20_000 - 500));
+    let mut queue = PageObjectQueue::new(&page);
+    scan_html(&html, &page, 0, &mut queue);
+    assert_eq!((queue.drain().len(), queue.unlisted()), (MAX_OBJECTS, 20_000 - 500));
 
     let long = format!("<img src={}><img src=a.png>", "x".repeat(100_000));
-    let mut finds = PageObjectQueue::new(&page);
-    scan_html(&long, &page, 0, &mut finds);
-    assert_eq!((shown(&mut finds), finds.unlisted()), (vec!["image a.png".to_owned()], 1));
+    let mut queue = PageObjectQueue::new(&page);
+    scan_html(&long, &page, 0, &mut queue);
+    assert_eq!((shown(&mut queue), queue.unlisted()), (vec!["image a.png".to_owned()], 1));
 }
 
 #[test]
 fn what_nests_without_end_is_read_in_the_stack_that_there_is() {
     let page = Url::parse(PAGE).unwrap();
-    let (mut finds, url) = sheet(&page);
+    let (mut queue, url) = sheet(&page);
     for open in ["a{", "f(", "(", "[", "@media screen{", "@supports (x:y){", "url("] {
         let css = format!("{}url(a.png)", open.repeat(100_000));
-        scan_css(&css, &url, &url.url, &mut finds);
+        scan_css(&css, &url, &url.url, &mut queue);
     }
-    scan_css(&format!("@media {}", "(".repeat(100_000)), &url, &url.url, &mut finds);
+    scan_css(&format!("@media {}", "(".repeat(100_000)), &url, &url.url, &mut queue);
     let deep = "<iframe srcdoc='".repeat(10_000) + "<img src=a.png>";
-    scan_html(&deep, &page, 0, &mut finds);
-    scan_html(&"<template><noscript><svg><picture>".repeat(50_000), &page, 0, &mut finds);
-    assert!(shown(&mut finds).iter().all(|found| found.ends_with("a.png")));
+    scan_html(&deep, &page, 0, &mut queue);
+    scan_html(&"<template><noscript><svg><picture>".repeat(50_000), &page, 0, &mut queue);
+    assert!(shown(&mut queue).iter().all(|found| found.ends_with("a.png")));
 }
 
 #[test]
 fn imports_that_go_deeper_than_is_followed_are_counted() {
     let page = Url::parse(PAGE).unwrap();
-    let (mut finds, mut found) = sheet(&page);
+    let (mut queue, mut found) = sheet(&page);
     let mut depth = 0;
     loop {
-        scan_css(&format!("@import '{depth}.css';"), &found, &found.url.clone(), &mut finds);
-        match finds.drain().pop() {
+        scan_css(&format!("@import '{depth}.css';"), &found, &found.url.clone(), &mut queue);
+        match queue.drain().pop() {
             Some(next) => found = next,
             None => break,
         }
         depth += 1;
     }
-    assert_eq!((depth, finds.unlisted()), (4, 1));
+    assert_eq!((depth, queue.unlisted()), (4, 1));
 }

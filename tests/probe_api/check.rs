@@ -56,10 +56,10 @@ impl Check {
         let deadline = Deadline::within(self.timeout);
         let mut cx = ProbeContext::new(&net, deadline, cancel, &SystemClock);
         cx.record_exchanges = self.record;
-        let seen = probe.attempt(cx).await;
+        let observation = probe.attempt(cx).await;
         let slack = Duration::from_secs(5);
         assert!(started.elapsed() < self.timeout + slack, "over its timeout: {:?}", started.elapsed());
-        seen
+        observation
     }
 }
 
@@ -69,23 +69,23 @@ pub async fn run(steps: &[Value]) -> Observation {
 }
 
 #[track_caller]
-pub fn passed(seen: &Observation) {
-    assert!(seen.failure.is_none(), "{seen:#?}");
+pub fn passed(observation: &Observation) {
+    assert!(observation.failure.is_none(), "{observation:#?}");
 }
 
 /// The failure of the attempt, which is of this kind and status.
 #[track_caller]
-pub fn failed(seen: &Observation, kind: FailureKind, status: u16) -> &Failure {
-    let failure = seen.failure.as_ref().unwrap_or_else(|| panic!("it passed: {seen:#?}"));
-    assert_eq!((failure.kind, failure.status().0), (kind, status), "{seen:#?}");
+pub fn failed(observation: &Observation, kind: FailureKind, status: u16) -> &Failure {
+    let failure = observation.failure.as_ref().unwrap_or_else(|| panic!("it passed: {observation:#?}"));
+    assert_eq!((failure.kind, failure.status().0), (kind, status), "{observation:#?}");
     failure
 }
 
 /// The steps as a result shows them; what differs from run to run is masked.
-pub fn golden(seen: &Observation, port: u16) -> String {
-    let mut shown = json!({"failure": seen.failure, "warnings": seen.warnings, "steps": seen.details.steps});
+pub fn golden(observation: &Observation, port: u16) -> String {
+    let mut shown = json!({"failure": observation.failure, "warnings": observation.warnings, "steps": observation.details.steps});
     mask(&mut shown);
-    let captures: Vec<&str> = seen.captures.iter().map(|capture| capture.name.as_str()).collect();
+    let captures: Vec<&str> = observation.captures.iter().map(|capture| capture.name.as_str()).collect();
     let text = serde_json::to_string_pretty(&shown).unwrap().replace(&format!(":{port}"), ":PORT");
     format!("{text}\ncaptures: {captures:?}")
 }

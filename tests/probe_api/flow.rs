@@ -105,9 +105,9 @@ async fn ten_steps_carry_cookies_and_variables() {
     // Their numbers count, not their places.
     steps.swap(1, 8);
     steps[4]["step_number"] = json!(5);
-    let seen = run(&steps).await;
-    passed(&seen);
-    let numbers: Vec<u32> = seen.details.steps.iter().map(|step| step.number).collect();
+    let observation = run(&steps).await;
+    passed(&observation);
+    let numbers: Vec<u32> = observation.details.steps.iter().map(|step| step.number).collect();
     assert_eq!(numbers, (1..=10).collect::<Vec<_>>());
     let asked = service.asked();
     let targets: Vec<String> =
@@ -135,12 +135,12 @@ async fn ten_steps_carry_cookies_and_variables() {
     assert_eq!(body["request"].as_str().unwrap().len(), 36);
     assert_eq!(asked[4].body, "reference=PR-4711&by=Ann+%22A%22+Bell");
     assert!(asked[10].header("Cookie").is_none(), "the cookie is gone after the log out");
-    let steps = &seen.details.steps;
+    let steps = &observation.details.steps;
     assert_eq!(steps[0].variables, ["token", "user", "name", "csrf"]);
     assert_eq!(steps[5].exchanges.len(), 2);
     assert!(steps.iter().all(|step| step.phases.micros(Phase::FirstByte).is_some()));
     assert!(steps.windows(2).all(|pair| pair[0].started_us + pair[0].total_us <= pair[1].started_us));
-    let kept = format!("{seen:?}");
+    let kept = format!("{observation:?}");
     assert!(!kept.contains("t0k3n"), "a token is kept nowhere");
     assert!(!kept.contains("sid=abc"), "a cookie is kept nowhere");
 }
@@ -154,22 +154,22 @@ async fn results_show_each_step() {
         asserts("XML Response", "//m:sum/@cur", "equals", "EUR"),
         asserts("Header", "Content-Type", "contains", "json"),
     ]);
-    let seen = run(&steps).await;
-    let failure = failed(&seen, FailureKind::AssertionFailed, 5);
+    let observation = run(&steps).await;
+    let failure = failed(&observation, FailureKind::AssertionFailed, 5);
     assert_eq!(
         failure.detail,
         "step 3 `Read the order`: XML Response `//m:sum` equals `13`: found `12.50`; \
          Header `Content-Type` contains `json`: found `text/xml`"
     );
-    insta::assert_snapshot!("three_steps", golden(&seen, service.address.port()));
+    insta::assert_snapshot!("three_steps", golden(&observation, service.address.port()));
 }
 
 #[tokio::test]
 async fn more_of_bodies_is_told_where_it_is_asked_for() {
     let service = Service::start(|_| says(200, "", "x".repeat(100_000))).await;
     let mut check = Check::of(&[get("Long", &service.url("/"))]);
-    let told = |seen: &vigie::domain::Observation| {
-        let body = seen.details.steps[0].exchanges[0].response_body.clone().unwrap();
+    let told = |observation: &vigie::domain::Observation| {
+        let body = observation.details.steps[0].exchanges[0].response_body.clone().unwrap();
         (body.text.len(), body.bytes)
     };
     assert_eq!(told(&check.run().await), (2048, 100_000));

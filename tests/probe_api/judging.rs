@@ -41,12 +41,12 @@ async fn a_status_decides_unless_an_assertion_on_it_does() {
         ("/loop", json!([]), Some((FailureKind::RedirectLoop, 3))),
         ("/ftp", json!([]), Some((FailureKind::RedirectInvalid, 3))),
     ] {
-        let seen = run(&[step(path, assertions)]).await;
+        let observation = run(&[step(path, assertions)]).await;
         match expected {
-            None => passed(&seen),
+            None => passed(&observation),
             Some((kind, status)) => {
-                assert!(failed(&seen, kind, status).detail.starts_with("step 1 `S`: "), "{path}");
-                assert_eq!(seen.details.steps[0].status.0, status);
+                assert!(failed(&observation, kind, status).detail.starts_with("step 1 `S`: "), "{path}");
+                assert_eq!(observation.details.steps[0].status.0, status);
             }
         }
     }
@@ -58,13 +58,17 @@ async fn a_redirect_that_is_not_followed_is_a_warning_unless_it_is_wanted() {
     let step = |assertions: Value| {
         with(get("Stay", &service.url("/302")), json!({"follow_redirects": false, "assertions": assertions}))
     };
-    let seen = run(&[step(json!([]))]).await;
-    passed(&seen);
-    assert_eq!(seen.warnings[0].kind, WarningKind::RedirectNotFollowed);
-    assert!(seen.warnings[0].detail.starts_with("step 1 `Stay`: `302 Said` from"), "{:?}", seen.warnings);
-    let seen = run(&[step(json!([asserts("Status Code", "", "equals", "302")]))]).await;
-    passed(&seen);
-    assert!(seen.warnings.is_empty());
+    let observation = run(&[step(json!([]))]).await;
+    passed(&observation);
+    assert_eq!(observation.warnings[0].kind, WarningKind::RedirectNotFollowed);
+    assert!(
+        observation.warnings[0].detail.starts_with("step 1 `Stay`: `302 Said` from"),
+        "{:?}",
+        observation.warnings
+    );
+    let observation = run(&[step(json!([asserts("Status Code", "", "equals", "302")]))]).await;
+    passed(&observation);
+    assert!(observation.warnings.is_empty());
 }
 
 #[tokio::test]
@@ -78,11 +82,12 @@ async fn every_assertion_is_reported_and_a_failing_step_ends_the_run() {
             asserts("JSON Response", "gone", "exists", "1"),
             asserts("Response", "", "regular expression includes", "^\\[")]}),
     );
-    let seen = run(&[get("First", &service.url("/1")), bad, get("Third", &service.url("/3"))]).await;
-    failed(&seen, FailureKind::AssertionFailed, 5);
-    let names: Vec<&str> = seen.details.steps.iter().map(|step| step.name.as_str()).collect();
+    let observation = run(&[get("First", &service.url("/1")), bad, get("Third", &service.url("/3"))]).await;
+    failed(&observation, FailureKind::AssertionFailed, 5);
+    let names: Vec<&str> = observation.details.steps.iter().map(|step| step.name.as_str()).collect();
     assert_eq!(names, ["First", "Second"]);
-    let details: Vec<&str> = seen.details.steps[1].failures.iter().map(|f| f.detail.as_str()).collect();
+    let details: Vec<&str> =
+        observation.details.steps[1].failures.iter().map(|f| f.detail.as_str()).collect();
     assert_eq!(
         details,
         [
@@ -92,7 +97,7 @@ async fn every_assertion_is_reported_and_a_failing_step_ends_the_run() {
         ]
     );
     assert_eq!(service.asked().len(), 2);
-    let captures: Vec<&str> = seen.captures.iter().map(|capture| capture.name.as_str()).collect();
+    let captures: Vec<&str> = observation.captures.iter().map(|capture| capture.name.as_str()).collect();
     assert_eq!(captures, ["response-head.txt", "response-body.json"]);
 }
 
@@ -103,12 +108,15 @@ async fn the_timeout_bounds_all_steps_together() {
         [get("A", &service.url("/200")), get("B", &service.url("/200")), get("C", &service.url("/stall"))];
     let mut check = Check::of(&steps);
     check.timeout = Duration::from_secs(1);
-    let seen = check.run().await;
-    let failure = failed(&seen, FailureKind::TimedOut, 2);
+    let observation = check.run().await;
+    let failure = failed(&observation, FailureKind::TimedOut, 2);
     assert_eq!(failure.phase, Phase::FirstByte);
     assert!(failure.detail.starts_with("step 3 `C`: nothing more came within 1 s"), "{}", failure.detail);
-    assert_eq!(seen.details.steps.len(), 3);
-    assert_eq!(seen.details.steps[2].exchanges[0].failure.as_ref().unwrap().kind, FailureKind::TimedOut);
+    assert_eq!(observation.details.steps.len(), 3);
+    assert_eq!(
+        observation.details.steps[2].exchanges[0].failure.as_ref().unwrap().kind,
+        FailureKind::TimedOut
+    );
 }
 
 #[tokio::test]
@@ -122,9 +130,9 @@ async fn a_cancelled_run_tells_the_steps_that_were_over() {
         }
         cancel.cancel();
     };
-    let (seen, ()) = tokio::join!(check.run_until(&cancel), stop);
-    failed(&seen, FailureKind::Cancelled, 21);
-    assert_eq!(seen.details.steps.len(), 1);
+    let (observation, ()) = tokio::join!(check.run_until(&cancel), stop);
+    failed(&observation, FailureKind::Cancelled, 21);
+    assert_eq!(observation.details.steps.len(), 1);
 }
 
 #[tokio::test]
@@ -138,8 +146,8 @@ async fn a_body_that_cannot_be_looked_through_in_time_is_given_up() {
             json!({"assertions": [asserts("JSON Response", path, "count", "400001")]}),
         );
         let started = Instant::now();
-        let seen = run(&[step]).await;
-        assert_eq!(seen.failure.is_none(), holds, "{:?}", seen.failure);
+        let observation = run(&[step]).await;
+        assert_eq!(observation.failure.is_none(), holds, "{:?}", observation.failure);
         assert!(started.elapsed() < Duration::from_secs(15));
     }
 }

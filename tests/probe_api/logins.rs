@@ -27,22 +27,22 @@ fn asks_for_basic(asked: &Asked) -> Reply {
 async fn basic_goes_when_it_is_asked_for_or_at_once() {
     for (preemptive, requests) in [(false, 2), (true, 1)] {
         let service = Service::start(asks_for_basic).await;
-        let seen = run(&[logged_in(&service.url("/"), preemptive)]).await;
-        passed(&seen);
+        let observation = run(&[logged_in(&service.url("/"), preemptive)]).await;
+        passed(&observation);
         assert_eq!(service.asked().len(), requests);
-        assert_eq!(seen.details.steps[0].exchanges.len(), requests);
-        assert!(!format!("{seen:?}").contains("bWU6"), "the login is kept nowhere");
+        assert_eq!(observation.details.steps[0].exchanges.len(), requests);
+        assert!(!format!("{observation:?}").contains("bWU6"), "the login is kept nowhere");
     }
     let service = Service::start(asks_for_basic).await;
-    let seen = run(&[get("Out", &service.url("/"))]).await;
-    failed(&seen, FailureKind::HttpStatus, 7);
+    let observation = run(&[get("Out", &service.url("/"))]).await;
+    failed(&observation, FailureKind::HttpStatus, 7);
     let wrong = with(
         get("Wrong", &service.url("/")),
         json!({"head": {"http_basic_auth_username": "me",
         "http_basic_auth_password": "other"}}),
     );
-    let seen = run(&[wrong]).await;
-    failed(&seen, FailureKind::LoginRefused, 5);
+    let observation = run(&[wrong]).await;
+    failed(&observation, FailureKind::LoginRefused, 5);
     let url = service.url("/").replace("http://", "http://me:secret@");
     passed(&run(&[get("Of the URL", &url)]).await);
 }

@@ -75,7 +75,7 @@ async fn own_headers_replace_the_standard_ones() {
 #[tokio::test]
 async fn a_monitor_that_cannot_be_asked_for_says_why() {
     let bad = |fields: Value| with(get("S", "http://127.0.0.1:1/"), fields);
-    for (step, words) in [
+    for (step, text) in [
         (bad(json!({"url": "ftp://a/"})), "`url` of step 1 `S` cannot be used"),
         (bad(json!({"http_method": "CUSTOM", "custom_method": "a b"})), "`http_method` of step 1"),
         (bad(json!({"head": {"headers": [{"name": "a b", "value": ""}]}})), "`head.headers` of step 1"),
@@ -88,9 +88,9 @@ async fn a_monitor_that_cannot_be_asked_for_says_why() {
             "`variables` of step 1 `S` cannot be used",
         ),
     ] {
-        let seen = run(&[step]).await;
-        let failure = failed(&seen, FailureKind::Internal, 21);
-        assert!(failure.detail.contains(words), "{}", failure.detail);
+        let observation = run(&[step]).await;
+        let failure = failed(&observation, FailureKind::Internal, 21);
+        assert!(failure.detail.contains(text), "{}", failure.detail);
     }
 }
 

@@ -55,8 +55,11 @@ async fn ipv6_is_taken_as_the_monitor_says() {
     let mut check = Check::of(&[get("Four", &url)]);
     passed(&check.run().await);
     check.fields.insert("ipv6_enabled".to_owned(), json!("Enforced"));
-    let seen = check.run().await;
-    assert!(seen.failure.is_some() && seen.address.is_none_or(|address| address.is_ipv6()), "{seen:?}");
+    let observation = check.run().await;
+    assert!(
+        observation.failure.is_some() && observation.address.is_none_or(|address| address.is_ipv6()),
+        "{observation:?}"
+    );
     assert_eq!(plain.asked().len(), 1);
 }
 
@@ -73,7 +76,7 @@ async fn a_client_certificate_is_shown_where_the_monitor_says_so() {
     check.fields.insert("ssl_cert_id".to_owned(), json!(3));
     for (shown, holds) in [(true, true), (false, false)] {
         check.fields.insert("use_client_ssl_cert".to_owned(), json!(shown));
-        let seen = check.run().await;
-        assert_eq!(seen.failure.is_none(), holds, "{:?}", seen.failure);
+        let observation = check.run().await;
+        assert_eq!(observation.failure.is_none(), holds, "{:?}", observation.failure);
     }
 }

@@ -32,8 +32,8 @@ async fn a_value_that_would_split_a_request_never_does() {
     );
     let bearer = with(get("Use", &service.url("/use")), json!({"head": {"bearer_token": "{{v}}"}}));
     for step in [header, bearer] {
-        let seen = run(&[give(&service), step]).await;
-        let failure = failed(&seen, FailureKind::VariableInvalid, 5);
+        let observation = run(&[give(&service), step]).await;
+        let failure = failed(&observation, FailureKind::VariableInvalid, 5);
         assert!(failure.detail.contains("step 2 `Use`: `{{v}}` in a header"), "{}", failure.detail);
         assert!(!failure.detail.contains("Evil"), "{}", failure.detail);
     }
@@ -80,7 +80,7 @@ async fn bodies_take_a_value_as_their_media_type_wants() {
 #[tokio::test]
 async fn unknown_and_missing_variables_fail_their_step() {
     let service = giving("x").await;
-    for (step, words) in [
+    for (step, text) in [
         (get("Use", &service.url("/{{gone}}")), "`{{gone}}` in the URL was set by no step before"),
         (get("Use", &service.url("/{{$uuidd}}")), "`{{$uuidd}}` in the URL is no built-in variable"),
         (
@@ -92,18 +92,18 @@ async fn unknown_and_missing_variables_fail_their_step() {
             "`{{gone}}` in the value of an assertion was set by no step before",
         ),
     ] {
-        let seen = run(&[give(&service), step]).await;
-        let failure = failed(&seen, FailureKind::VariableUnknown, 5);
-        assert_eq!(failure.detail, format!("step 2 `Use`: {words}"));
-        assert_eq!(seen.details.steps.len(), 2);
+        let observation = run(&[give(&service), step]).await;
+        let failure = failed(&observation, FailureKind::VariableUnknown, 5);
+        assert_eq!(failure.detail, format!("step 2 `Use`: {text}"));
+        assert_eq!(observation.details.steps.len(), 2);
     }
     let step = with(
         get("Take", &service.url("/")),
         json!({"variables": [
         {"name": "a", "property": "$.a", "source": "JSON Response"}, {"name": "b", "property": "X-B", "source": "Header"}]}),
     );
-    let seen = run(&[step]).await;
-    let failure = failed(&seen, FailureKind::VariableMissing, 5);
+    let observation = run(&[step]).await;
+    let failure = failed(&observation, FailureKind::VariableMissing, 5);
     assert_eq!(
         failure.detail,
         "step 1 `Take`: `a` from JSON Response `$.a`: found nothing; `b` from Header `X-B`: found nothing"
@@ -129,8 +129,8 @@ async fn values_of_assertions_are_filled_in() {
         (step("n", "less than or equal", "{{v}}"), true),
         (step("n", "does not equal", "{{ v }}"), false),
     ] {
-        let seen = run(&[give(&service), step.clone()]).await;
-        assert_eq!(seen.failure.is_none(), holds, "{step} {:?}", seen.failure);
+        let observation = run(&[give(&service), step.clone()]).await;
+        assert_eq!(observation.failure.is_none(), holds, "{step} {:?}", observation.failure);
     }
 }
 
@@ -142,8 +142,8 @@ async fn a_variable_may_change_the_host_and_the_egress_policy_holds() {
     passed(&run(&open).await);
     assert_eq!(other.last().target, "/moved?a=b");
     let service = giving("http://169.254.169.254/latest/meta-data").await;
-    let seen = run(&[give(&service), get("Go", "{{v}}")]).await;
-    let failure = failed(&seen, FailureKind::EgressDenied, 95);
+    let observation = run(&[give(&service), get("Go", "{{v}}")]).await;
+    let failure = failed(&observation, FailureKind::EgressDenied, 95);
     assert!(failure.detail.starts_with("step 2 `Go`: `169.254.169.254` is denied"), "{}", failure.detail);
     let service = giving("127.0.0.2").await;
     let mut check = Check::of(&[give(&service), get("Go", "http://{{v}}:9/")]);
@@ -151,8 +151,8 @@ async fn a_variable_may_change_the_host_and_the_egress_policy_holds() {
     failed(&check.run().await, FailureKind::EgressDenied, 95);
     for url in ["file:///etc/passwd", "no url", "ftp://127.0.0.1/"] {
         let service = giving(url).await;
-        let seen = run(&[give(&service), get("Go", "{{v}}")]).await;
-        let failure = failed(&seen, FailureKind::VariableInvalid, 5);
+        let observation = run(&[give(&service), get("Go", "{{v}}")]).await;
+        let failure = failed(&observation, FailureKind::VariableInvalid, 5);
         assert!(failure.detail.contains("the URL with its variables cannot be used"), "{}", failure.detail);
     }
 }
@@ -180,12 +180,12 @@ async fn secrets_are_kept_nowhere() {
         "post": {"content_type": "application/x-www-form-urlencoded",
             "body": "t={{access_token}}&k=k-schluessel&p=p-kennwort"},
         "assertions": [{"source": "Response", "property": "", "comparison": "equals", "value": "{{access_token}}"}]});
-    let seen = run(&[give, tell]).await;
-    failed(&seen, FailureKind::HttpStatus, 7);
+    let observation = run(&[give, tell]).await;
+    failed(&observation, FailureKind::HttpStatus, 7);
     assert!(service.last().body.contains("geheim%2F4711"), "it was sent");
-    let kept =
-        serde_json::to_string(&seen.details).unwrap() + &format!("{:?} {:?}", seen.failure, seen.facts);
-    let captures: String = seen
+    let kept = serde_json::to_string(&observation.details).unwrap()
+        + &format!("{:?} {:?}", observation.failure, observation.facts);
+    let captures: String = observation
         .captures
         .iter()
         .filter_map(|capture| capture.content.as_deref())

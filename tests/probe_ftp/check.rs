@@ -52,22 +52,26 @@ pub async fn attempt(config: &NetConfig, kind: MonitorType, fields: Value, timeo
     let (probe, _) = build(&MonitorDocument::new(kind, fields).unwrap(), &ProbeSettings::default());
     let cancel = CancellationToken::new();
     let cx = ProbeContext::new(&net, Deadline::within(timeout), &cancel, &SystemClock);
-    let seen = probe.attempt(cx).await;
-    assert!(seen.total <= timeout + Duration::from_millis(500), "over its timeout: {:?}", seen.total);
-    keeps_the_password(&seen);
-    seen
+    let observation = probe.attempt(cx).await;
+    assert!(
+        observation.total <= timeout + Duration::from_millis(500),
+        "over its timeout: {:?}",
+        observation.total
+    );
+    keeps_the_password(&observation);
+    observation
 }
 
 /// Neither the password nor its Base64 stands anywhere in what was seen.
-fn keeps_the_password(seen: &Observation) {
-    let told = format!("{seen:?}\n{}", transcript(seen));
+fn keeps_the_password(observation: &Observation) {
+    let text = format!("{observation:?}\n{}", transcript(observation));
     for secret in [PASSWORD.to_owned(), base64::engine::general_purpose::STANDARD.encode(PASSWORD)] {
-        assert!(!told.contains(&secret), "the password is told: {told}");
+        assert!(!text.contains(&secret), "the password is told: {text}");
     }
 }
 
 /// What was said, of an attempt that failed.
-pub fn transcript(seen: &Observation) -> String {
-    let texts = seen.captures.iter().filter_map(|capture| capture.content.clone());
+pub fn transcript(observation: &Observation) -> String {
+    let texts = observation.captures.iter().filter_map(|capture| capture.content.clone());
     texts.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).collect()
 }

@@ -7,14 +7,14 @@ use vigie::protocol::{LineProtocol, OutgoingLine, ProtocolAction};
 /// Plays `lines` to an opening; the acts that followed, and how it failed.
 fn play(asks_tls: bool, lines: &[&str]) -> (Vec<ProtocolAction>, Option<(Phase, Kind, String)>) {
     let mut opening = Opening::new(asks_tls);
-    let mut acts = Vec::new();
+    let mut actions = Vec::new();
     for line in lines {
         match opening.on_line(line) {
-            Ok(act) => acts.push(act),
-            Err(failure) => return (acts, Some((failure.phase, failure.kind, failure.detail))),
+            Ok(action) => actions.push(action),
+            Err(failure) => return (actions, Some((failure.phase, failure.kind, failure.detail))),
         }
     }
-    (acts, None)
+    (actions, None)
 }
 
 fn ask() -> ProtocolAction {

@@ -77,21 +77,21 @@ const TLS: &str = "ssl_enable=YES\nssl_tlsv1=YES\nssl_sslv2=NO\nssl_sslv3=NO\nss
     force_local_logins_ssl=YES\nforce_local_data_ssl=YES\nrequire_ssl_reuse=YES\n\
     rsa_cert_file=@DIR@/server.pem\nrsa_private_key_file=@DIR@/server.pem\nca_certs_file=@DIR@/clients.pem\n";
 
-fn uploaded(seen: &Observation) {
-    assert!(seen.failure.is_none(), "{:?}\n{}", seen.failure, transcript(seen));
-    assert!(seen.warnings.is_empty(), "{:?}", seen.warnings);
-    let facts = seen.facts.ftp.as_ref().unwrap();
+fn uploaded(observation: &Observation) {
+    assert!(observation.failure.is_none(), "{:?}\n{}", observation.failure, transcript(observation));
+    assert!(observation.warnings.is_empty(), "{:?}", observation.warnings);
+    let facts = observation.facts.ftp.as_ref().unwrap();
     assert_eq!(facts.ftp_uploaded_bytes, Some(1024));
     assert_eq!(facts.ftp_passive.as_deref(), Some("EPSV"));
     for phase in [Phase::Banner, Phase::Auth, Phase::Passive, Phase::List, Phase::Upload, Phase::Quit] {
-        assert!(seen.phases.micros(phase).is_some(), "{phase:?}");
+        assert!(observation.phases.micros(phase).is_some(), "{phase:?}");
     }
 }
 
-fn failed(seen: &Observation, status: u16, kind: Kind, phase: Phase) {
-    let failure = seen.failure.as_ref().expect("it passed");
+fn failed(observation: &Observation, status: u16, kind: Kind, phase: Phase) {
+    let failure = observation.failure.as_ref().expect("it passed");
     let found = (failure.status().0, failure.kind, failure.phase);
-    assert_eq!(found, (status, kind, phase), "{failure}\n{}", transcript(seen));
+    assert_eq!(found, (status, kind, phase), "{failure}\n{}", transcript(observation));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -111,9 +111,9 @@ async fn vsftpd_plain_explicit_and_implicit() {
     fs::write(house.path("home").join("kept"), "x").unwrap();
 
     let (_plain, at) = house.vsftpd("plain.conf", "");
-    let seen = attempt(&net, MonitorType::Ftp, fields(at, mine(json!({}))), SOON).await;
-    uploaded(&seen);
-    let facts = seen.facts.ftp.unwrap();
+    let observation = attempt(&net, MonitorType::Ftp, fields(at, mine(json!({}))), SOON).await;
+    uploaded(&observation);
+    let facts = observation.facts.ftp.unwrap();
     assert_eq!(facts.ftp_listed, Some(1));
     assert!(facts.ftp_password_in_clear && facts.ftp_banner.contains("vsFTPd"), "{facts:?}");
     let wrong = fields(at, mine(json!({"ftp_password": "wrong"})));
@@ -124,9 +124,9 @@ async fn vsftpd_plain_explicit_and_implicit() {
     let (_explicit, at) = house.vsftpd("explicit.conf", TLS);
     for version in ["", "12"] {
         let asked = fields(at, mine(json!({"use_ssl_version": version})));
-        let seen = attempt(&net, MonitorType::FtpSsl, asked, SOON).await;
-        uploaded(&seen);
-        let facts = seen.facts.ftp.unwrap();
+        let observation = attempt(&net, MonitorType::FtpSsl, asked, SOON).await;
+        uploaded(&observation);
+        let facts = observation.facts.ftp.unwrap();
         assert_eq!(facts.ftp_session_reused, Some(true));
         assert!(!facts.ftp_password_in_clear);
     }
@@ -140,12 +140,12 @@ async fn vsftpd_plain_explicit_and_implicit() {
         format!("{TLS}implicit_ssl=YES\nssl_request_cert=YES\nrequire_cert=YES\nvalidate_cert=YES\n");
     let (_implicit, at) = house.vsftpd("implicit.conf", &strict);
     let host = json!({"hostname": "ftps://127.0.0.1", "ssl_cert_id": 7, "use_client_ssl_cert": true});
-    let seen = attempt(&net, MonitorType::FtpSsl, fields(at, mine(host)), SOON).await;
-    uploaded(&seen);
-    assert_eq!(seen.facts.ftp.unwrap().ftp_session_reused, Some(true));
+    let observation = attempt(&net, MonitorType::FtpSsl, fields(at, mine(host)), SOON).await;
+    uploaded(&observation);
+    assert_eq!(observation.facts.ftp.unwrap().ftp_session_reused, Some(true));
     let without = json!({"hostname": "ftps://127.0.0.1", "ssl_cert_id": 7, "use_client_ssl_cert": false});
-    let seen = attempt(&net, MonitorType::FtpSsl, fields(at, mine(without)), SOON).await;
-    assert_eq!(seen.failure.as_ref().map(|failure| failure.status().0), Some(3), "{seen:?}");
+    let observation = attempt(&net, MonitorType::FtpSsl, fields(at, mine(without)), SOON).await;
+    assert_eq!(observation.failure.as_ref().map(|failure| failure.status().0), Some(3), "{observation:?}");
 
     assert_eq!(house.left_behind(), [house.path("home").join("kept")]);
 }
@@ -189,6 +189,6 @@ async fn pure_ftpd_plain_and_explicit() {
     assert!(secure.facts.ftp.unwrap().ftp_session_reused.is_some());
     assert!(house.left_behind().is_empty());
     fs::set_permissions(&home, fs::Permissions::from_mode(0o555)).unwrap();
-    let refused = attempt(&net, MonitorType::FtpSsl, asked(), 2 * SOON).await;
-    failed(&refused, 3, Kind::DialogueUnexpected, Phase::Upload);
+    let observation = attempt(&net, MonitorType::FtpSsl, asked(), 2 * SOON).await;
+    failed(&observation, 3, Kind::DialogueUnexpected, Phase::Upload);
 }

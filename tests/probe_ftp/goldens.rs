@@ -11,10 +11,10 @@ use crate::probe_ftp::sessions::BOTH;
 use crate::support::tls_server::{self, Authority};
 
 /// As the result shows it; what differs from run to run is masked.
-fn golden(seen: &Observation, port: u16) -> String {
-    let status = seen.failure.as_ref().map_or(0, |failure| failure.status().0);
-    let phases: Vec<_> = seen.phases.iter().map(|(phase, _)| phase.name()).collect();
-    let mut facts = serde_json::to_value(&seen.facts).unwrap();
+fn golden(observation: &Observation, port: u16) -> String {
+    let status = observation.failure.as_ref().map_or(0, |failure| failure.status().0);
+    let phases: Vec<_> = observation.phases.iter().map(|(phase, _)| phase.name()).collect();
+    let mut facts = serde_json::to_value(&observation.facts).unwrap();
     for (key, mask) in [("certificates", "[…]"), ("ftp_data_address", "127.0.0.1:…")] {
         if let Some(value) = facts.get_mut(key) {
             *value = Value::from(mask);
@@ -22,14 +22,14 @@ fn golden(seen: &Observation, port: u16) -> String {
     }
     let shown = json!({
         "status": status,
-        "address": seen.address,
-        "failure": seen.failure,
-        "warnings": seen.warnings,
+        "address": observation.address,
+        "failure": observation.failure,
+        "warnings": observation.warnings,
         "phases": phases,
         "facts": facts,
     });
     let text = serde_json::to_string_pretty(&shown).unwrap().replace(&port.to_string(), "PORT");
-    let said: Vec<String> = transcript(seen).lines().map(masked).collect();
+    let said: Vec<String> = transcript(observation).lines().map(masked).collect();
     format!("{text}\n{}", said.join("\n"))
 }
 
@@ -50,11 +50,11 @@ fn masked(line: &str) -> String {
 #[tokio::test]
 async fn ftp() {
     let server = Server::start(Rules::default()).await;
-    let seen = attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), SOON).await;
-    insta::assert_snapshot!("ftp_ok", golden(&seen, server.address.port()));
+    let observation = attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), SOON).await;
+    insta::assert_snapshot!("ftp_ok", golden(&observation, server.address.port()));
     let server = Server::start(Rules::default().but("PASS", say("530 Login incorrect.\r\n"))).await;
-    let seen = attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), SOON).await;
-    insta::assert_snapshot!("ftp_login_refused", golden(&seen, server.address.port()));
+    let observation = attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), SOON).await;
+    insta::assert_snapshot!("ftp_login_refused", golden(&observation, server.address.port()));
 }
 
 #[tokio::test]
@@ -65,9 +65,9 @@ async fn ftp_ssl() {
     let trusting = config(Some(&authority.pem()));
     let asked = |server: &Server| fields(server.address, json!({"enable_ftp_upload": true}));
     let server = Server::start(rules.clone()).await;
-    let seen = attempt(&trusting, MonitorType::FtpSsl, asked(&server), SOON).await;
-    insta::assert_snapshot!("ftp_ssl_ok", golden(&seen, server.address.port()));
+    let observation = attempt(&trusting, MonitorType::FtpSsl, asked(&server), SOON).await;
+    insta::assert_snapshot!("ftp_ssl_ok", golden(&observation, server.address.port()));
     let server = Server::start(rules.but("RETR data", say("other"))).await;
-    let seen = attempt(&trusting, MonitorType::FtpSsl, asked(&server), SOON).await;
-    insta::assert_snapshot!("ftp_ssl_other_file", golden(&seen, server.address.port()));
+    let observation = attempt(&trusting, MonitorType::FtpSsl, asked(&server), SOON).await;
+    insta::assert_snapshot!("ftp_ssl_other_file", golden(&observation, server.address.port()));
 }

@@ -36,10 +36,10 @@ async fn no_level_of_logs_tells_the_password() {
         .try_init()
         .unwrap();
     let server = Server::start(Rules::default()).await;
-    let seen = attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), SOON).await;
-    assert!(seen.failure.is_none(), "{:?}", seen.failure);
+    let observation = attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), SOON).await;
+    assert!(observation.failure.is_none(), "{:?}", observation.failure);
     assert!(server.lines().contains(&format!("PASS {PASSWORD}")));
-    let told = String::from_utf8_lossy(&lines.0.lock().unwrap()).into_owned();
-    assert!(told.contains("CC OUT: PASS ********"), "suppaftp logs nothing: {told}");
-    assert!(!told.contains(PASSWORD), "{told}");
+    let text = String::from_utf8_lossy(&lines.0.lock().unwrap()).into_owned();
+    assert!(text.contains("CC OUT: PASS ********"), "suppaftp logs nothing: {text}");
+    assert!(!text.contains(PASSWORD), "{text}");
 }

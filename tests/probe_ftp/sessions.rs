@@ -13,8 +13,8 @@ use crate::support::tls_server::{self, Authority};
 
 pub const BOTH: &[&rustls::SupportedProtocolVersion] = &[&rustls::version::TLS13, &rustls::version::TLS12];
 
-fn passed(seen: &Observation) {
-    assert!(seen.failure.is_none(), "{:?}\n{}", seen.failure, transcript(seen));
+fn passed(observation: &Observation) {
+    assert!(observation.failure.is_none(), "{:?}\n{}", observation.failure, transcript(observation));
 }
 
 fn secure(authority: &Authority, names: &[&str]) -> Rules {
@@ -25,21 +25,21 @@ fn secure(authority: &Authority, names: &[&str]) -> Rules {
 #[tokio::test]
 async fn a_plain_session_lists_and_says_that_the_password_went_in_clear() {
     let server = Server::start(Rules::default()).await;
-    let seen = attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), SOON).await;
-    passed(&seen);
+    let observation = attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), SOON).await;
+    passed(&observation);
     assert_eq!(server.lines(), ["USER monitor", &format!("PASS {PASSWORD}"), "EPSV", "LIST", "QUIT"]);
-    let facts = seen.facts.ftp.unwrap();
+    let facts = observation.facts.ftp.unwrap();
     assert_eq!(facts.ftp_banner, "test server");
     assert_eq!(facts.ftp_passive.as_deref(), Some("EPSV"));
     assert_eq!(facts.ftp_listed, Some(2));
     assert_eq!((facts.ftp_session_reused, facts.ftp_uploaded_bytes), (None, None));
     assert!(facts.ftp_password_in_clear);
     assert_eq!(facts.ftp_data_address.unwrap().ip(), server.address.ip());
-    assert_eq!(seen.address, Some(server.address));
-    let reached: Vec<_> = seen.phases.iter().map(|(phase, _)| phase).collect();
+    assert_eq!(observation.address, Some(server.address));
+    let reached: Vec<_> = observation.phases.iter().map(|(phase, _)| phase).collect();
     assert_eq!(reached, [P::Resolve, P::Connect, P::Banner, P::Auth, P::Passive, P::List, P::Quit]);
-    let sum: u64 = seen.phases.iter().map(|(_, micros)| u64::from(micros)).sum();
-    let total = u64::try_from(seen.total.as_micros()).unwrap();
+    let sum: u64 = observation.phases.iter().map(|(_, micros)| u64::from(micros)).sum();
+    let total = u64::try_from(observation.total.as_micros()).unwrap();
     assert!(sum <= total && sum * 2 > total, "phases {sum} us, total {total} us");
 }
 
@@ -47,16 +47,16 @@ async fn a_plain_session_lists_and_says_that_the_password_went_in_clear() {
 async fn a_login_without_a_user_name_is_anonymous_and_tells_no_password() {
     let server = Server::start(Rules::default().but("USER", say("230 come in\r\n"))).await;
     let anonymous = json!({"ftp_username": "", "ftp_password": ""});
-    let seen =
+    let observation =
         attempt(&config(None), MonitorType::Ftp, fields(server.address, anonymous.clone()), SOON).await;
-    passed(&seen);
+    passed(&observation);
     assert_eq!(server.lines()[..2], ["USER anonymous", "EPSV"]);
-    assert!(!seen.facts.ftp.unwrap().ftp_password_in_clear);
+    assert!(!observation.facts.ftp.unwrap().ftp_password_in_clear);
     let server = Server::start(Rules::default()).await;
-    let seen = attempt(&config(None), MonitorType::Ftp, fields(server.address, anonymous), SOON).await;
-    passed(&seen);
+    let observation = attempt(&config(None), MonitorType::Ftp, fields(server.address, anonymous), SOON).await;
+    passed(&observation);
     assert_eq!(server.lines()[1], "PASS anonymous@");
-    assert!(!seen.facts.ftp.unwrap().ftp_password_in_clear);
+    assert!(!observation.facts.ftp.unwrap().ftp_password_in_clear);
 }
 
 #[tokio::test]
@@ -64,21 +64,21 @@ async fn a_file_goes_there_and_back_and_is_deleted() {
     let authority = Authority::new("test CA");
     let server = Server::start(secure(&authority, &["127.0.0.1"])).await;
     let asked = fields(server.address, json!({"enable_ftp_upload": true}));
-    let seen = attempt(&config(Some(&authority.pem())), MonitorType::FtpSsl, asked, SOON).await;
-    passed(&seen);
+    let observation = attempt(&config(Some(&authority.pem())), MonitorType::FtpSsl, asked, SOON).await;
+    passed(&observation);
     let wanted = "AUTH PBSZ PROT USER PASS EPSV LIST TYPE EPSV STOR EPSV RETR DELE QUIT";
     assert_eq!(server.commands().join(" "), wanted);
     let lines = server.lines();
     let names: Vec<_> = lines.iter().filter_map(|line| line.split_once("vigie-")).collect();
     assert!(names.len() == 3 && names.iter().all(|name| name.1 == names[0].1), "{lines:?}");
     assert!(server.files.lock().unwrap().is_empty());
-    let facts = seen.facts.ftp.unwrap();
+    let facts = observation.facts.ftp.unwrap();
     assert_eq!(facts.ftp_uploaded_bytes, Some(1024));
     assert_eq!(facts.ftp_session_reused, Some(true));
     assert!(!facts.ftp_password_in_clear);
-    assert_eq!(seen.facts.tls.unwrap().tls_version.as_deref(), Some("TLSv1.3"));
+    assert_eq!(observation.facts.tls.unwrap().tls_version.as_deref(), Some("TLSv1.3"));
     for phase in [Phase::Starttls, Phase::Tls, Phase::Upload, Phase::Download, Phase::Delete] {
-        assert!(seen.phases.micros(phase).is_some(), "{phase:?}");
+        assert!(observation.phases.micros(phase).is_some(), "{phase:?}");
     }
 }
 
@@ -87,10 +87,10 @@ async fn tls_1_2_is_pinned_and_its_sessions_are_taken_up_again() {
     let authority = Authority::new("test CA");
     let server = Server::start(secure(&authority, &["127.0.0.1"])).await;
     let asked = fields(server.address, json!({"use_ssl_version": "12", "enable_ftp_upload": true}));
-    let seen = attempt(&config(Some(&authority.pem())), MonitorType::FtpSsl, asked, SOON).await;
-    passed(&seen);
-    assert_eq!(seen.facts.tls.unwrap().tls_version.as_deref(), Some("TLSv1.2"));
-    assert_eq!(seen.facts.ftp.unwrap().ftp_session_reused, Some(true));
+    let observation = attempt(&config(Some(&authority.pem())), MonitorType::FtpSsl, asked, SOON).await;
+    passed(&observation);
+    assert_eq!(observation.facts.tls.unwrap().tls_version.as_deref(), Some("TLSv1.2"));
+    assert_eq!(observation.facts.ftp.unwrap().ftp_session_reused, Some(true));
 }
 
 #[tokio::test]
@@ -101,9 +101,9 @@ async fn a_server_that_keeps_no_sessions_is_told_and_passes() {
     cold.send_tls13_tickets = 0;
     let server = Server::start(Rules { tls: Some(Arc::new(cold)), ..Rules::default() }).await;
     let asked = fields(server.address, json!({}));
-    let seen = attempt(&config(Some(&authority.pem())), MonitorType::FtpSsl, asked, SOON).await;
-    passed(&seen);
-    assert_eq!(seen.facts.ftp.unwrap().ftp_session_reused, Some(false));
+    let observation = attempt(&config(Some(&authority.pem())), MonitorType::FtpSsl, asked, SOON).await;
+    passed(&observation);
+    assert_eq!(observation.facts.ftp.unwrap().ftp_session_reused, Some(false));
 }
 
 #[tokio::test]
@@ -142,10 +142,10 @@ async fn implicit_tls_is_spoken_by_scheme_whatever_the_type() {
         let rules = Rules { implicit: true, ..secure(&authority, &["127.0.0.1"]) };
         let server = Server::start(rules).await;
         let asked = fields(server.address, json!({"hostname": "ftps://127.0.0.1"}));
-        let seen = attempt(&config(Some(&authority.pem())), kind, asked, SOON).await;
-        passed(&seen);
+        let observation = attempt(&config(Some(&authority.pem())), kind, asked, SOON).await;
+        passed(&observation);
         assert_eq!(server.commands().join(" "), "PBSZ PROT USER PASS EPSV LIST QUIT");
-        assert_eq!(seen.facts.ftp.unwrap().ftp_session_reused, Some(true));
+        assert_eq!(observation.facts.ftp.unwrap().ftp_session_reused, Some(true));
     }
 }
 
@@ -159,9 +159,15 @@ async fn a_client_certificate_is_shown_where_it_is_switched_on() {
     for (on, passes) in [(true, true), (false, false)] {
         let server = Server::start(Rules { tls: Some(Arc::new(tls.clone())), ..Rules::default() }).await;
         let asked = fields(server.address, json!({"use_client_ssl_cert": on, "ssl_cert_id": 7}));
-        let seen = attempt(&config, MonitorType::FtpSsl, asked, SOON).await;
-        assert_eq!(seen.failure.is_none(), passes, "{:?}\n{}", seen.failure, transcript(&seen));
-        if let Some(failure) = seen.failure {
+        let observation = attempt(&config, MonitorType::FtpSsl, asked, SOON).await;
+        assert_eq!(
+            observation.failure.is_none(),
+            passes,
+            "{:?}\n{}",
+            observation.failure,
+            transcript(&observation)
+        );
+        if let Some(failure) = observation.failure {
             assert_eq!((failure.kind, failure.status().0), (Kind::TlsHandshake, 3), "{failure}");
         }
     }
@@ -180,11 +186,11 @@ async fn pasv_is_asked_where_epsv_is_refused_and_its_address_is_not_believed() {
         let rules = Rules::default().but("EPSV", say("500 what?\r\n")).but("PASV", Do::Listen(form));
         let server = Server::start(rules).await;
         let asked = fields(server.address, json!({"enable_ftp_upload": true}));
-        let seen = attempt(&config(None), MonitorType::Ftp, asked, SOON).await;
-        passed(&seen);
+        let observation = attempt(&config(None), MonitorType::Ftp, asked, SOON).await;
+        passed(&observation);
         let wanted = "USER PASS EPSV PASV LIST TYPE PASV STOR PASV RETR DELE QUIT";
         assert_eq!(server.commands().join(" "), wanted);
-        let facts = seen.facts.ftp.unwrap();
+        let facts = observation.facts.ftp.unwrap();
         assert_eq!(facts.ftp_passive.as_deref(), Some("PASV"));
         assert_eq!(facts.ftp_data_address.unwrap().ip(), server.address.ip());
     }
@@ -194,11 +200,11 @@ async fn pasv_is_asked_where_epsv_is_refused_and_its_address_is_not_believed() {
 async fn a_session_over_ipv6_asks_for_epsv_alone() {
     let server = Server::start_on("::1", Rules::default()).await;
     let asked = fields(server.address, json!({"enable_ftp_upload": true}));
-    let seen = attempt(&config(None), MonitorType::Ftp, asked, SOON).await;
-    passed(&seen);
+    let observation = attempt(&config(None), MonitorType::Ftp, asked, SOON).await;
+    passed(&observation);
     let server = Server::start_on("::1", Rules::default().but("EPSV", say("522 no\r\n"))).await;
-    let seen = attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), SOON).await;
-    let failure = seen.failure.unwrap();
+    let observation = attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), SOON).await;
+    let failure = observation.failure.unwrap();
     assert_eq!((failure.kind, failure.phase), (Kind::DialogueUnexpected, Phase::Passive));
     assert_eq!(server.commands().join(" "), "USER PASS EPSV");
 }
@@ -221,9 +227,15 @@ async fn servers_that_say_things_in_their_own_way_pass() {
     ];
     for (name, step, act) in ways {
         let server = Server::start(Rules::default().but(step, act)).await;
-        let seen = attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), SOON).await;
-        assert!(seen.failure.is_none(), "{name}: {:?}\n{}", seen.failure, transcript(&seen));
-        assert!(seen.warnings.is_empty(), "{name}: {:?}", seen.warnings);
+        let observation =
+            attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), SOON).await;
+        assert!(
+            observation.failure.is_none(),
+            "{name}: {:?}\n{}",
+            observation.failure,
+            transcript(&observation)
+        );
+        assert!(observation.warnings.is_empty(), "{name}: {:?}", observation.warnings);
     }
 }
 
@@ -231,24 +243,30 @@ async fn servers_that_say_things_in_their_own_way_pass() {
 async fn a_farewell_that_does_not_come_is_a_note() {
     for act in [Do::Stall, Do::Close, say("500 no\r\n"), Do::Endless(b"x")] {
         let server = Server::start(Rules::default().but("QUIT", act)).await;
-        let seen = attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), SOON).await;
-        passed(&seen);
-        assert_eq!(seen.warnings.len(), 1);
-        assert!(seen.warnings[0].detail.starts_with("it did not take its leave: "), "{:?}", seen.warnings);
-        assert!(!seen.warnings[0].kind.affects_outcome());
-        assert!(seen.total < Duration::from_secs(5), "{:?}", seen.total);
+        let observation =
+            attempt(&config(None), MonitorType::Ftp, fields(server.address, json!({})), SOON).await;
+        passed(&observation);
+        assert_eq!(observation.warnings.len(), 1);
+        assert!(
+            observation.warnings[0].detail.starts_with("it did not take its leave: "),
+            "{:?}",
+            observation.warnings
+        );
+        assert!(!observation.warnings[0].kind.affects_outcome());
+        assert!(observation.total < Duration::from_secs(5), "{:?}", observation.total);
     }
 }
 
 #[tokio::test]
 async fn the_egress_policy_holds_and_a_login_of_two_lines_never_leaves() {
     let server = Server::start(Rules::default()).await;
-    let seen =
+    let observation =
         attempt(&denying(&["127.0.0.0/8"]), MonitorType::Ftp, fields(server.address, json!({})), SOON).await;
-    assert_eq!(seen.failure.unwrap().kind, Kind::EgressDenied);
+    assert_eq!(observation.failure.unwrap().kind, Kind::EgressDenied);
     for broken in [json!({"ftp_username": "a\r\nDELE b"}), json!({"ftp_password": "a\nDELE b"})] {
-        let seen = attempt(&config(None), MonitorType::Ftp, fields(server.address, broken), SOON).await;
-        let failure = seen.failure.unwrap();
+        let observation =
+            attempt(&config(None), MonitorType::Ftp, fields(server.address, broken), SOON).await;
+        let failure = observation.failure.unwrap();
         assert_eq!((failure.kind, failure.status().0), (Kind::NotConfigured, 95), "{failure}");
     }
     assert!(server.lines().is_empty());
@@ -265,8 +283,9 @@ async fn versions_and_certificates_that_this_location_lacks_are_its_own_fault() 
     ];
     let server = Server::start(Rules::default()).await;
     for (more, kind, text) in cases {
-        let seen = attempt(&config(None), MonitorType::FtpSsl, fields(server.address, more), SOON).await;
-        let failure = seen.failure.unwrap();
+        let observation =
+            attempt(&config(None), MonitorType::FtpSsl, fields(server.address, more), SOON).await;
+        let failure = observation.failure.unwrap();
         assert_eq!((failure.kind, failure.status().0), (kind, 95));
         assert!(failure.detail.contains(text), "{failure}");
     }

@@ -40,8 +40,8 @@ impl Case {
     async fn run(self, authority: &str) -> Result<(), String> {
         let server = Server::start(self.rules).await;
         let asked = fields(server.address, self.fields);
-        let seen = attempt(&config(Some(authority)), self.kind, asked, self.timeout).await;
-        let Some(failure) = &seen.failure else { return Err(format!("{}: it passed", self.name)) };
+        let observation = attempt(&config(Some(authority)), self.kind, asked, self.timeout).await;
+        let Some(failure) = &observation.failure else { return Err(format!("{}: it passed", self.name)) };
         let found = (failure.status().0, failure.kind, failure.phase);
         let (status, kind, phase, text) = self.expect;
         let commands = server.commands().join(" ");
@@ -57,7 +57,7 @@ impl Case {
             self.name,
             self.expect,
             failure.detail,
-            transcript(&seen)
+            transcript(&observation)
         ))
     }
 }
@@ -411,6 +411,6 @@ async fn every_misbehaving_server_gets_its_status_phase_and_text() {
     assert!(cases.len() > 100, "{}", cases.len());
     let pem = authority.pem();
     let outcomes = futures::stream::iter(cases).map(|case| case.run(&pem)).buffer_unordered(8);
-    let faults: Vec<String> = outcomes.filter_map(async |outcome| outcome.err()).collect().await;
-    assert!(faults.is_empty(), "{} of the table:\n{}", faults.len(), faults.join("\n"));
+    let errors: Vec<String> = outcomes.filter_map(async |outcome| outcome.err()).collect().await;
+    assert!(errors.is_empty(), "{} of the table:\n{}", errors.len(), errors.join("\n"));
 }

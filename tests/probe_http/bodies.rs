@@ -39,8 +39,8 @@ async fn seen(headers: &str, body: &[u8], fields: Value) -> Observation {
 }
 
 async fn expect(expected: Expect, headers: &str, body: &[u8], fields: Value) {
-    let seen = seen(headers, body, fields).await;
-    expected.compare(&seen).unwrap_or_else(|difference| panic!("{headers:?}: {difference}"));
+    let observation = seen(headers, body, fields).await;
+    expected.compare(&observation).unwrap_or_else(|difference| panic!("{headers:?}: {difference}"));
 }
 
 fn keyword(text: &str) -> Value {
@@ -61,9 +61,9 @@ async fn every_coding_is_undone() {
         ("plain", ""),
     ] {
         let body = coded(coding, plain.as_bytes()).await;
-        let seen = seen(&format!("Content-Encoding: {name}\r\n"), &body, keyword("needle")).await;
-        Passes.compare(&seen).unwrap_or_else(|difference| panic!("{coding}: {difference}"));
-        let facts = seen.facts.http.unwrap();
+        let observation = seen(&format!("Content-Encoding: {name}\r\n"), &body, keyword("needle")).await;
+        Passes.compare(&observation).unwrap_or_else(|difference| panic!("{coding}: {difference}"));
+        let facts = observation.facts.http.unwrap();
         assert_eq!(
             (facts.body_wire_bytes, facts.body_bytes),
             (body.len() as u64, plain.len() as u64),
@@ -166,8 +166,8 @@ async fn a_bomb_is_too_large_and_costs_no_memory() {
             keyword("x"),
         )
         .await;
-        let (_, most) = memory();
-        assert!(most < before + 32 * 1024 * 1024, "{coding}: {before} before, {most} at most");
+        let (_, max) = memory();
+        assert!(max < before + 32 * 1024 * 1024, "{coding}: {before} before, {max} at most");
         // A bomb in a bomb: the outer stage may not fill memory, nor keep the thread, either.
         let twice = coded("gzip", &bomb[..bomb.len().min(1_000_000)]).await;
         expect(too_large, &format!("Content-Encoding: {name}, gzip\r\n"), &twice, keyword("x")).await;
@@ -201,9 +201,9 @@ async fn keywords_are_looked_for_in_the_decoded_text() {
 #[tokio::test]
 async fn a_failing_status_is_told_before_a_missing_keyword() {
     let server = Server::start(vec![answers("HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\nno")]).await;
-    let seen = Check::of(&server.url("/")).with(keyword("hello")).run().await;
-    Fails(7, Kind::HttpStatus, VALIDATE).compare(&seen).unwrap();
-    assert_eq!(seen.facts.http.unwrap().body_bytes, 2);
+    let observation = Check::of(&server.url("/")).with(keyword("hello")).run().await;
+    Fails(7, Kind::HttpStatus, VALIDATE).compare(&observation).unwrap();
+    assert_eq!(observation.facts.http.unwrap().body_bytes, 2);
 }
 
 #[tokio::test]
@@ -212,9 +212,9 @@ async fn details_hold_neither_body_nor_secret() {
     let answer = format!("HTTP/1.1 401 No\r\nContent-Length: {}\r\n\r\n{body}", body.len());
     let server = Server::start(vec![answers(answer)]).await;
     let url = server.url("/").replace("http://", "http://me:topsecret@");
-    let seen = Check::of(&url).run().await;
-    Fails(5, Kind::LoginRefused, VALIDATE).compare(&seen).unwrap();
-    let text = format!("{seen:?}");
+    let observation = Check::of(&url).run().await;
+    Fails(5, Kind::LoginRefused, VALIDATE).compare(&observation).unwrap();
+    let text = format!("{observation:?}");
     assert!(!text.contains("topsecret") && !text.contains(body), "{text}");
 }
 
@@ -233,18 +233,18 @@ async fn a_search_that_takes_long_holds_up_nobody_else() {
     check.settings.max_body_bytes = 10 * 1024 * 1024;
     let mut run = std::pin::pin!(check.run());
     let (mut longest, mut last) = (Duration::ZERO, Instant::now());
-    let seen = loop {
-        let seen = tokio::select! {
-            seen = &mut run => Some(seen),
+    let observation = loop {
+        let observation = tokio::select! {
+            observation = &mut run => Some(observation),
             () = tokio::time::sleep(Duration::from_millis(5)) => None,
         };
         longest = longest.max(last.elapsed());
         last = Instant::now();
-        if let Some(seen) = seen {
-            break seen;
+        if let Some(observation) = observation {
+            break observation;
         }
     };
-    Fails(5, Kind::KeywordMissing, Some(Phase::Validate)).compare(&seen).unwrap();
-    let searched = seen.phases.duration(Phase::Validate).unwrap();
+    Fails(5, Kind::KeywordMissing, Some(Phase::Validate)).compare(&observation).unwrap();
+    let searched = observation.phases.duration(Phase::Validate).unwrap();
     assert!(longest < searched / 2, "stood still for {longest:?} of {searched:?}");
 }

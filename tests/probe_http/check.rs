@@ -77,11 +77,13 @@ pub enum Expect {
 
 impl Expect {
     /// Says how `seen` differs.
-    pub fn compare(self, seen: &Observation) -> Result<(), String> {
-        let failure = seen.failure.as_ref();
+    pub fn compare(self, observation: &Observation) -> Result<(), String> {
+        let failure = observation.failure.as_ref();
         let fits = match self {
-            Self::Passes => failure.is_none() && !seen.warnings.iter().any(|w| w.kind.affects_outcome()),
-            Self::Warns(kind) => failure.is_none() && seen.warnings.iter().any(|w| w.kind == kind),
+            Self::Passes => {
+                failure.is_none() && !observation.warnings.iter().any(|w| w.kind.affects_outcome())
+            }
+            Self::Warns(kind) => failure.is_none() && observation.warnings.iter().any(|w| w.kind == kind),
             Self::Fails(status, kind, phase) => failure.is_some_and(|f| {
                 f.status().0 == status && f.kind == kind && phase.is_none_or(|phase| phase == f.phase)
             }),
@@ -90,11 +92,11 @@ impl Expect {
             // A failing phase has a duration, too. A denied address is refused before anything is tried.
             _ if failure.is_some_and(|f| f.kind == FailureKind::EgressDenied) => true,
             Some(phase) if (Phase::Resolve..Phase::Validate).contains(&phase) => {
-                seen.phases.micros(phase).is_some()
+                observation.phases.micros(phase).is_some()
             }
             Some(_) => true,
-            None => seen.phases.micros(Phase::Transfer).is_some(),
+            None => observation.phases.micros(Phase::Transfer).is_some(),
         };
-        if fits && reached { Ok(()) } else { Err(format!("expected {self:?}, saw {seen:#?}")) }
+        if fits && reached { Ok(()) } else { Err(format!("expected {self:?}, saw {observation:#?}")) }
     }
 }

@@ -62,11 +62,11 @@ async fn search(url: &str, expression: &str, timeout: Duration, checks: usize) -
             probe.attempt(ProbeContext::new(&net, Deadline::within(timeout), &cancel, &SystemClock)).await
         })
     });
-    let mut seen = Vec::new();
+    let mut observations = Vec::new();
     for check in going.collect::<Vec<_>>() {
-        seen.push(check.await.unwrap());
+        observations.push(check.await.unwrap());
     }
-    seen
+    observations
 }
 
 /// Looks again and again how many threads there are.
@@ -99,14 +99,14 @@ fn expressions_that_take_minutes_leave_no_threads_behind() {
         let target = Server::start(vec![answers(page(&text))]).await;
         let (url, done) = (target.url("/"), Arc::new(AtomicBool::new(false)));
         let watching = watched(done.clone());
-        for seen in search(&url, SLOW, TIMEOUT, CHECKS).await {
-            let failure = seen.failure.unwrap();
+        for observation in search(&url, SLOW, TIMEOUT, CHECKS).await {
+            let failure = observation.failure.unwrap();
             assert_eq!((failure.kind, failure.fault), (Kind::Internal, Fault::Ours), "{failure}");
         }
         done.store(true, Ordering::SeqCst);
         // Two of the runtime, and two for each processor that search; as many again may be on their way to rest.
-        let (most, bound) = (watching.join().unwrap(), 2 + 4 * available_parallelism().unwrap().get());
-        assert!((3..=bound).contains(&most), "{most} threads, {bound} are allowed");
+        let (max, bound) = (watching.join().unwrap(), 2 + 4 * available_parallelism().unwrap().get());
+        assert!((3..=bound).contains(&max), "{max} threads, {bound} are allowed");
         // None of them goes on for minutes: there is room for who needs it now.
         let quick = search(&url, "ö?ende$", Duration::from_mins(1), 1).await;
         Passes.compare(&quick[0]).unwrap();

@@ -41,10 +41,10 @@ async fn logs_in(url: &str) {
         (json!({}), Fails(7, Kind::HttpStatus, None)),
     ];
     for (fields, expected) in cases {
-        let seen = Check::of(url).with(fields.clone()).run().await;
-        expected.compare(&seen).unwrap_or_else(|difference| panic!("{url} {fields}: {difference}"));
-        let told = format!("{seen:?}");
-        assert!(!told.contains("username="), "{told}");
+        let observation = Check::of(url).with(fields.clone()).run().await;
+        expected.compare(&observation).unwrap_or_else(|difference| panic!("{url} {fields}: {difference}"));
+        let text = format!("{observation:?}");
+        assert!(!text.contains("username="), "{text}");
     }
 }
 

@@ -70,23 +70,23 @@ fn check(url: &str) -> Check {
 #[tokio::test]
 async fn prior_knowledge_over_http() {
     let server = start(300_000, None).await;
-    let seen = check(&format!("http://{server}/")).run().await;
-    Passes.compare(&seen).unwrap();
+    let observation = check(&format!("http://{server}/")).run().await;
+    Passes.compare(&observation).unwrap();
     for phase in [Phase::Send, Phase::FirstByte, Phase::Transfer] {
-        assert!(seen.phases.micros(phase).is_some(), "{phase:?}");
+        assert!(observation.phases.micros(phase).is_some(), "{phase:?}");
     }
-    let facts = seen.facts.http.unwrap();
+    let facts = observation.facts.http.unwrap();
     assert_eq!((facts.http_version.as_str(), facts.body_bytes, facts.http_reason), ("HTTP/2", 300_000, None));
 }
 
 #[tokio::test]
 async fn redirects_errors_and_posts() {
     let server = start(1, None).await;
-    let seen = check(&format!("http://{server}/old")).run().await;
-    Passes.compare(&seen).unwrap();
-    assert_eq!(seen.facts.http.unwrap().redirects.len(), 1);
-    let seen = check(&format!("http://{server}/broken")).run().await;
-    Fails(7, Kind::HttpStatus, Some(Phase::Validate)).compare(&seen).unwrap();
+    let observation = check(&format!("http://{server}/old")).run().await;
+    Passes.compare(&observation).unwrap();
+    assert_eq!(observation.facts.http.unwrap().redirects.len(), 1);
+    let observation = check(&format!("http://{server}/broken")).run().await;
+    Fails(7, Kind::HttpStatus, Some(Phase::Validate)).compare(&observation).unwrap();
     let post = json!({"http_method": "POST", "post_body": "a=b", "keyword_string": "POST /echo 0 banned"});
     Passes.compare(&check(&format!("http://{server}/echo")).with(post).run().await).unwrap();
 }
@@ -100,24 +100,24 @@ async fn alpn_over_https_and_the_fall_back_to_1_1() {
     let address = start(10, Some(TlsAcceptor::from(Arc::new(speaks_2)))).await;
     let mut two = check(&format!("https://{address}/"));
     two.config.trust.authorities = vec![pem("test CA", ca.pem())];
-    let seen = two.run().await;
-    Passes.compare(&seen).unwrap();
-    assert_eq!(seen.facts.http.unwrap().http_version, "HTTP/2");
+    let observation = two.run().await;
+    Passes.compare(&observation).unwrap();
+    assert_eq!(observation.facts.http.unwrap().http_version, "HTTP/2");
     let old = Server::tls(acceptor(config(&own, &[&TLS13], None)), vec![answers(page("x"))]).await;
     let mut one = check(&format!("https://{}/", old.address));
     one.config.trust.authorities = vec![pem("test CA", ca.pem())];
-    let seen = one.run().await;
-    Passes.compare(&seen).unwrap();
-    Warns(WarningKind::FellBack).compare(&seen).unwrap();
-    assert_eq!(seen.facts.http.unwrap().http_version, "HTTP/1.1");
+    let observation = one.run().await;
+    Passes.compare(&observation).unwrap();
+    Warns(WarningKind::FellBack).compare(&observation).unwrap();
+    assert_eq!(observation.facts.http.unwrap().http_version, "HTTP/1.1");
     assert!(old.requests()[0].contains("\r\nConnection: close\r\n"), "{:?}", old.requests());
 }
 
 #[tokio::test]
 async fn a_body_over_the_limit_is_too_large() {
     let server = start(3 * 1024 * 1024, None).await;
-    let seen = check(&format!("http://{server}/")).run().await;
-    Fails(3, Kind::ResponseTooLarge, Some(Phase::Transfer)).compare(&seen).unwrap();
+    let observation = check(&format!("http://{server}/")).run().await;
+    Fails(3, Kind::ResponseTooLarge, Some(Phase::Transfer)).compare(&observation).unwrap();
 }
 
 #[tokio::test]
@@ -160,8 +160,8 @@ async fn peers_that_break_http_2() {
         if kinds == [Kind::TimedOut] {
             check.timeout = std::time::Duration::from_secs(1);
         }
-        let seen = check.run().await;
-        let failure = seen.failure.as_ref().unwrap_or_else(|| panic!("{name}: {seen:#?}"));
-        assert!(kinds.contains(&failure.kind), "{name}: {seen:#?}");
+        let observation = check.run().await;
+        let failure = observation.failure.as_ref().unwrap_or_else(|| panic!("{name}: {observation:#?}"));
+        assert!(kinds.contains(&failure.kind), "{name}: {observation:#?}");
     }
 }

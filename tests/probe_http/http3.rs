@@ -191,21 +191,21 @@ async fn seen(url: &str, fields: Value, ca: &Authority) -> Observation {
 async fn a_server_that_speaks_http3_is_asked_over_quic() {
     let ca = Authority::new("test CA");
     let server = Quic::start(&ca.issue(NAMES, VALID), None, b"h3", acts);
-    let seen = seen(&server.url("/"), json!({"keyword_string": "the needle"}), &ca).await;
-    Passes.compare(&seen).unwrap();
-    let http = seen.facts.http.as_ref().unwrap();
+    let observation = seen(&server.url("/"), json!({"keyword_string": "the needle"}), &ca).await;
+    Passes.compare(&observation).unwrap();
+    let http = observation.facts.http.as_ref().unwrap();
     assert_eq!((http.http_version.as_str(), http.http_status, http.body_bytes), ("HTTP/3", 200, 21));
-    let tls = seen.facts.tls.as_ref().unwrap();
+    let tls = observation.facts.tls.as_ref().unwrap();
     assert!(tls.tls_cipher.as_ref().is_some_and(|cipher| cipher.starts_with("TLS_")), "{tls:?}");
     assert_eq!(tls.tls_version.as_deref(), Some("TLSv1.3"));
     assert_eq!(tls.certificates[0].subject, "CN=leaf");
     for phase in [Phase::Resolve, Phase::Connect, Phase::Tls, Phase::Send, Phase::FirstByte, Phase::Transfer]
     {
-        assert!(seen.phases.micros(phase).is_some(), "{phase:?}: {:?}", seen.phases);
+        assert!(observation.phases.micros(phase).is_some(), "{phase:?}: {:?}", observation.phases);
     }
-    assert_eq!(seen.address.map(|at| at.port()), Some(server.port));
-    let sum: u64 = seen.phases.iter().map(|(_, micros)| u64::from(micros)).sum();
-    assert!(u128::from(sum) <= seen.total.as_micros(), "{seen:?}");
+    assert_eq!(observation.address.map(|at| at.port()), Some(server.port));
+    let sum: u64 = observation.phases.iter().map(|(_, micros)| u64::from(micros)).sum();
+    assert!(u128::from(sum) <= observation.total.as_micros(), "{observation:?}");
 }
 
 #[tokio::test]
@@ -223,8 +223,8 @@ async fn requests_over_http3_carry_what_others_do() {
         // The cookie of the redirect goes along.
         ("/old", json!({"keyword_string": "sid=7"})),
     ] {
-        let seen = seen(&server.url(path), fields.clone(), &ca).await;
-        Passes.compare(&seen).unwrap_or_else(|difference| panic!("{path} {fields}: {difference}"));
+        let observation = seen(&server.url(path), fields.clone(), &ca).await;
+        Passes.compare(&observation).unwrap_or_else(|difference| panic!("{path} {fields}: {difference}"));
     }
     let head = seen(&server.url("/short"), json!({"http_method": "HEAD"}), &ca).await;
     Passes.compare(&head).unwrap();
@@ -249,8 +249,8 @@ async fn what_goes_wrong_over_http3_says_where_and_why() {
         ("/hints", Fails(3, Kind::ResponseTooLarge, Some(Phase::FirstByte))),
     ];
     for (path, expected) in cases {
-        let seen = seen(&server.url(path), json!({}), &ca).await;
-        expected.compare(&seen).unwrap_or_else(|difference| panic!("{path}: {difference}"));
+        let observation = seen(&server.url(path), json!({}), &ca).await;
+        expected.compare(&observation).unwrap_or_else(|difference| panic!("{path}: {difference}"));
     }
 }
 
@@ -265,9 +265,9 @@ async fn certificates_are_judged_over_quic_as_over_tcp() {
         (stranger.issue(NAMES, VALID), Fails(3, Kind::CertificateIssuer, tls)),
     ] {
         let server = Quic::start(&own, None, b"h3", acts);
-        let seen = seen(&server.url("/"), json!({}), &ca).await;
-        expected.compare(&seen).unwrap_or_else(|difference| panic!("{difference}"));
-        assert!(!seen.facts.tls.unwrap().certificates.is_empty());
+        let observation = seen(&server.url("/"), json!({}), &ca).await;
+        expected.compare(&observation).unwrap_or_else(|difference| panic!("{difference}"));
+        assert!(!observation.facts.tls.unwrap().certificates.is_empty());
     }
     let untrusted = Quic::start(&stranger.issue(NAMES, VALID), None, b"h3", acts);
     let seen_anyway = seen(&untrusted.url("/"), json!({"verify_certificate": false}), &ca).await;
@@ -280,9 +280,9 @@ async fn certificates_are_judged_over_quic_as_over_tcp() {
         check.config.trust.authorities = vec![pem("test CA", ca.pem())];
         check.config.trust.client_certificates =
             [(3, pem("client", ca.issue(&["client.test"], VALID).pem()))].into();
-        let seen = check.run().await;
+        let observation = check.run().await;
         let expected = if fine { Passes } else { Fails(3, Kind::TlsHandshake, None) };
-        expected.compare(&seen).unwrap_or_else(|difference| panic!("{difference}"));
+        expected.compare(&observation).unwrap_or_else(|difference| panic!("{difference}"));
     }
 }
 
@@ -305,7 +305,7 @@ async fn who_does_not_speak_http3_is_told_in_words_that_people_understand() {
     });
     let doq = Quic::start(&ca.issue(NAMES, VALID), None, b"doq", acts);
     let silent_port = silent.local_addr().unwrap().port();
-    for (port, expected, words) in [
+    for (port, expected, text) in [
         (gone, Fails(1, Kind::ConnectRefused, Some(Phase::Connect)), "(QUIC, over UDP)"),
         (silent_port, Fails(2, Kind::TimedOut, Some(Phase::Connect)), "may not speak HTTP/3"),
         (babble, Fails(2, Kind::TimedOut, None), ""),
@@ -313,9 +313,9 @@ async fn who_does_not_speak_http3_is_told_in_words_that_people_understand() {
     ] {
         let mut check = Check::of(&format!("https://127.0.0.1:{port}/")).with(json!({"http_version": "3"}));
         check.timeout = Duration::from_millis(1_500);
-        let seen = check.run().await;
-        expected.compare(&seen).unwrap_or_else(|difference| panic!("{words}: {difference}"));
-        assert!(seen.failure.as_ref().unwrap().detail.contains(words), "{:?}", seen.failure);
+        let observation = check.run().await;
+        expected.compare(&observation).unwrap_or_else(|difference| panic!("{text}: {difference}"));
+        assert!(observation.failure.as_ref().unwrap().detail.contains(text), "{:?}", observation.failure);
     }
 }
 
@@ -363,9 +363,9 @@ async fn the_cipher_suite_is_told_as_over_tcp() {
         (TLS13_CHACHA20_POLY1305_SHA256, "TLS_CHACHA20_POLY1305_SHA256"),
     ] {
         let server = Quic::over(of_suite(&ca.issue(NAMES, VALID), suite), "127.0.0.1:0", b"h3", acts);
-        let seen = seen(&server.url("/"), json!({}), &ca).await;
-        Passes.compare(&seen).unwrap();
-        let tls = seen.facts.tls.unwrap();
+        let observation = seen(&server.url("/"), json!({}), &ca).await;
+        Passes.compare(&observation).unwrap();
+        let tls = observation.facts.tls.unwrap();
         assert_eq!((tls.tls_version.as_deref(), tls.tls_cipher.as_deref()), (Some("TLSv1.3"), Some(name)));
     }
 }
@@ -392,23 +392,23 @@ async fn every_address_of_a_name_is_tried_in_time() {
         check.config.trust.authorities = vec![pem("test CA", ca.pem())];
         check
     };
-    let seen = check(server.port, Duration::from_secs(8)).run().await;
-    Passes.compare(&seen).unwrap();
-    assert_eq!(seen.address, Some(format!("127.0.0.9:{}", server.port).parse().unwrap()));
-    assert!(seen.facts.tls.unwrap().tls_cipher.is_some());
-    let sum: u64 = seen.phases.iter().map(|(_, micros)| u64::from(micros)).sum();
-    assert!(u128::from(sum) <= seen.total.as_micros(), "{:?}", seen.phases);
+    let observation = check(server.port, Duration::from_secs(8)).run().await;
+    Passes.compare(&observation).unwrap();
+    assert_eq!(observation.address, Some(format!("127.0.0.9:{}", server.port).parse().unwrap()));
+    assert!(observation.facts.tls.unwrap().tls_cipher.is_some());
+    let sum: u64 = observation.phases.iter().map(|(_, micros)| u64::from(micros)).sum();
+    assert!(u128::from(sum) <= observation.total.as_micros(), "{:?}", observation.phases);
 
     // With nobody behind any address that answers, all that was tried is told.
     let port = server.port;
     drop(server);
     let _taken = std::net::UdpSocket::bind(format!("127.0.0.9:{port}"));
-    let seen = check(port, Duration::from_secs(3)).run().await;
-    let failure = seen.failure.unwrap();
+    let observation = check(port, Duration::from_secs(3)).run().await;
+    let failure = observation.failure.unwrap();
     assert_eq!((failure.kind, failure.phase), (Kind::TimedOut, Phase::Connect), "{failure}");
-    for words in [format!("127.0.0.3:{port}, "), format!("127.0.0.2:{port}: "), "(QUIC, over UDP)".to_owned()]
+    for text in [format!("127.0.0.3:{port}, "), format!("127.0.0.2:{port}: "), "(QUIC, over UDP)".to_owned()]
     {
-        assert!(failure.detail.contains(&words), "{words}: {failure}");
+        assert!(failure.detail.contains(&text), "{text}: {failure}");
     }
     drop(silent);
 }
@@ -457,8 +457,8 @@ async fn heads_are_read_no_further_than_their_limit() {
             connection.closed().await;
             value
         });
-        let seen = seen(&url, json!({}), &ca).await;
-        expected.compare(&seen).unwrap_or_else(|difference| panic!("{value}: {difference}"));
+        let observation = seen(&url, json!({}), &ca).await;
+        expected.compare(&observation).unwrap_or_else(|difference| panic!("{value}: {difference}"));
         let taken = serving.await.unwrap();
         assert!(taken < 32 * 1024 * 1024, "{taken} bytes were taken");
     }
@@ -487,8 +487,8 @@ async fn objects_of_the_own_server_come_over_http3_and_those_of_others_do_not() 
     let mut check = Check::of(&own.url("/page")).with(fields.clone()).within(Duration::from_mins(2));
     check.config.trust.authorities = vec![pem("test CA", ca.pem())];
     // They come to more than a connection lets in at first.
-    let seen = check.run().await;
-    let page = seen.details.page.as_ref().unwrap_or_else(|| panic!("{seen:#?}"));
+    let observation = check.run().await;
+    let page = observation.details.page.as_ref().unwrap_or_else(|| panic!("{observation:#?}"));
     assert_eq!(page.objects.len(), 43);
     for object in &page.objects {
         let end = object.url.rsplit('/').next().unwrap();
@@ -512,10 +512,10 @@ async fn objects_of_the_own_server_come_over_http3_and_those_of_others_do_not() 
     });
     let mut check = Check::of(&own.url("/page")).with(fields);
     check.config.trust.authorities = vec![pem("test CA", ca.pem())];
-    let seen = check.run().await;
-    let objects = &seen.details.page.as_ref().unwrap().objects;
+    let observation = check.run().await;
+    let objects = &observation.details.page.as_ref().unwrap().objects;
     assert_eq!((objects[0].url.as_str(), objects[0].http_version.as_str()), (url.as_str(), "HTTP/1.1"));
-    Passes.compare(&seen).unwrap();
+    Passes.compare(&observation).unwrap();
 }
 
 /// What the page of another server names.
@@ -524,7 +524,7 @@ static FOREIGN: OnceLock<String> = OnceLock::new();
 #[tokio::test]
 async fn a_plain_url_is_asked_with_http_1_1_and_it_is_said() {
     let target = Server::start(vec![answers(page_of("ok"))]).await;
-    let seen = seen(&target.url("/"), json!({}), &Authority::new("test CA")).await;
-    Warns(WarningKind::FellBack).compare(&seen).unwrap();
-    assert_eq!(seen.facts.http.unwrap().http_version, "HTTP/1.1");
+    let observation = seen(&target.url("/"), json!({}), &Authority::new("test CA")).await;
+    Warns(WarningKind::FellBack).compare(&observation).unwrap();
+    assert_eq!(observation.facts.http.unwrap().http_version, "HTTP/1.1");
 }

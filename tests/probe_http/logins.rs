@@ -36,8 +36,8 @@ async fn a_digest_is_answered_and_kept_over_redirects() {
     let challenge = "Digest realm=\"inner\", nonce=\"n1\", qop=\"auth\", opaque=\"o\", algorithm=MD5";
     let server =
         Server::start(vec![asks(challenge), answers(redirect(302, "/in?x=1")), answers(page("x"))]).await;
-    let seen = visit(&server, "/a?b=c").await;
-    Passes.compare(&seen).unwrap();
+    let observation = visit(&server, "/a?b=c").await;
+    Passes.compare(&observation).unwrap();
     let requests = server.requests();
     assert!(!requests[0].contains("Authorization"), "{}", requests[0]);
     for (request, uri, count) in [(&requests[1], "/a?b=c", "00000001"), (&requests[2], "/in?x=1", "00000002")]
@@ -49,7 +49,7 @@ async fn a_digest_is_answered_and_kept_over_redirects() {
         assert_eq!(value("response"), expected, "{request}");
         assert!(!request.contains("secret") && !request.contains("Basic"), "{request}");
     }
-    assert_eq!(seen.facts.http.unwrap().redirects.len(), 1, "a login is no redirect");
+    assert_eq!(observation.facts.http.unwrap().redirects.len(), 1, "a login is no redirect");
 }
 
 #[tokio::test]
@@ -79,8 +79,8 @@ async fn a_401_of_another_host_was_not_told_the_password_and_is_no_refused_login
     for challenge in ["Basic", "Digest realm=\"r\", nonce=\"n\""] {
         let to = answers(redirect(302, &other.url("/")));
         let first = Server::start(vec![asks(challenge), to]).await;
-        let seen = visit(&first, "/").await;
-        Fails(7, Kind::HttpStatus, Some(Phase::Validate)).compare(&seen).unwrap();
+        let observation = visit(&first, "/").await;
+        Fails(7, Kind::HttpStatus, Some(Phase::Validate)).compare(&observation).unwrap();
     }
     assert!(other.requests().iter().all(|request| !request.contains("Authorization")));
 }

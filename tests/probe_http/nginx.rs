@@ -161,9 +161,10 @@ async fn a_real_nginx_is_understood() {
         ),
     ];
     for (url, fields, expected) in cases {
-        let seen = nginx.check(url.clone(), fields.clone()).await;
-        expected.compare(&seen).unwrap_or_else(|difference| panic!("{url} {fields}: {difference}"));
-        if let Some(facts) = seen.facts.http.as_ref().filter(|facts| facts.url.ends_with("/page.html")) {
+        let observation = nginx.check(url.clone(), fields.clone()).await;
+        expected.compare(&observation).unwrap_or_else(|difference| panic!("{url} {fields}: {difference}"));
+        if let Some(facts) = observation.facts.http.as_ref().filter(|facts| facts.url.ends_with("/page.html"))
+        {
             let zipped = facts.body_wire_bytes > 0 && facts.body_wire_bytes < facts.body_bytes;
             assert!(zipped || facts.body_bytes == 0 || facts.http_status != 200, "{url}: {facts:?}");
         }
@@ -205,7 +206,7 @@ async fn a_real_nginx_gets_client_certificates_and_is_known_by_its_private_autho
         let mut check = Check::of(&format!("https://127.0.0.1:{}/", nginx.mutual)).with(fields.clone());
         check.config.trust.client_certificates = clients.clone().into();
         check.config.trust.named_authorities = [(5, pem("private CA", nginx.ca.pem()))].into();
-        let seen = check.run().await;
-        expected.compare(&seen).unwrap_or_else(|difference| panic!("{fields}: {difference}"));
+        let observation = check.run().await;
+        expected.compare(&observation).unwrap_or_else(|difference| panic!("{fields}: {difference}"));
     }
 }

@@ -18,15 +18,15 @@ async fn secrets_stay_with_the_first_host() {
         "http_headers": [{"name": "X-Shown", "value": "1"}, {"name": "Cookie", "value": "b=2"},
             {"name": "X-Api-Key", "value": "k"}, {"name": "X-Auth-Token", "value": "t"}],
     });
-    let seen = Check::of(&first.url("/")).with(fields).run().await;
-    Passes.compare(&seen).unwrap();
+    let observation = Check::of(&first.url("/")).with(fields).run().await;
+    Passes.compare(&observation).unwrap();
     let request = &other.requests()[0];
     assert!(!request.contains("Authorization") && !request.contains("Cookie"), "{request}");
     assert!(!request.contains("X-Api-Key") && !request.contains("X-Auth-Token"), "{request}");
     assert!(request.contains("X-Shown: 1"), "{request}");
     assert!(first.requests()[1].contains("Authorization: Basic bWU6c2VjcmV0"));
     assert!(first.requests()[1].contains("X-Api-Key: k\r\n"));
-    assert_eq!(seen.address, Some(other.address));
+    assert_eq!(observation.address, Some(other.address));
 }
 
 #[tokio::test]
@@ -34,11 +34,11 @@ async fn another_host_that_asks_for_a_login_gets_none() {
     let asks = "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic\r\nContent-Length: 0\r\n\r\n";
     let other = Server::bind("127.0.0.2:0", vec![answers(asks)], None).await;
     let first = Server::start(vec![answers(redirect(302, &other.url("/")))]).await;
-    let seen = Check::of(&first.url("/"))
+    let observation = Check::of(&first.url("/"))
         .with(json!({"realm_userid": "me", "realm_password": "secret"}))
         .run()
         .await;
-    Fails(7, Kind::HttpStatus, Some(Phase::Validate)).compare(&seen).unwrap();
+    Fails(7, Kind::HttpStatus, Some(Phase::Validate)).compare(&observation).unwrap();
     assert_eq!(other.requests().len(), 1);
 }
 
@@ -49,12 +49,12 @@ async fn a_pinned_address_keeps_the_name_and_serves_the_first_host_alone() {
         Server::start(vec![answers(redirect(302, "/again")), answers(redirect(302, &other.url("/")))]).await;
     let url = format!("http://no-such-name.invalid:{}/", first.address.port());
     let fields = json!({"resolve_dns": false, "ip_address": "127.0.0.1"});
-    let seen = Check::of(&url).with(fields).run().await;
-    Passes.compare(&seen).unwrap();
+    let observation = Check::of(&url).with(fields).run().await;
+    Passes.compare(&observation).unwrap();
     let host = format!("Host: no-such-name.invalid:{}\r\n", first.address.port());
     assert!(first.requests().iter().all(|request| request.contains(&host)), "{:?}", first.requests());
     assert_eq!(first.requests().len(), 2);
-    assert_eq!(seen.address, Some(other.address));
+    assert_eq!(observation.address, Some(other.address));
 }
 
 #[tokio::test]
@@ -67,8 +67,8 @@ async fn the_port_of_the_monitor_wins() {
 #[tokio::test]
 async fn ipv6_that_was_written_down_is_used() {
     let server = Server::bind("[::1]:0", vec![answers(page("x"))], None).await;
-    let seen = Check::of(&server.url("/")).run().await;
-    Passes.compare(&seen).unwrap();
+    let observation = Check::of(&server.url("/")).run().await;
+    Passes.compare(&observation).unwrap();
     assert!(server.requests()[0].contains(&format!("Host: [::1]:{}\r\n", server.address.port())));
     let url = format!("http://localhost:{}/", server.address.port());
     let fields = json!({"resolve_dns": false, "ip_address": "::1"});
@@ -78,8 +78,8 @@ async fn ipv6_that_was_written_down_is_used() {
 #[tokio::test]
 async fn enforced_ipv6_refuses_an_ipv4_target() {
     let server = Server::start(vec![answers(page("x"))]).await;
-    let seen = Check::of(&server.url("/")).with(json!({"ipv6_enabled": "Enforced"})).run().await;
-    Fails(51, Kind::NameWithoutAddress, Some(Phase::Resolve)).compare(&seen).unwrap();
+    let observation = Check::of(&server.url("/")).with(json!({"ipv6_enabled": "Enforced"})).run().await;
+    Fails(51, Kind::NameWithoutAddress, Some(Phase::Resolve)).compare(&observation).unwrap();
 }
 
 #[tokio::test]
@@ -90,10 +90,10 @@ async fn the_egress_policy_holds_for_the_first_hop_and_for_redirects() {
     for url in [other.url("/"), first.url("/")] {
         let mut check = Check::of(&url);
         check.config.egress = denied.clone();
-        let seen = check.run().await;
+        let observation = check.run().await;
         Fails(95, Kind::EgressDenied, Some(Phase::Connect))
-            .compare(&seen)
-            .unwrap_or_else(|_| panic!("{seen:#?}"));
+            .compare(&observation)
+            .unwrap_or_else(|_| panic!("{observation:#?}"));
     }
     assert!(other.requests().is_empty());
 }
@@ -102,8 +102,8 @@ async fn the_egress_policy_holds_for_the_first_hop_and_for_redirects() {
 async fn every_address_of_a_name_is_kept() {
     let server = Server::start(vec![answers(page("x"))]).await;
     let url = format!("http://localhost:{}/", server.address.port());
-    let seen = Check::of(&url).run().await;
-    Passes.compare(&seen).unwrap();
-    assert!(seen.facts.resolved.contains(&server.address.ip()), "{:?}", seen.facts.resolved);
-    assert_eq!(seen.address, Some(server.address));
+    let observation = Check::of(&url).run().await;
+    Passes.compare(&observation).unwrap();
+    assert!(observation.facts.resolved.contains(&server.address.ip()), "{:?}", observation.facts.resolved);
+    assert_eq!(observation.address, Some(server.address));
 }

@@ -36,34 +36,38 @@ async fn at_every_byte(answer: &'static [u8], end: Act, judge: fn(&Observation, 
     }
 }
 
-fn failed(seen: &Observation, kinds: &[FailureKind], phase: Phase) -> bool {
-    seen.failure.as_ref().is_some_and(|f| kinds.contains(&f.kind) && f.phase == phase)
-        && seen.phases.micros(phase).is_some()
+fn failed(observation: &Observation, kinds: &[FailureKind], phase: Phase) -> bool {
+    observation.failure.as_ref().is_some_and(|f| kinds.contains(&f.kind) && f.phase == phase)
+        && observation.phases.micros(phase).is_some()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_close_at_every_byte() {
     for answer in [LENGTH, CHUNKED] {
-        at_every_byte(answer, Act::Cut, |seen, at| match at {
-            0 => failed(seen, &[FailureKind::NoResponse], Phase::FirstByte),
-            _ => seen.failure.is_none() || failed(seen, &[FailureKind::ResponseTruncated], Phase::Transfer),
+        at_every_byte(answer, Act::Cut, |observation, at| match at {
+            0 => failed(observation, &[FailureKind::NoResponse], Phase::FirstByte),
+            _ => {
+                observation.failure.is_none()
+                    || failed(observation, &[FailureKind::ResponseTruncated], Phase::Transfer)
+            }
         })
         .await;
     }
-    at_every_byte(LENGTH, Act::Cut, |seen, at| seen.failure.is_none() == (at == LENGTH.len())).await;
+    at_every_byte(LENGTH, Act::Cut, |observation, at| observation.failure.is_none() == (at == LENGTH.len()))
+        .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stall_at_every_byte() {
-    at_every_byte(LENGTH, Act::Stall, |seen, at| match at {
-        0 => failed(seen, &[FailureKind::TimedOut], Phase::FirstByte),
-        _ if at == LENGTH.len() => seen.failure.is_none(),
-        _ => failed(seen, &[FailureKind::TimedOut], Phase::Transfer),
+    at_every_byte(LENGTH, Act::Stall, |observation, at| match at {
+        0 => failed(observation, &[FailureKind::TimedOut], Phase::FirstByte),
+        _ if at == LENGTH.len() => observation.failure.is_none(),
+        _ => failed(observation, &[FailureKind::TimedOut], Phase::Transfer),
     })
     .await;
-    at_every_byte(CHUNKED, Act::Stall, |seen, at| match at {
-        0 => failed(seen, &[FailureKind::TimedOut], Phase::FirstByte),
-        _ => seen.failure.is_none() == (at == CHUNKED.len()),
+    at_every_byte(CHUNKED, Act::Stall, |observation, at| match at {
+        0 => failed(observation, &[FailureKind::TimedOut], Phase::FirstByte),
+        _ => observation.failure.is_none() == (at == CHUNKED.len()),
     })
     .await;
 }
@@ -72,8 +76,8 @@ async fn a_stall_at_every_byte() {
 async fn a_reset_at_every_byte() {
     // A reset may overtake the bytes before it: what was read then counts.
     for answer in [LENGTH, CHUNKED] {
-        at_every_byte(answer, Act::Reset, move |seen, _| {
-            seen.failure.as_ref().is_none_or(|f| {
+        at_every_byte(answer, Act::Reset, move |observation, _| {
+            observation.failure.as_ref().is_none_or(|f| {
                 [FailureKind::ResponseReset, FailureKind::ResponseTruncated].contains(&f.kind)
                     && matches!(f.phase, Phase::FirstByte | Phase::Transfer)
             })

@@ -102,19 +102,19 @@ async fn meets(kind: ProxyKind, open: Running, closed: Running) {
         (&plain, closed.way(kind), unusable, "login"),
         (&plain, wrong, unusable, "it refused the login"),
     ];
-    for (url, way, expected, words) in cases {
-        let seen = seen(url, json!({}), way.clone(), &ca).await;
-        expected.compare(&seen).unwrap_or_else(|difference| panic!("{kind:?} {url}: {difference}"));
-        let told = seen.failure.as_ref().map(ToString::to_string).unwrap_or_default();
-        assert!(told.contains(words), "{kind:?} {url}: {told}");
+    for (url, way, expected, text) in cases {
+        let observation = seen(url, json!({}), way.clone(), &ca).await;
+        expected.compare(&observation).unwrap_or_else(|difference| panic!("{kind:?} {url}: {difference}"));
+        let told = observation.failure.as_ref().map(ToString::to_string).unwrap_or_default();
+        assert!(told.contains(text), "{kind:?} {url}: {told}");
         if matches!(expected, Passes) {
             let port = url::Url::parse(url).unwrap().port();
-            assert_eq!(seen.address.map(|at| at.port()), port, "the target, not the proxy");
+            assert_eq!(observation.address.map(|at| at.port()), port, "the target, not the proxy");
         }
     }
     // HTTP/2 under TLS goes through as well, or falls back as it does without a proxy.
-    let seen = seen(&secure, json!({"http_version": "2"}), open.way(kind), &ca).await;
-    Passes.compare(&seen).unwrap_or_else(|difference| panic!("{kind:?}: {difference}"));
+    let observation = seen(&secure, json!({"http_version": "2"}), open.way(kind), &ca).await;
+    Passes.compare(&observation).unwrap_or_else(|difference| panic!("{kind:?}: {difference}"));
 }
 
 #[tokio::test]
@@ -129,8 +129,8 @@ async fn a_real_squid_is_gone_through() {
     meets(ProxyKind::Http, squid(false), squid(true)).await;
     // What its rules forbid is no fault of the target.
     let (open, ca) = (squid(false), Authority::new("test CA"));
-    let seen = seen("http://127.0.0.9:1/", json!({}), open.way(ProxyKind::Http), &ca).await;
-    let failure = seen.failure.unwrap();
+    let observation = seen("http://127.0.0.9:1/", json!({}), open.way(ProxyKind::Http), &ca).await;
+    let failure = observation.failure.unwrap();
     assert_eq!((failure.kind, failure.fault), (Kind::NotConfigured, Fault::Ours), "{failure}");
     assert!(failure.detail.contains("with status 403"), "{failure}");
 }
@@ -146,8 +146,8 @@ async fn a_real_microsocks_is_gone_through() {
 
 #[tokio::test]
 async fn a_proxy_that_the_settings_do_not_have_is_ours() {
-    let seen = Check::of("http://127.0.0.1:1/").with(json!({"proxy_id": 4})).run().await;
-    let failure = seen.failure.unwrap();
+    let observation = Check::of("http://127.0.0.1:1/").with(json!({"proxy_id": 4})).run().await;
+    let failure = observation.failure.unwrap();
     assert_eq!((failure.status().0, failure.kind), (95, Kind::NotConfigured));
     assert!(failure.detail.contains("no proxy `4`"), "{failure}");
 }

@@ -9,13 +9,13 @@ use crate::probe_http::server::{Act, Server, answers, page, redirect};
 
 async fn requests(scripts: Vec<Vec<Act>>, path: &str, fields: Value) -> (Vec<String>, Observation) {
     let server = Server::start(scripts).await;
-    let seen = Check::of(&server.url(path)).with(fields).run().await;
-    (server.requests(), seen)
+    let observation = Check::of(&server.url(path)).with(fields).run().await;
+    (server.requests(), observation)
 }
 
 async fn first(fields: Value) -> String {
-    let (requests, seen) = requests(vec![answers(page("x"))], "/a/b?c=d#e", fields).await;
-    Passes.compare(&seen).unwrap();
+    let (requests, observation) = requests(vec![answers(page("x"))], "/a/b?c=d#e", fields).await;
+    Passes.compare(&observation).unwrap();
     requests[0].clone()
 }
 
@@ -78,8 +78,8 @@ async fn redirects_change_the_method_as_browsers_do() {
     for (status, method) in [(301, "GET"), (302, "GET"), (303, "GET"), (307, "POST"), (308, "POST")] {
         let scripts = vec![answers(redirect(status, "next?q")), answers(page("x"))];
         let fields = json!({"http_method": "POST", "post_body": "a=b"});
-        let (requests, seen) = requests(scripts, "/a/b", fields).await;
-        Passes.compare(&seen).unwrap();
+        let (requests, observation) = requests(scripts, "/a/b", fields).await;
+        Passes.compare(&observation).unwrap();
         assert!(
             requests[1].starts_with(&format!("{method} /a/next?q HTTP/1.1\r\n")),
             "{status}: {}",
@@ -87,7 +87,7 @@ async fn redirects_change_the_method_as_browsers_do() {
         );
         assert_eq!(requests[1].ends_with("a=b"), method == "POST", "{status}");
         assert_eq!(field(&requests[1], "Content-Type").is_some(), method == "POST", "{status}");
-        let facts = seen.facts.http.unwrap();
+        let facts = observation.facts.http.unwrap();
         assert_eq!(facts.redirects.len(), 1);
         assert_eq!(facts.redirects[0].http_status, status);
         assert!(facts.url.ends_with("/a/next?q"));
@@ -96,13 +96,17 @@ async fn redirects_change_the_method_as_browsers_do() {
 
 #[tokio::test]
 async fn phases_are_kept_per_hop_and_summed() {
-    let (_, seen) = requests(vec![answers(redirect(302, "/b")), answers(page("x"))], "/a", json!({})).await;
-    let hop = &seen.facts.http.as_ref().unwrap().redirects[0];
+    let (_, observation) =
+        requests(vec![answers(redirect(302, "/b")), answers(page("x"))], "/a", json!({})).await;
+    let hop = &observation.facts.http.as_ref().unwrap().redirects[0];
     assert!(hop.address.is_some());
     for (phase, micros) in hop.phases.iter() {
-        assert!(seen.phases.micros(phase).unwrap() >= micros, "{phase:?}");
+        assert!(observation.phases.micros(phase).unwrap() >= micros, "{phase:?}");
     }
-    assert!(seen.phases.iter().map(|(_, micros)| u128::from(micros)).sum::<u128>() <= seen.total.as_micros());
+    assert!(
+        observation.phases.iter().map(|(_, micros)| u128::from(micros)).sum::<u128>()
+            <= observation.total.as_micros()
+    );
 }
 
 #[tokio::test]
@@ -119,8 +123,8 @@ async fn cookies_are_kept_within_the_check() {
 #[tokio::test]
 async fn a_gate_that_needs_its_cookie_opens() {
     let set = "HTTP/1.1 302 Go\r\nLocation: /\r\nContent-Length: 0\r\nSet-Cookie: pass=1\r\n\r\n";
-    let (requests, seen) = requests(vec![answers(set), answers(page("x"))], "/", json!({})).await;
-    Passes.compare(&seen).unwrap();
+    let (requests, observation) = requests(vec![answers(set), answers(page("x"))], "/", json!({})).await;
+    Passes.compare(&observation).unwrap();
     assert_eq!(field(&requests[1], "Cookie"), Some("pass=1"));
 }
 
@@ -128,27 +132,27 @@ async fn a_gate_that_needs_its_cookie_opens() {
 async fn a_login_is_sent_when_asked_for_and_then_kept() {
     let asks = "HTTP/1.1 401 No\r\nWWW-Authenticate: Digest realm=\"a\", Basic realm=\"b\"\r\nContent-Length: 0\r\n\r\n";
     let scripts = vec![answers(asks), answers(redirect(302, "/in")), answers(page("x"))];
-    let (requests, seen) =
+    let (requests, observation) =
         requests(scripts, "/", json!({"realm_userid": "me", "realm_password": "pä:ss"})).await;
-    Passes.compare(&seen).unwrap();
+    Passes.compare(&observation).unwrap();
     let sent: Vec<_> = requests.iter().map(|request| field(request, "Authorization")).collect();
     assert_eq!(sent, [None, Some("Basic bWU6cMOkOnNz"), Some("Basic bWU6cMOkOnNz")]);
-    assert_eq!(seen.facts.http.unwrap().redirects.len(), 1);
+    assert_eq!(observation.facts.http.unwrap().redirects.len(), 1);
 }
 
 #[tokio::test]
 async fn nothing_can_be_smuggled_in_by_a_location() {
     let evil = answers(redirect(302, "/x\u{1}y%0d%0aX-Evil:%201 z"));
-    let (requests, seen) = requests(vec![evil, answers(page("x"))], "/", json!({})).await;
-    if seen.failure.is_none() {
+    let (requests, observation) = requests(vec![evil, answers(page("x"))], "/", json!({})).await;
+    if observation.failure.is_none() {
         assert_eq!(field(&requests[1], "X-Evil"), None, "{}", requests[1]);
         assert!(requests[1].starts_with("GET /x"), "{}", requests[1]);
         assert_eq!(requests[1].lines().next().unwrap().split(' ').count(), 3, "{}", requests[1]);
     }
-    let (requests, seen) =
+    let (requests, observation) =
         self::requests(vec![answers(redirect(302, "/x\tX-Evil: 1")), answers(page("x"))], "/", json!({}))
             .await;
-    Passes.compare(&seen).unwrap();
+    Passes.compare(&observation).unwrap();
     assert!(requests[1].starts_with("GET /xX-Evil:%201 HTTP/1.1\r\n"), "{}", requests[1]);
 }
 
@@ -156,7 +160,7 @@ async fn nothing_can_be_smuggled_in_by_a_location() {
 async fn a_redirect_that_is_not_followed_is_still_read() {
     let fields = json!({"http_follow_redirects": false, "keyword_string": "moved"});
     let answer = "HTTP/1.1 302 Go\r\nLocation: /x\r\nContent-Length: 5\r\n\r\nmoved";
-    let (requests, seen) = requests(vec![answers(answer)], "/", fields).await;
-    Warns(WarningKind::RedirectNotFollowed).compare(&seen).unwrap();
+    let (requests, observation) = requests(vec![answers(answer)], "/", fields).await;
+    Warns(WarningKind::RedirectNotFollowed).compare(&observation).unwrap();
     assert_eq!(requests.len(), 1);
 }

@@ -44,8 +44,8 @@ impl Case {
     async fn run(self) -> Result<(), String> {
         let server = Server::start(self.scripts).await;
         let check = Check::of(&server.url("/")).with(self.fields).within(self.timeout);
-        let seen = check.run().await;
-        self.expect.compare(&seen).map_err(|difference| format!("{}: {difference}", self.name))
+        let observation = check.run().await;
+        self.expect.compare(&observation).map_err(|difference| format!("{}: {difference}", self.name))
     }
 }
 
@@ -411,18 +411,18 @@ async fn a_port_that_nobody_listens_on_refuses() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     drop(listener);
-    let seen = Check::of(&url).run().await;
-    Fails(1, Kind::ConnectRefused, Some(Phase::Connect)).compare(&seen).unwrap();
+    let observation = Check::of(&url).run().await;
+    Fails(1, Kind::ConnectRefused, Some(Phase::Connect)).compare(&observation).unwrap();
 }
 
 #[tokio::test]
 async fn a_reset_right_after_the_handshake_is_one_of_connect_or_answer() {
     let server = Server::start(vec![vec![Act::Reset]]).await;
-    let seen = Check::of(&server.url("/")).run().await;
+    let observation = Check::of(&server.url("/")).run().await;
     // The system tells the connection's end before or after its beginning, as it comes.
-    let connect = Fails(1, Kind::ConnectReset, Some(Phase::Connect)).compare(&seen);
-    let answer = Fails(6, Kind::ResponseReset, None).compare(&seen);
-    assert!(connect.is_ok() || answer.is_ok(), "{seen:#?}");
+    let connect = Fails(1, Kind::ConnectReset, Some(Phase::Connect)).compare(&observation);
+    let answer = Fails(6, Kind::ResponseReset, None).compare(&observation);
+    assert!(connect.is_ok() || answer.is_ok(), "{observation:#?}");
 }
 
 #[tokio::test]
@@ -430,12 +430,12 @@ async fn a_cancelled_attempt_ends_at_once_and_is_ours() {
     let server = Server::start(vec![vec![Act::Stall]]).await;
     let cancel = tokio_util::sync::CancellationToken::new();
     let check = Check::of(&server.url("/"));
-    let (seen, ()) = tokio::join!(check.run_until(&cancel), async {
+    let (observation, ()) = tokio::join!(check.run_until(&cancel), async {
         tokio::task::yield_now().await;
         cancel.cancel();
     });
-    Fails(21, Kind::Cancelled, None).compare(&seen).unwrap();
-    assert!(seen.total < Duration::from_secs(5), "{:?}", seen.total);
+    Fails(21, Kind::Cancelled, None).compare(&observation).unwrap();
+    assert!(observation.total < Duration::from_secs(5), "{:?}", observation.total);
 }
 
 /// Sockets that this process has open.
@@ -461,8 +461,8 @@ fn nothing_is_left_behind_by_attempts_that_end_early() {
         let before = sockets();
         for version in ["1.1", "2"] {
             let check = Check::of(&server.url("/")).within(Duration::from_millis(50));
-            let seen = check.with(json!({"http_version": version})).run().await;
-            assert!(seen.failure.is_some());
+            let observation = check.with(json!({"http_version": version})).run().await;
+            assert!(observation.failure.is_some());
         }
         // The accepting task stays; the server's ends close when it sees that ours are gone.
         let until = tokio::time::Instant::now() + Duration::from_secs(10);

@@ -145,8 +145,8 @@ fn dante() -> Leaving {
     leaving(ProxyKind::Socks5, port, from, daemon, folder)
 }
 
-fn object<'a>(seen: &'a Observation, end: &str) -> &'a PageObject {
-    let page = seen.details.page.as_ref().unwrap_or_else(|| panic!("no full page: {seen:#?}"));
+fn object<'a>(observation: &'a Observation, end: &str) -> &'a PageObject {
+    let page = observation.details.page.as_ref().unwrap_or_else(|| panic!("no full page: {observation:#?}"));
     page.objects.iter().find(|object| object.url.ends_with(end)).unwrap()
 }
 
@@ -177,13 +177,13 @@ async fn goes_through(by: &Leaving) {
     check.proxies = [(4, by.way.clone())].into();
     check.config.egress = EgressPolicy::parse(&[], &["127.0.0.9/32"]).unwrap();
     check.config.trust.authorities = vec![pem("test CA", ca.pem())];
-    let seen = check.run().await;
+    let observation = check.run().await;
     for end in ["one.png", "two.png", "in-style.png", "secure.png", "other.png", "style.css"] {
-        let object = object(&seen, end);
+        let object = object(&observation, end);
         assert_eq!((object.failure.as_ref(), object.http_status), (None, 200), "{object:?}");
     }
     for end in ["away.png", "denied.png"] {
-        let failure = object(&seen, end).failure.as_ref().unwrap();
+        let failure = object(&observation, end).failure.as_ref().unwrap();
         assert_eq!((failure.kind, failure.fault), (Kind::EgressDenied, Fault::Ours), "{failure}");
         assert_eq!(failure.phase, Phase::Connect);
     }

@@ -49,22 +49,22 @@ async fn shows(ca: &Authority, identity: &Identity, fields: Value) -> Observatio
     seen(ca, config(identity, BOTH, None), answers(page("hello")), fields).await
 }
 
-fn compare(name: &str, expected: Expect, seen: &Observation) {
-    expected.compare(seen).unwrap_or_else(|difference| panic!("{name}: {difference}"));
+fn compare(name: &str, expected: Expect, observation: &Observation) {
+    expected.compare(observation).unwrap_or_else(|difference| panic!("{name}: {difference}"));
 }
 
 #[tokio::test]
 async fn a_good_certificate_is_accepted_and_its_facts_are_kept() {
     let ca = Authority::new("test CA");
-    let seen = shows(&ca, &ca.issue(OURS, VALID), json!({})).await;
-    compare("good", Passes, &seen);
-    let facts = seen.facts.tls.as_ref().unwrap();
+    let observation = shows(&ca, &ca.issue(OURS, VALID), json!({})).await;
+    compare("good", Passes, &observation);
+    let facts = observation.facts.tls.as_ref().unwrap();
     assert_eq!(facts.tls_version.as_deref(), Some("TLSv1.3"));
     assert!(facts.tls_cipher.is_some());
     assert_eq!(facts.certificates[0].names.len(), 2);
     for phase in [Phase::Resolve, Phase::Connect, Phase::Tls, Phase::Send, Phase::FirstByte, Phase::Transfer]
     {
-        assert!(seen.phases.micros(phase).is_some(), "{phase:?}");
+        assert!(observation.phases.micros(phase).is_some(), "{phase:?}");
     }
 }
 
@@ -80,9 +80,9 @@ async fn a_bad_certificate_fails_by_its_kind() {
         ("self-signed", self_signed(OURS, false), 3, Kind::CertificateIssuer),
         ("self-signed authority", self_signed(OURS, true), 3, Kind::CertificateIssuer),
     ] {
-        let refused = shows(&ca, &identity, json!({})).await;
-        compare(name, Fails(status, kind, TLS), &refused);
-        assert!(!refused.facts.tls.unwrap().certificates.is_empty(), "{name}");
+        let observation = shows(&ca, &identity, json!({})).await;
+        compare(name, Fails(status, kind, TLS), &observation);
+        assert!(!observation.facts.tls.unwrap().certificates.is_empty(), "{name}");
         // Without verification all of them pass, and their facts are kept.
         let taken = shows(&ca, &identity, json!({"verify_certificate": false})).await;
         compare(name, Passes, &taken);
@@ -110,9 +110,11 @@ async fn dates_are_judged_as_the_monitor_asks() {
         let mut check = Check::of(&https(&server)).with(json!({"check_ssl_expiration_dates": rule}));
         check.config.trust.authorities = vec![pem("test CA", ca.pem())];
         check.settings.certificate_days = days;
-        let seen = check.run().await;
-        compare(rule, expected, &seen);
-        assert!(seen.facts.tls.unwrap().certificates[0].not_after > Timestamp::from_seconds(3_000_000_000));
+        let observation = check.run().await;
+        compare(rule, expected, &observation);
+        assert!(
+            observation.facts.tls.unwrap().certificates[0].not_after > Timestamp::from_seconds(3_000_000_000)
+        );
     }
 }
 
@@ -127,10 +129,13 @@ async fn a_private_ca_is_named_by_its_id() {
         let mut check = Check::of(&https(&server)).with(json!({"ca_cert_id": id}));
         check.config.trust.named_authorities =
             [(7, pem("private", ca.pem())), (8, pem("another", other.pem()))].into();
-        let seen = check.run().await;
-        assert!(matches!(expected, Fails(95, ..)) || expected.compare(&seen).is_ok(), "{id}: {seen:#?}");
+        let observation = check.run().await;
+        assert!(
+            matches!(expected, Fails(95, ..)) || expected.compare(&observation).is_ok(),
+            "{id}: {observation:#?}"
+        );
         assert_eq!(
-            seen.failure.as_ref().map_or(0, |f| f.status().0),
+            observation.failure.as_ref().map_or(0, |f| f.status().0),
             match expected {
                 Fails(code, ..) => code,
                 _ => 0,
@@ -153,10 +158,10 @@ async fn a_server_that_wants_a_client_certificate_gets_it() {
             let mut check = Check::of(&https(&server)).with(fields);
             check.config.trust.authorities = vec![pem("test CA", ca.pem())];
             check.config.trust.client_certificates = [(3, pem("client", client.pem()))].into();
-            let seen = check.run().await;
+            let observation = check.run().await;
             // TLS 1.3 refuses after the handshake, so that the refusal comes instead of an answer.
             let expected = if passes { Passes } else { Fails(3, Kind::TlsHandshake, None) };
-            compare(&format!("{versions:?}"), expected, &seen);
+            compare(&format!("{versions:?}"), expected, &observation);
         }
     }
 }
@@ -168,18 +173,18 @@ async fn versions_are_pinned() {
     let run = |versions, pin: &str| {
         seen(&ca, config(&own, versions, None), answers(page("x")), json!({"use_ssl_version": pin}))
     };
-    let seen = run(BOTH, "12").await;
-    compare("12", Passes, &seen);
-    assert_eq!(seen.facts.tls.unwrap().tls_version.as_deref(), Some("TLSv1.2"));
+    let observation = run(BOTH, "12").await;
+    compare("12", Passes, &observation);
+    assert_eq!(observation.facts.tls.unwrap().tls_version.as_deref(), Some("TLSv1.2"));
     compare("only 1.3", Fails(3, Kind::TlsHandshake, TLS), &run(ONLY_13, "12").await);
     for pin in ["2", "3", "10", "11"] {
-        let seen = run(BOTH, pin).await;
-        let failure = seen.failure.as_ref().unwrap_or_else(|| panic!("{seen:#?}"));
+        let observation = run(BOTH, pin).await;
+        let failure = observation.failure.as_ref().unwrap_or_else(|| panic!("{observation:#?}"));
         if pin != "2" && cfg!(feature = "legacy-tls") {
-            compare(pin, Fails(3, Kind::TlsHandshake, TLS), &seen);
+            compare(pin, Fails(3, Kind::TlsHandshake, TLS), &observation);
             continue;
         }
-        assert_eq!((failure.kind, failure.status().0), (Kind::TlsUnsupported, 95), "{seen:#?}");
+        assert_eq!((failure.kind, failure.status().0), (Kind::TlsUnsupported, 95), "{observation:#?}");
         let way = if pin == "2" { "no build of this program" } else { "built with `--features legacy-tls`" };
         assert!(failure.detail.contains(way), "{failure}");
     }
@@ -214,15 +219,15 @@ async fn handshakes_that_go_wrong() {
         if matches!(expected, Some(Fails(2, ..))) {
             check.timeout = Duration::from_secs(1);
         }
-        let seen = check.run().await;
+        let observation = check.run().await;
         if let Some(expected) = expected {
-            compare(name, expected, &seen);
+            compare(name, expected, &observation);
             continue;
         }
         // An end in the handshake: which of the kinds depends on what the system tells first.
-        let failure = seen.failure.as_ref().unwrap_or_else(|| panic!("{name}: {seen:#?}"));
+        let failure = observation.failure.as_ref().unwrap_or_else(|| panic!("{name}: {observation:#?}"));
         let kinds = [Kind::TlsHandshake, Kind::NoResponse, Kind::ResponseReset, Kind::ResponseTruncated];
-        assert!(kinds.contains(&failure.kind) && failure.phase == Phase::Tls, "{name}: {seen:#?}");
+        assert!(kinds.contains(&failure.kind) && failure.phase == Phase::Tls, "{name}: {observation:#?}");
     }
 }
 

@@ -26,16 +26,16 @@ async fn from_postfix_to_dovecot_and_away() {
         (format!("127.0.0.1:{}", house.smtp), format!("127.0.0.1:{}", house.pop)),
         (format!("smtps://127.0.0.1:{}", house.smtps), format!("pop3s://127.0.0.1:{}", house.pops)),
     ] {
-        let seen = monitor.attempt(fields(smtp, pop, "secret"), &trust, SOON).await;
-        assert_eq!(seen.failure, None, "{}\n{}", transcript(&seen), house.log());
-        let trip = seen.facts.round_trip.unwrap();
+        let observation = monitor.attempt(fields(smtp, pop, "secret"), &trust, SOON).await;
+        assert_eq!(observation.failure, None, "{}\n{}", transcript(&observation), house.log());
+        let trip = observation.facts.round_trip.unwrap();
         assert!(
             trip.trip_send_us.is_some() && trip.trip_transit_us.is_some() && trip.trip_fetch_us.is_some()
         );
-        assert!(!seen.facts.mail.unwrap().password_in_clear);
-        assert!(seen.facts.tls.is_some());
+        assert!(!observation.facts.mail.unwrap().password_in_clear);
+        assert!(observation.facts.tls.is_some());
         for phase in [Phase::Deliver, Phase::Transit, Phase::Fetch, Phase::Delete, Phase::Quit, Phase::Auth] {
-            assert!(seen.phases.micros(phase).is_some(), "{phase:?}");
+            assert!(observation.phases.micros(phase).is_some(), "{phase:?}");
         }
     }
     assert!(
@@ -43,8 +43,8 @@ async fn from_postfix_to_dovecot_and_away() {
         "something was left behind"
     );
     let wrong = fields(format!("127.0.0.1:{}", house.smtp), format!("127.0.0.1:{}", house.pop), "wrong");
-    let seen = monitor.attempt(wrong, &trust, SOON).await;
-    let failure = seen.failure.unwrap();
+    let observation = monitor.attempt(wrong, &trust, SOON).await;
+    let failure = observation.failure.unwrap();
     assert_eq!(
         (failure.status().0, failure.kind, failure.phase),
         (5, Kind::LoginRefused, Phase::Auth),
@@ -105,17 +105,17 @@ async fn a_mailbox_that_dovecot_locks_is_waited_for() {
         logged(&house, "Couldn't lock POP3 session").await;
         other.says("QUIT").await;
     };
-    let (seen, ()) = tokio::join!(one.attempt(fields.clone(), &trust, 2 * SOON), letting_go);
-    assert_eq!(seen.failure, None, "{}\n{}", transcript(&seen), house.log());
-    let trip = seen.facts.round_trip.unwrap();
+    let (observation, ()) = tokio::join!(one.attempt(fields.clone(), &trust, 2 * SOON), letting_go);
+    assert_eq!(observation.failure, None, "{}\n{}", transcript(&observation), house.log());
+    let trip = observation.facts.round_trip.unwrap();
     assert!(trip.mailbox_locked >= 1 && trip.mailbox_polls >= 1, "{trip:?}");
     // Both at once lock each other out for a moment, and each takes its own message alone.
     let both = tokio::join!(
         one.attempt(fields.clone(), &trust, 2 * SOON),
         two.attempt(fields.clone(), &trust, 2 * SOON)
     );
-    for seen in [both.0, both.1] {
-        assert_eq!(seen.failure, None, "{}\n{}", transcript(&seen), house.log());
+    for observation in [both.0, both.1] {
+        assert_eq!(observation.failure, None, "{}\n{}", transcript(&observation), house.log());
     }
     assert!(
         crate::support::mail_house::read_mails(house.imap, "anna").is_empty(),
@@ -123,8 +123,8 @@ async fn a_mailbox_that_dovecot_locks_is_waited_for() {
     );
     // Nobody lets go: what is told is that it was locked, not that mail was lost.
     let _other = Reader::of(&house, "anna").await;
-    let seen = one.attempt(fields, &trust, Duration::from_secs(25)).await;
-    let failure = seen.failure.unwrap();
+    let observation = one.attempt(fields, &trust, Duration::from_secs(25)).await;
+    let failure = observation.failure.unwrap();
     assert_eq!((failure.status().0, failure.phase), (2, Phase::Transit), "{failure}");
     assert!(failure.detail.contains("never open to be looked at and found locked once"), "{failure}");
 }

@@ -103,7 +103,7 @@ fn upgrades() -> Vec<Case> {
 fn logins() -> Vec<Case> {
     let auth = Phase::Auth;
     let says = |line: &str| format!("{LOGIN}\n< {line}");
-    let offers = |words: &str| format!("{GREETED}\n< * CAPABILITY IMAP4rev1 {words}\n< v1 OK");
+    let offers = |text: &str| format!("{GREETED}\n< * CAPABILITY IMAP4rev1 {text}\n< v1 OK");
     let echo = format!("A0001 NO not with \"{USER}\" \"{PASSWORD}\" nor aHVudGVyMi1zM2NyZXQ=");
     let deep = format!("* 1 FETCH (BODYSTRUCTURE {}", "(".repeat(4000));
     vec![
@@ -219,17 +219,17 @@ async fn a_refused_login_is_told_with_what_was_said() {
     let at = stage(acts(&format!("{LOGIN}\n< A0001 NO [AUTHENTICATIONFAILED] Authentication failed.")), None)
         .await;
     let fields = json!({"imap_username": USER, "imap_password": PASSWORD});
-    let seen = attempt(&net(&[]), MonitorType::EmailImap, toward(at, &fields), SOON).await;
-    insta::assert_snapshot!("an_imap_login_is_refused", golden(&seen));
+    let observation = attempt(&net(&[]), MonitorType::EmailImap, toward(at, &fields), SOON).await;
+    insta::assert_snapshot!("an_imap_login_is_refused", golden(&observation));
 }
 
 async fn at_dovecot(house: &House, more: Value) -> Observation {
     let mut fields = json!({"hostname": "127.0.0.1"});
     fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     let net = net(std::slice::from_ref(&house.certificate));
-    let seen = attempt(&net, MonitorType::EmailImap, fields, SOON).await;
-    keeps_the_secret(&seen);
-    seen
+    let observation = attempt(&net, MonitorType::EmailImap, fields, SOON).await;
+    keeps_the_secret(&observation);
+    observation
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -239,12 +239,18 @@ async fn dovecot_opens_its_mailbox_over_starttls_and_implicit_tls() {
         for host in [format!("127.0.0.1:{}", house.imap), format!("imaps://127.0.0.1:{}", house.imaps)] {
             let fields = json!({"hostname": host, "imap_username": "anna", "imap_password": "secret",
                 "auth_method": method, "require_tls": true});
-            let seen = at_dovecot(&house, fields).await;
-            assert_eq!(seen.failure, None, "{host} {method}: {}\n{}", transcript(&seen), house.log());
-            let mail = seen.facts.mail.clone().unwrap();
+            let observation = at_dovecot(&house, fields).await;
+            assert_eq!(
+                observation.failure,
+                None,
+                "{host} {method}: {}\n{}",
+                transcript(&observation),
+                house.log()
+            );
+            let mail = observation.facts.mail.clone().unwrap();
             let used = if method == "auto" { "login" } else { method };
             assert_eq!((mail.mail_auth.as_deref(), mail.mailbox_messages), (Some(used), Some(0)), "{host}");
-            assert!(!mail.password_in_clear && seen.facts.tls.is_some());
+            assert!(!mail.password_in_clear && observation.facts.tls.is_some());
         }
     }
     let well = json!({"port": house.imap, "imap_username": "anna", "imap_password": "secret"});

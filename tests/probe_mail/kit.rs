@@ -48,8 +48,8 @@ pub fn toward(at: SocketAddr, more: &Value) -> Value {
 }
 
 /// What was said, as the result keeps it.
-pub fn transcript(seen: &Observation) -> String {
-    let capture = seen.captures.iter().find(|capture| capture.name == "transcript.txt");
+pub fn transcript(observation: &Observation) -> String {
+    let capture = observation.captures.iter().find(|capture| capture.name == "transcript.txt");
     capture
         .map(|capture| String::from_utf8(capture.content.as_ref().unwrap().to_vec()).unwrap())
         .unwrap_or_default()

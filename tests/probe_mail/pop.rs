@@ -150,11 +150,11 @@ async fn certificates_are_checked_after_stls() {
 async fn goldens() {
     let script = format!("{STAT}\n< +OK 2 320\n> QUIT\n< +OK bye");
     let at = stage(acts(&script), None).await;
-    let seen = attempt(&net(&[]), MonitorType::EmailPop, toward(at, &login()), SOON).await;
-    insta::assert_snapshot!("pop_passes", golden(&seen));
+    let observation = attempt(&net(&[]), MonitorType::EmailPop, toward(at, &login()), SOON).await;
+    insta::assert_snapshot!("pop_passes", golden(&observation));
     let at = stage(acts(&format!("{LOGIN}\n< -ERR [AUTH] no\n> QUIT\n< +OK bye")), None).await;
-    let seen = attempt(&net(&[]), MonitorType::EmailPop, toward(at, &login()), SOON).await;
-    insta::assert_snapshot!("pop_login_refused", golden(&seen));
+    let observation = attempt(&net(&[]), MonitorType::EmailPop, toward(at, &login()), SOON).await;
+    insta::assert_snapshot!("pop_login_refused", golden(&observation));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -174,18 +174,21 @@ async fn dovecot_is_spoken_to_in_every_way() {
         (&plain, json!({"auth_method": "login"}), "login"),
         (&plain, json!({"auth_method": "cram-md5"}), "cram-md5"),
     ] {
-        let seen = ask(host.clone(), more).await;
-        assert_eq!(seen.failure, None, "{host} {auth}: {}\n{}", transcript(&seen), house.log());
-        let mail = seen.facts.mail.unwrap();
+        let observation = ask(host.clone(), more).await;
+        assert_eq!(observation.failure, None, "{host} {auth}: {}\n{}", transcript(&observation), house.log());
+        let mail = observation.facts.mail.unwrap();
         assert_eq!((mail.mail_auth.as_deref(), mail.password_in_clear), (Some(auth), false));
         assert_eq!(mail.mailbox_messages, Some(0));
-        assert!(seen.facts.tls.is_some() && mail.mail_offers.iter().any(|offer| offer == "UIDL"), "{mail:?}");
+        assert!(
+            observation.facts.tls.is_some() && mail.mail_offers.iter().any(|offer| offer == "UIDL"),
+            "{mail:?}"
+        );
     }
-    let seen = ask(plain.clone(), json!({"pop_password": "wrong"})).await;
-    let failure = seen.failure.unwrap();
+    let observation = ask(plain.clone(), json!({"pop_password": "wrong"})).await;
+    let failure = observation.failure.unwrap();
     assert_eq!((failure.status().0, failure.phase), (5, Phase::Auth), "{failure}");
-    let seen = ask(plain.clone(), json!({"pop_username": "", "pop_password": ""})).await;
-    assert_eq!((seen.failure, seen.facts.mail.unwrap().mail_auth), (None, None));
+    let observation = ask(plain.clone(), json!({"pop_username": "", "pop_password": ""})).await;
+    assert_eq!((observation.failure, observation.facts.mail.unwrap().mail_auth), (None, None));
 }
 
 /// Without TLS, where APOP keeps the password from whoever listens.
@@ -203,18 +206,18 @@ async fn dovecot_is_logged_in_to_by_apop() {
     for (more, auth, in_clear) in
         [(json!({}), "apop", false), (json!({"auth_method": "plain"}), "plain", true)]
     {
-        let seen = ask("secret", more).await;
-        assert_eq!(seen.failure, None, "{auth}: {}\n{}", transcript(&seen), house.log());
-        let mail = seen.facts.mail.unwrap();
+        let observation = ask("secret", more).await;
+        assert_eq!(observation.failure, None, "{auth}: {}\n{}", transcript(&observation), house.log());
+        let mail = observation.facts.mail.unwrap();
         assert_eq!((mail.mail_auth.as_deref(), mail.password_in_clear), (Some(auth), in_clear));
         assert_eq!(mail.mailbox_messages, Some(0));
     }
     assert!(house.log().contains("method=APOP"), "{}", house.log());
-    let seen = ask("wrong", json!({})).await;
-    let failure = seen.failure.as_ref().unwrap();
+    let observation = ask("wrong", json!({})).await;
+    let failure = observation.failure.as_ref().unwrap();
     let found = (failure.status().0, failure.kind, failure.phase);
     assert_eq!(found, (5, Kind::LoginRefused, Phase::Auth), "{failure}");
     assert!(failure.detail.contains("APOP with `-ERR [AUTH]"), "{failure}");
-    let said = transcript(&seen);
-    assert!(said.contains("> APOP ") && !said.contains("PASS") && !said.contains("wrong"), "{said}");
+    let reply = transcript(&observation);
+    assert!(reply.contains("> APOP ") && !reply.contains("PASS") && !reply.contains("wrong"), "{reply}");
 }

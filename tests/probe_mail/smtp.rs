@@ -175,28 +175,28 @@ async fn a_certificate_has_to_be_good() {
 #[tokio::test]
 async fn how_this_host_calls_itself_is_its_address() {
     let at = stage(acts(&format!("{GREETED}\n< 250 mx\n> QUIT\n< 221 bye")), None).await;
-    let seen = attempt(&net(&[]), MonitorType::EmailSmtp, toward(at, &json!({})), SOON).await;
-    assert_eq!(seen.failure, None);
-    let phases: Vec<Phase> = seen.phases.iter().map(|(phase, _)| phase).collect();
+    let observation = attempt(&net(&[]), MonitorType::EmailSmtp, toward(at, &json!({})), SOON).await;
+    assert_eq!(observation.failure, None);
+    let phases: Vec<Phase> = observation.phases.iter().map(|(phase, _)| phase).collect();
     assert_eq!(phases, [Phase::Resolve, Phase::Connect, Phase::Banner, Phase::Ehlo, Phase::Quit]);
-    assert!(transcript(&seen).is_empty(), "a session that went well needs no evidence");
+    assert!(transcript(&observation).is_empty(), "a session that went well needs no evidence");
 }
 
 #[tokio::test]
 async fn a_refused_login_is_told_with_what_was_said() {
     let at = stage(acts(&format!("{LOGIN}\n< 535 5.7.8 Error: authentication failed")), None).await;
     let fields = json!({"smtp_username": USER, "smtp_password": PASSWORD});
-    let seen = attempt(&net(&[]), MonitorType::EmailSmtp, toward(at, &fields), SOON).await;
-    insta::assert_snapshot!(golden(&seen));
+    let observation = attempt(&net(&[]), MonitorType::EmailSmtp, toward(at, &fields), SOON).await;
+    insta::assert_snapshot!(golden(&observation));
 }
 
 async fn at_postfix(house: &House, more: Value) -> Observation {
     let mut fields = json!({"hostname": "127.0.0.1"});
     fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     let net = net(std::slice::from_ref(&house.certificate));
-    let seen = attempt(&net, MonitorType::EmailSmtp, fields, SOON).await;
-    keeps_the_secret(&seen);
-    seen
+    let observation = attempt(&net, MonitorType::EmailSmtp, fields, SOON).await;
+    keeps_the_secret(&observation);
+    observation
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -210,13 +210,23 @@ async fn postfix_takes_logins_over_starttls_and_implicit_tls() {
         ] {
             let fields = json!({"hostname": host, "smtp_username": "anna", "smtp_password": "secret",
                 "auth_method": method, "require_tls": true});
-            let seen = at_postfix(&house, fields).await;
-            assert_eq!(seen.failure, None, "{host} {method}: {}\n{}", transcript(&seen), house.log());
-            let mail = seen.facts.mail.clone().unwrap();
+            let observation = at_postfix(&house, fields).await;
+            assert_eq!(
+                observation.failure,
+                None,
+                "{host} {method}: {}\n{}",
+                transcript(&observation),
+                house.log()
+            );
+            let mail = observation.facts.mail.clone().unwrap();
             let used = if method == "auto" { "plain" } else { method };
             assert_eq!((mail.mail_auth.as_deref(), mail.password_in_clear), (Some(used), false), "{host}");
-            assert!(seen.facts.tls.is_some());
-            assert_eq!(seen.phases.micros(Phase::Starttls).is_some(), !host.starts_with("smtps"), "{host}");
+            assert!(observation.facts.tls.is_some());
+            assert_eq!(
+                observation.phases.micros(Phase::Starttls).is_some(),
+                !host.starts_with("smtps"),
+                "{host}"
+            );
         }
     }
     let well = json!({"port": house.smtp, "smtp_username": "anna", "smtp_password": "secret"});
@@ -225,8 +235,9 @@ async fn postfix_takes_logins_over_starttls_and_implicit_tls() {
     let failure = at_postfix(&house, wrong).await.failure.unwrap();
     assert_eq!((failure.phase, failure.kind, failure.status().0), (Phase::Auth, Kind::LoginRefused, 5));
     // A port that speaks TLS first, asked in plain text, and the other way round.
-    let seen = at_postfix(&house, json!({"hostname": format!("smtps://127.0.0.1:{}", house.smtp)})).await;
-    let failure = seen.failure.unwrap();
+    let observation =
+        at_postfix(&house, json!({"hostname": format!("smtps://127.0.0.1:{}", house.smtp)})).await;
+    let failure = observation.failure.unwrap();
     assert_eq!((failure.phase, failure.kind), (Phase::Tls, Kind::TlsHandshake), "{failure}");
     assert!(failure.detail.ends_with("its host is written `smtp://…`"), "{failure}");
 }

@@ -71,28 +71,33 @@ impl Case {
         let mut fields: Map<String, Value> = login.as_object().unwrap().clone();
         fields.extend(self.fields.as_object().unwrap().clone());
         fields.retain(|_, value| !value.is_null());
-        let seen = attempt(&net(&[trust.0.pem()]), kind, toward(at, &fields.into()), self.timeout).await;
-        keeps_the_secret(&seen);
-        let failure = seen.failure.as_ref();
+        let observation =
+            attempt(&net(&[trust.0.pem()]), kind, toward(at, &fields.into()), self.timeout).await;
+        keeps_the_secret(&observation);
+        let failure = observation.failure.as_ref();
         let fits = match (&self.expect, failure) {
             (Expect::Passes, None) => true,
             (Expect::Fails(status, kind, phase, text), Some(failure)) => {
                 (failure.status().0, failure.kind, failure.phase) == (*status, *kind, *phase)
                     && failure.to_string().contains(text)
-                    && seen.phases.micros(*phase).is_some()
+                    && observation.phases.micros(*phase).is_some()
             }
             _ => false,
         };
-        let said = transcript(&seen);
-        let saw = format!("{failure:?}, phases {:?}\n{said}", seen.phases);
+        let reply = transcript(&observation);
+        let saw = format!("{failure:?}, phases {:?}\n{reply}", observation.phases);
         if fits { Ok(()) } else { Err(format!("{}: expected {:?}, saw {saw}", self.name, self.expect)) }
     }
 }
 
 /// The password is in nothing that is kept, neither plain nor in Base64.
-pub fn keeps_the_secret(seen: &Observation) {
+pub fn keeps_the_secret(observation: &Observation) {
     let plain = format!("\0{USER}\0{PASSWORD}");
-    let kept = format!("{seen:?}{}{}", transcript(seen), serde_json::to_string(&seen.facts).unwrap());
+    let kept = format!(
+        "{observation:?}{}{}",
+        transcript(observation),
+        serde_json::to_string(&observation.facts).unwrap()
+    );
     for secret in [PASSWORD.to_owned(), STANDARD.encode(PASSWORD), STANDARD.encode(plain)] {
         assert!(!kept.contains(&secret), "{secret} is in {kept}");
     }
@@ -105,8 +110,8 @@ pub async fn hold(kind: MonitorType, login: Value, cases: Vec<Case>) {
     let identity = authority.issue(&["127.0.0.1"], (2020, 2090));
     let trust = (authority, identity);
     let outcomes = join_all(cases.into_iter().map(|case| case.run(kind, &login, &trust))).await;
-    let faults: Vec<String> = outcomes.into_iter().filter_map(Result::err).collect();
-    assert!(faults.is_empty(), "{}", faults.join("\n\n"));
+    let errors: Vec<String> = outcomes.into_iter().filter_map(Result::err).collect();
+    assert!(errors.is_empty(), "{}", errors.join("\n\n"));
 }
 
 /// Certificates that a server may not show, and what each leads to. `script` ends where TLS begins.
@@ -124,32 +129,39 @@ pub async fn certificates(kind: MonitorType, script: &str) {
         let acceptor = TlsAcceptor::from(std::sync::Arc::new(tls));
         let at = stage(acts(script), Some(acceptor)).await;
         let net = net(&[authority.pem()]);
-        let seen = attempt(&net, kind, toward(at, &json!({})), SOON).await;
-        let failure = seen.failure.as_ref().map(|failure| (failure.status().0, failure.kind));
+        let observation = attempt(&net, kind, toward(at, &json!({})), SOON).await;
+        let failure = observation.failure.as_ref().map(|failure| (failure.status().0, failure.kind));
         // The server closes after the handshake: what matters is that it came so far.
-        let passed = seen.failure.as_ref().is_none_or(|failure| failure.phase > Phase::Tls);
-        assert_eq!((fault.is_none(), fault.or(failure)), (passed, failure), "{:?}", seen.failure);
-        assert!(seen.facts.tls.is_some_and(|tls| !tls.certificates.is_empty()), "its certificate is kept");
+        let passed = observation.failure.as_ref().is_none_or(|failure| failure.phase > Phase::Tls);
+        assert_eq!((fault.is_none(), fault.or(failure)), (passed, failure), "{:?}", observation.failure);
+        assert!(
+            observation.facts.tls.is_some_and(|tls| !tls.certificates.is_empty()),
+            "its certificate is kept"
+        );
         let blind = toward(at, &json!({"verify_certificate": false}));
-        let seen = attempt(&net, kind, blind, SOON).await;
-        assert!(seen.failure.as_ref().is_none_or(|failure| failure.phase > Phase::Tls), "{:?}", seen.failure);
+        let observation = attempt(&net, kind, blind, SOON).await;
+        assert!(
+            observation.failure.as_ref().is_none_or(|failure| failure.phase > Phase::Tls),
+            "{:?}",
+            observation.failure
+        );
     }
 }
 
 /// Observation and verdict as they are kept, with what differs from run to run masked.
-pub fn golden(seen: &Observation) -> String {
-    let phases: Vec<&str> = seen.phases.iter().map(|(phase, _)| phase.name()).collect();
-    let facts = seen.facts.clone();
+pub fn golden(observation: &Observation) -> String {
+    let phases: Vec<&str> = observation.phases.iter().map(|(phase, _)| phase.name()).collect();
+    let facts = observation.facts.clone();
     let tls = facts.tls.as_ref().and_then(|tls| tls.tls_version.clone());
-    let verdict = evaluate_attempts(std::slice::from_ref(seen));
+    let verdict = evaluate_attempts(std::slice::from_ref(observation));
     let shown = json!({
         "outcome": verdict.outcome,
         "status": verdict.status,
         "reasons": verdict.reasons,
-        "failure": seen.failure,
+        "failure": observation.failure,
         "phases": phases,
         "mail": facts.mail,
         "tls": tls,
     });
-    format!("{}\n\n{}", serde_json::to_string_pretty(&shown).unwrap(), transcript(seen))
+    format!("{}\n\n{}", serde_json::to_string_pretty(&shown).unwrap(), transcript(observation))
 }

@@ -64,12 +64,16 @@ impl Monitor {
             None => &SystemClock,
         };
         let cx = ProbeContext::new(&net, Deadline::within(timeout), &cancel, clock);
-        let seen = probe.attempt(cx).await;
-        assert!(seen.total <= timeout + Duration::from_secs(1), "{:?}", seen.total);
-        keeps_the_secret(&seen);
-        let whole: u64 = seen.phases.iter().map(|(_, micros)| u64::from(micros)).sum();
-        assert!(whole <= u64::try_from(seen.total.as_micros()).unwrap() + 1000, "{:?}", seen.phases);
-        seen
+        let observation = probe.attempt(cx).await;
+        assert!(observation.total <= timeout + Duration::from_secs(1), "{:?}", observation.total);
+        keeps_the_secret(&observation);
+        let whole: u64 = observation.phases.iter().map(|(_, micros)| u64::from(micros)).sum();
+        assert!(
+            whole <= u64::try_from(observation.total.as_micros()).unwrap() + 1000,
+            "{:?}",
+            observation.phases
+        );
+        observation
     }
 
     async fn visit(&self, office: &Office, timeout: Duration) -> Observation {
@@ -301,9 +305,9 @@ async fn hold(cases: Vec<Case>, half: fn(Phase) -> &'static str) {
     let outcomes = join_all(cases.into_iter().map(|case| async move {
         let office = Office::open(case.ways.clone()).await;
         office.put("Subject: foreign\r\n\r\nstays\r\n");
-        let began = Instant::now();
-        let seen = Monitor::new(7).visit(&office, case.timeout).await;
-        let failure = seen.failure.as_ref();
+        let started = Instant::now();
+        let observation = Monitor::new(7).visit(&office, case.timeout).await;
+        let failure = observation.failure.as_ref();
         let fits = match case.expected {
             None => failure.is_none() && office.deleted().len() == 1,
             Some((status, kind, phase, text)) => failure.is_some_and(|failure| {
@@ -314,17 +318,17 @@ async fn hold(cases: Vec<Case>, half: fn(Phase) -> &'static str) {
         };
         let foreign = office.texts().iter().any(|text| text.contains("foreign"));
         let ours = office.deleted().iter().all(|text| text.contains("X-Vigie-Trip: "));
-        let trip = seen.facts.round_trip.is_some();
+        let trip = observation.facts.round_trip.is_some();
         if fits && foreign && ours && trip {
             return None;
         }
-        let said = transcript(&seen);
-        let took = began.elapsed();
-        Some(format!("{} ({took:?}): expected {:?}, saw {failure:?}\n{said}", case.name, case.expected))
+        let reply = transcript(&observation);
+        let took = started.elapsed();
+        Some(format!("{} ({took:?}): expected {:?}, saw {failure:?}\n{reply}", case.name, case.expected))
     }))
     .await;
-    let faults: Vec<String> = outcomes.into_iter().flatten().collect();
-    assert!(faults.is_empty(), "{}", faults.join("\n\n"));
+    let errors: Vec<String> = outcomes.into_iter().flatten().collect();
+    assert!(errors.is_empty(), "{}", errors.join("\n\n"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -340,9 +344,9 @@ async fn servers_that_do_not_hand_it_out_are_told_apart() {
 #[tokio::test]
 async fn every_session_ends_with_quit_so_that_no_lock_stays() {
     let office = Office::open(Ways { late: Duration::from_millis(400), locked: 1, ..Ways::default() }).await;
-    let seen = Monitor::new(7).visit(&office, SOON).await;
-    assert_eq!(seen.failure, None);
-    let trip = seen.facts.round_trip.unwrap();
+    let observation = Monitor::new(7).visit(&office, SOON).await;
+    assert_eq!(observation.failure, None);
+    let trip = observation.facts.round_trip.unwrap();
     assert_eq!((trip.mailbox_locked, trip.swept), (1, 0));
     assert!(trip.mailbox_polls >= 1 && trip.trip_transit_us.unwrap() >= 400_000, "{trip:?}");
     // Those to POP3, and one to SMTP.
@@ -369,9 +373,9 @@ async fn imitated_headers_stay_and_forgotten_messages_go_after_a_day() {
     monitor.keyring.rotate().unwrap();
     monitor.now = Some(now);
     let before = office.texts();
-    let seen = monitor.visit(&office, SOON).await;
-    assert_eq!(seen.failure, None);
-    assert_eq!(seen.facts.round_trip.unwrap().swept, 1);
+    let observation = monitor.visit(&office, SOON).await;
+    assert_eq!(observation.failure, None);
+    assert_eq!(observation.facts.round_trip.unwrap().swept, 1);
     let deleted = office.deleted();
     assert_eq!(deleted.len(), 2, "{deleted:?}");
     assert!(deleted.contains(&before[0]), "the one of two days ago is left");
@@ -388,10 +392,10 @@ async fn a_large_mailbox_is_looked_at_from_its_new_end() {
     }
     office.put(&format!("X-Long: {}\r\n\r\nx\r\n", "y".repeat(1024 * 1024)));
     office.put(&format!("X-Long:{}\r\n\r\nx\r\n", "\r\n yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy".repeat(32 * 1024)));
-    let began = Instant::now();
-    let seen = Monitor::new(7).visit(&office, SOON).await;
-    assert_eq!(seen.failure, None, "{}", transcript(&seen));
-    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    let started = Instant::now();
+    let observation = Monitor::new(7).visit(&office, SOON).await;
+    assert_eq!(observation.failure, None, "{}", transcript(&observation));
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
     assert!(office.heard("TOP") <= 201, "{}", office.heard("TOP"));
     assert_eq!((office.deleted().len(), office.texts().len()), (1, 100_002));
 }
@@ -400,8 +404,8 @@ async fn a_large_mailbox_is_looked_at_from_its_new_end() {
 async fn a_message_longer_than_anybody_reads_does_not_hide_the_own_one() {
     let office = Office::open(Ways { late: Duration::from_millis(300), ..Ways::default() }).await;
     office.put(&format!("X-Long:{}\r\n\r\nx\r\n", "\r\n yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy".repeat(96 * 1024)));
-    let seen = Monitor::new(7).visit(&office, SOON).await;
-    assert_eq!(seen.failure, None, "{}", transcript(&seen));
+    let observation = Monitor::new(7).visit(&office, SOON).await;
+    assert_eq!(observation.failure, None, "{}", transcript(&observation));
     assert_eq!((office.deleted().len(), office.texts().len()), (1, 1));
 }
 
@@ -420,9 +424,9 @@ proptest! {
             for head in &heads {
                 office.put(&format!("{head}\r\n\r\n.body\r\n"));
             }
-            let seen = Monitor::new(7).visit(&office, SOON).await;
-            assert_eq!(seen.failure, None);
-            let own = seen.facts.round_trip.unwrap().message_id;
+            let observation = Monitor::new(7).visit(&office, SOON).await;
+            assert_eq!(observation.failure, None);
+            let own = observation.facts.round_trip.unwrap().message_id;
             let deleted = office.deleted();
             assert_eq!(deleted.len(), 1, "{deleted:?}");
             assert!(deleted[0].contains(&format!("Message-ID: <{own}>")), "{deleted:?}");
@@ -467,15 +471,15 @@ fn masked(text: &str) -> String {
 #[tokio::test]
 async fn goldens() {
     let fine = Office::open(Ways::default()).await;
-    let seen = Monitor::new(7).visit(&fine, SOON).await;
-    insta::assert_snapshot!("round_trip_passes", masked(&golden(&seen)));
+    let observation = Monitor::new(7).visit(&fine, SOON).await;
+    insta::assert_snapshot!("round_trip_passes", masked(&golden(&observation)));
     let lost = Office::open(Ways { lost: true, ..Ways::default() }).await;
-    let seen = Monitor::new(7).visit(&lost, SHORT).await;
-    insta::assert_snapshot!("round_trip_never_arrives", masked(&golden(&seen)));
+    let observation = Monitor::new(7).visit(&lost, SHORT).await;
+    insta::assert_snapshot!("round_trip_never_arrives", masked(&golden(&observation)));
     let full = Office::open(Ways { smtp: Some(("RCPT", Say("452 full"))), ..Ways::default() }).await;
-    let seen = Monitor::new(7).visit(&full, SOON).await;
-    insta::assert_snapshot!("round_trip_cannot_send", masked(&golden(&seen)));
+    let observation = Monitor::new(7).visit(&full, SOON).await;
+    insta::assert_snapshot!("round_trip_cannot_send", masked(&golden(&observation)));
     let closed = Office::open(Ways { pop: Some(("PASS", Say("-ERR [AUTH] no"))), ..Ways::default() }).await;
-    let seen = Monitor::new(7).visit(&closed, SOON).await;
-    insta::assert_snapshot!("round_trip_cannot_fetch", masked(&golden(&seen)));
+    let observation = Monitor::new(7).visit(&closed, SOON).await;
+    insta::assert_snapshot!("round_trip_cannot_fetch", masked(&golden(&observation)));
 }

@@ -50,15 +50,15 @@ async fn an_answer_is_kept_with_what_the_server_said_of_itself() {
             ("tcp", &[Phase::Resolve, Phase::Connect, Phase::Send, Phase::FirstByte, Phase::Transfer]),
         ] {
             let fields = json!({"name_to_resolve": "second.test", "transport": transport});
-            let seen = check(&server, fields, SOON).await;
-            assert_eq!(seen.failure, None);
-            assert_eq!((seen.address, seen.warnings.len()), (Some(server.at), 0));
-            let facts = seen.facts.dns.unwrap();
+            let observation = check(&server, fields, SOON).await;
+            assert_eq!(observation.failure, None);
+            assert_eq!((observation.address, observation.warnings.len()), (Some(server.at), 0));
+            let facts = observation.facts.dns.unwrap();
             assert_eq!(facts.answers, ["A 192.0.2.20", "A 192.0.2.21"]);
             assert_eq!((facts.question.as_str(), facts.record_type.as_str()), ("second.test.", "A"));
             assert_eq!((facts.rcode.as_str(), facts.transport.as_str()), ("NOERROR", transport));
             assert!(facts.authoritative);
-            assert_eq!(seen.phases.iter().map(|(phase, _)| phase).collect::<Vec<_>>(), phases);
+            assert_eq!(observation.phases.iter().map(|(phase, _)| phase).collect::<Vec<_>>(), phases);
         }
     }
 }
@@ -72,12 +72,12 @@ async fn the_name_comes_from_the_monitor_or_from_the_settings() {
         (json!({"name_to_resolve": "six.test", "name_to_resolve_id": 1}), "six.test."),
     ];
     for (fields, question) in cases {
-        let seen = check(&server, fields, SOON).await;
-        assert_eq!(seen.failure, None);
-        assert_eq!(seen.facts.dns.unwrap().question, question);
+        let observation = check(&server, fields, SOON).await;
+        assert_eq!(observation.failure, None);
+        assert_eq!(observation.facts.dns.unwrap().question, question);
     }
-    let seen = check(&server, json!({"name_to_resolve_id": 7}), SOON).await;
-    assert_eq!(kind_of(&seen), Some(FailureKind::NotConfigured));
+    let observation = check(&server, json!({"name_to_resolve_id": 7}), SOON).await;
+    assert_eq!(kind_of(&observation), Some(FailureKind::NotConfigured));
 }
 
 #[tokio::test]
@@ -99,36 +99,36 @@ async fn every_answer_is_judged_by_its_kind() {
         ("half.test", Some(FailureKind::ResponseTruncated), "A", "tcp"),
     ];
     for (name, kind, record_type, transport) in cases {
-        let seen = check(&server, json!({"name_to_resolve": name}), SOON).await;
-        assert_eq!(kind_of(&seen), kind, "{name}: {:?}", seen.failure);
-        if let Some(failure) = seen.failure {
+        let observation = check(&server, json!({"name_to_resolve": name}), SOON).await;
+        assert_eq!(kind_of(&observation), kind, "{name}: {:?}", observation.failure);
+        if let Some(failure) = observation.failure {
             assert_eq!(failure.status(), Status::INVALID_RESPONSE, "{name}");
         }
-        let facts = seen.facts.dns.unwrap();
+        let facts = observation.facts.dns.unwrap();
         assert_eq!(
             (facts.record_type.as_str(), facts.transport.as_str()),
             (record_type, transport),
             "{name}"
         );
     }
-    let seen = check(&server, json!({"name_to_resolve": "gone.test"}), SOON).await;
-    assert!(seen.failure.unwrap().detail.contains("NXDOMAIN"));
-    assert_eq!(seen.facts.dns.unwrap().rcode, "NXDOMAIN");
-    let seen = check(&server, json!({"name_to_resolve": "empty.test"}), SOON).await;
-    assert!(seen.failure.unwrap().detail.contains("`A` or `AAAA`"));
-    let seen = check(&server, json!({"name_to_resolve": "long.test"}), SOON).await;
-    assert_eq!(seen.facts.dns.unwrap().answers.len(), 100, "what is kept is bounded");
+    let observation = check(&server, json!({"name_to_resolve": "gone.test"}), SOON).await;
+    assert!(observation.failure.unwrap().detail.contains("NXDOMAIN"));
+    assert_eq!(observation.facts.dns.unwrap().rcode, "NXDOMAIN");
+    let observation = check(&server, json!({"name_to_resolve": "empty.test"}), SOON).await;
+    assert!(observation.failure.unwrap().detail.contains("`A` or `AAAA`"));
+    let observation = check(&server, json!({"name_to_resolve": "long.test"}), SOON).await;
+    assert_eq!(observation.facts.dns.unwrap().answers.len(), 100, "what is kept is bounded");
 }
 
 #[tokio::test]
 async fn what_does_not_answer_the_question_is_passed_over_until_the_time_is_up() {
     let server = NameServer::start("127.0.0.1", script).await;
     for (name, strays) in [("silent.test", false), ("wrong-id.test", true), ("wrong-question.test", true)] {
-        let seen = check(&server, json!({"name_to_resolve": name}), Duration::from_millis(700)).await;
-        let failure = seen.failure.unwrap();
+        let observation = check(&server, json!({"name_to_resolve": name}), Duration::from_millis(700)).await;
+        let failure = observation.failure.unwrap();
         assert_eq!((failure.phase, failure.kind), (Phase::FirstByte, FailureKind::TimedOut), "{name}");
         assert_eq!(failure.detail.contains("did not answer it"), strays, "{failure}");
-        assert!(seen.total >= Duration::from_millis(690), "{:?}", seen.total);
+        assert!(observation.total >= Duration::from_millis(690), "{:?}", observation.total);
     }
 }
 
@@ -142,10 +142,10 @@ async fn a_lost_question_is_sent_again_and_that_is_told() {
         }
     })
     .await;
-    let seen = check(&server, json!({}), Duration::from_secs(4)).await;
-    assert_eq!((seen.failure, server.questions()), (None, 2));
-    assert!(seen.warnings[0].detail.contains("2 times"));
-    assert!(!seen.warnings[0].kind.affects_outcome(), "the outcome stays ok");
+    let observation = check(&server, json!({}), Duration::from_secs(4)).await;
+    assert_eq!((observation.failure, server.questions()), (None, 2));
+    assert!(observation.warnings[0].detail.contains("2 times"));
+    assert!(!observation.warnings[0].kind.affects_outcome(), "the outcome stays ok");
 }
 
 #[tokio::test]
@@ -156,10 +156,10 @@ async fn a_server_that_is_not_there_refuses() {
     let closed = deaf.local_addr().unwrap();
     for (transport, phase) in [("udp", Phase::FirstByte), ("tcp", Phase::Connect)] {
         let fields = json!({"hostname": "127.0.0.1", "port": closed.port(), "transport": transport});
-        let seen = attempt(&net(), MonitorType::NameServer, fields, SOON).await;
-        let failure = seen.failure.unwrap();
+        let observation = attempt(&net(), MonitorType::NameServer, fields, SOON).await;
+        let failure = observation.failure.unwrap();
         assert_eq!((failure.phase, failure.kind), (phase, FailureKind::ConnectRefused), "{transport}");
-        assert!(seen.phases.micros(phase).is_some(), "{transport}");
+        assert!(observation.phases.micros(phase).is_some(), "{transport}");
     }
 }
 
@@ -174,15 +174,15 @@ async fn an_address_that_does_not_answer_leaves_the_next_one_its_turn() {
         let _silent = is_silent.then(|| std::net::UdpSocket::bind(("127.0.0.2", server.at.port())).unwrap());
         for transport in ["udp", "tcp"] {
             let fields = json!({"hostname": "ns.test", "port": server.at.port(), "transport": transport});
-            let seen = attempt(&net, MonitorType::NameServer, fields, Duration::from_secs(4)).await;
-            assert_eq!(seen.failure, None, "{transport}, {is_silent}");
-            assert_eq!(seen.address, Some(server.at));
-            assert!(seen.warnings[0].detail.contains("127.0.0.2"), "{:?}", seen.warnings);
+            let observation = attempt(&net, MonitorType::NameServer, fields, Duration::from_secs(4)).await;
+            assert_eq!(observation.failure, None, "{transport}, {is_silent}");
+            assert_eq!(observation.address, Some(server.at));
+            assert!(observation.warnings[0].detail.contains("127.0.0.2"), "{:?}", observation.warnings);
         }
     }
     let fields = json!({"hostname": "ns.test", "port": server.at.port(), "name_to_resolve": "gone.test"});
-    let seen = attempt(&net, MonitorType::NameServer, fields, SOON).await;
-    assert_eq!(kind_of(&seen), Some(FailureKind::DnsRcode), "an answer is an answer");
+    let observation = attempt(&net, MonitorType::NameServer, fields, SOON).await;
+    assert_eq!(kind_of(&observation), Some(FailureKind::DnsRcode), "an answer is an answer");
 }
 
 #[tokio::test]
@@ -198,9 +198,9 @@ async fn expected_answers_must_be_among_those_given() {
     for (name, record_type, expected, passes) in cases {
         let fields =
             json!({"name_to_resolve": name, "record_type": record_type, "expected_answers": expected});
-        let seen = check(&server, fields.clone(), SOON).await;
-        assert_eq!(seen.failure.is_none(), passes, "{fields}: {:?}", seen.failure);
-        if let Some(failure) = seen.failure {
+        let observation = check(&server, fields.clone(), SOON).await;
+        assert_eq!(observation.failure.is_none(), passes, "{fields}: {:?}", observation.failure);
+        if let Some(failure) = observation.failure {
             assert_eq!((failure.phase, failure.kind), (Phase::Validate, FailureKind::DnsAnswerWrong));
             assert_eq!(failure.status(), Status::VALIDATION_FAILED);
         }
@@ -213,8 +213,8 @@ async fn the_egress_policy_holds_for_name_servers_too() {
     let strict = net_with(|config| config.egress = EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap());
     for transport in ["udp", "tcp"] {
         let fields = json!({"hostname": "127.0.0.1", "port": server.at.port(), "transport": transport});
-        let seen = attempt(&strict, MonitorType::NameServer, fields, SOON).await;
-        assert_eq!(kind_of(&seen), Some(FailureKind::EgressDenied));
+        let observation = attempt(&strict, MonitorType::NameServer, fields, SOON).await;
+        assert_eq!(kind_of(&observation), Some(FailureKind::EgressDenied));
     }
     assert_eq!(server.questions(), 0);
 }

@@ -200,25 +200,29 @@ async fn a_real_bind_is_understood_over_every_transport() {
     for (transport, port, phases) in transports {
         let mut fields = www.clone();
         fields["transport"] = json!(transport);
-        let seen = asked(&net, port, fields).await;
-        assert_eq!(seen.failure, None, "{transport}");
-        assert_eq!(seen.phases.iter().map(|(phase, _)| phase).collect::<Vec<_>>(), phases, "{transport}");
-        let facts = seen.facts.dns.unwrap();
+        let observation = asked(&net, port, fields).await;
+        assert_eq!(observation.failure, None, "{transport}");
+        assert_eq!(
+            observation.phases.iter().map(|(phase, _)| phase).collect::<Vec<_>>(),
+            phases,
+            "{transport}"
+        );
+        let facts = observation.facts.dns.unwrap();
         assert_eq!(
             (facts.transport.as_str(), facts.rcode.as_str(), facts.ttl),
             (transport, "NOERROR", Some(300))
         );
         assert!(facts.authoritative && !facts.recursion_available && !facts.authenticated && !facts.signed);
         assert!(facts.answer_bytes.is_some_and(|bytes| bytes > 40));
-        assert_eq!(seen.facts.tls.is_some(), port != bind.plain);
-        let http = seen.facts.http.map(|http| (http.http_status, http.http_version));
+        assert_eq!(observation.facts.tls.is_some(), port != bind.plain);
+        let http = observation.facts.http.map(|http| (http.http_status, http.http_version));
         assert_eq!(http, (transport == "https").then(|| (200, "HTTP/2".to_owned())));
         // With a certificate that nobody vouches for.
         if port != bind.plain {
             let fields = json!({"name_to_resolve": "www.example.test", "transport": transport});
-            let seen = asked(&net_with(|_| {}), port, fields).await;
-            assert_eq!(seen.failure.unwrap().kind, Kind::CertificateIssuer);
-            assert!(seen.facts.tls.is_some());
+            let observation = asked(&net_with(|_| {}), port, fields).await;
+            assert_eq!(observation.failure.unwrap().kind, Kind::CertificateIssuer);
+            assert!(observation.facts.tls.is_some());
         }
         // A name that it does not serve.
         let fields = json!({"name_to_resolve": "www.elsewhere.test", "transport": transport});
@@ -266,8 +270,8 @@ async fn a_real_bind_gives_records_of_every_type() {
         if !value.is_empty() {
             fields["expected_answers"] = json!([value]);
         }
-        let seen = asked(&net, bind.plain, fields).await;
-        assert_eq!(seen.failure, None, "{kind} {name}: {:?}", seen.facts.dns);
+        let observation = asked(&net, bind.plain, fields).await;
+        assert_eq!(observation.failure, None, "{kind} {name}: {:?}", observation.facts.dns);
         fields = json!({"name_to_resolve": name.trim_start_matches('.'), "record_type": kind, "expected_answers": ["other"]});
         let failure = asked(&net, bind.plain, fields).await.failure.unwrap();
         assert_eq!(failure.kind, Kind::DnsAnswerWrong, "{kind}");
@@ -277,23 +281,23 @@ async fn a_real_bind_gives_records_of_every_type() {
         ("mail", "TXT", Kind::DnsNoRecords, "no record of type `TXT`"),
         ("sub", "TXT", Kind::DnsLame, "it refers to the name servers of `sub.example.test.` instead"),
     ];
-    for (name, kind, wanted, words) in fails {
+    for (name, kind, wanted, text) in fails {
         let fields = json!({"name_to_resolve": format!("{name}.example.test"), "record_type": kind});
         let failure = asked(&net, bind.plain, fields).await.failure.unwrap();
         assert_eq!(failure.kind, wanted, "{name}: {failure}");
-        assert!(failure.detail.contains(words), "{failure}");
+        assert!(failure.detail.contains(text), "{failure}");
     }
     // BIND follows the aliases itself, gives up and says so; Knot leaves that to the client.
     let failure =
         asked(&net, bind.plain, json!({"name_to_resolve": "round.example.test"})).await.failure.unwrap();
     assert!(matches!(failure.kind, Kind::DnsLoop | Kind::DnsRcode), "{failure}");
     // Too long for a datagram.
-    let seen =
+    let observation =
         asked(&net, bind.plain, json!({"name_to_resolve": "long.example.test", "record_type": "TXT"})).await;
-    let facts = seen.facts.dns.unwrap();
-    assert_eq!((seen.failure, facts.transport.as_str(), facts.answers.len()), (None, "tcp", 40));
+    let facts = observation.facts.dns.unwrap();
+    assert_eq!((observation.failure, facts.transport.as_str(), facts.answers.len()), (None, "tcp", 40));
     assert!(facts.truncated && facts.answer_bytes.unwrap() > 4000);
-    let phases: Vec<Phase> = seen.phases.iter().map(|(phase, _)| phase).collect();
+    let phases: Vec<Phase> = observation.phases.iter().map(|(phase, _)| phase).collect();
     assert_eq!(phases, [Phase::Resolve, Phase::Connect, Phase::Send, Phase::FirstByte, Phase::Transfer]);
 }
 
@@ -305,11 +309,11 @@ async fn only_a_resolver_that_validates_proves_an_answer() {
     let bind = tokio::task::spawn_blocking(Bind::start).await.unwrap();
     let net = bind.net();
     let fields = || json!({"name_to_resolve": "www.example.test", "require_dnssec": true});
-    let seen = asked(&net, bind.plain, fields()).await;
-    let failure = seen.failure.unwrap();
+    let observation = asked(&net, bind.plain, fields()).await;
+    let failure = observation.failure.unwrap();
     assert_eq!((failure.kind, failure.phase), (Kind::DnsUnproven, Phase::Validate));
     assert!(failure.detail.contains("the answer is signed, but a server with authority"), "{failure}");
-    let mut facts = seen.facts.dns.unwrap();
+    let mut facts = observation.facts.dns.unwrap();
     assert!(facts.signed && facts.authoritative && !facts.authenticated);
     // In turns, as name servers do.
     facts.answers.sort_unstable();
@@ -329,9 +333,9 @@ async fn only_a_resolver_that_validates_proves_an_answer() {
         (trusted, other, trusting, strange)
     });
     let ((validating, _one), (distrusting, _other), _trusting, _strange) = started.await.unwrap();
-    let seen = asked(&net, validating, fields()).await;
-    assert_eq!(seen.failure, None);
-    let facts = seen.facts.dns.unwrap();
+    let observation = asked(&net, validating, fields()).await;
+    assert_eq!(observation.failure, None);
+    let facts = observation.facts.dns.unwrap();
     assert!(facts.authenticated && facts.signed && facts.recursion_available && !facts.authoritative);
     let failure = asked(&net, distrusting, fields()).await.failure.unwrap();
     assert_eq!(failure.kind, Kind::DnsRcode);
@@ -373,9 +377,9 @@ async fn a_real_knot_is_understood() {
                 "hostname": host, "port": port, "name_to_resolve": "alias.example.test", "transport": transport,
                 "expected_answers": ["192.0.2.10", "192.0.2.11"],
             });
-            let seen = attempt(&net, MonitorType::NameServer, fields, SOON).await;
-            assert_eq!(seen.failure, None, "{transport} {host}");
-            let facts = seen.facts.dns.unwrap();
+            let observation = attempt(&net, MonitorType::NameServer, fields, SOON).await;
+            assert_eq!(observation.failure, None, "{transport} {host}");
+            let facts = observation.facts.dns.unwrap();
             assert_eq!(facts.answers[0], "CNAME www.example.test.");
             assert!(facts.authoritative && facts.answers.len() == 3);
         }

@@ -93,13 +93,13 @@ impl Case {
         let at = serve(self.tale, acceptor, self.fields["transport"] == "https").await;
         let mut fields = json!({"hostname": "127.0.0.1", "port": at.port(), "name_to_resolve": "www.test"});
         fields.as_object_mut().unwrap().extend(self.fields.as_object().unwrap().clone());
-        let seen = attempt(net, MonitorType::NameServer, fields, self.timeout).await;
-        compare(&seen, self.expected).map_err(|difference| format!("{}: {difference}", self.name))
+        let observation = attempt(net, MonitorType::NameServer, fields, self.timeout).await;
+        compare(&observation, self.expected).map_err(|difference| format!("{}: {difference}", self.name))
     }
 }
 
-fn compare(seen: &Observation, expected: Expected) -> Result<(), String> {
-    let (failure, (kind, phase, words)) = match (&seen.failure, expected) {
+fn compare(observation: &Observation, expected: Expected) -> Result<(), String> {
+    let (failure, (kind, phase, words)) = match (&observation.failure, expected) {
         (None, None) => return Ok(()),
         (Some(failure), Some(expected)) => (failure, expected),
         (failure, expected) => return Err(format!("expected {expected:?}, seen {failure:?}")),
@@ -249,8 +249,8 @@ type BadMessage = (&'static str, fn(&Message) -> Vec<u8>, Expected);
 /// Bad messages that a stream carries whole: every one is known at once.
 fn messages() -> Vec<BadMessage> {
     use Kind::{DnsLame, DnsLoop, DnsNoRecords, DnsRcode, DnsTruncated, ResponseInvalid};
-    let bad = |kind, words| Some((kind, Phase::Validate, words));
-    let broken = |words| Some((ResponseInvalid, Phase::Transfer, words));
+    let bad = |kind, text| Some((kind, Phase::Validate, text));
+    let broken = |text| Some((ResponseInvalid, Phase::Transfer, text));
     vec![
         ("a good answer", |q| bytes(&good(q)), None),
         ("another id", |q| changed(q, |m| m.metadata.id ^= 1), broken("another id")),
@@ -457,7 +457,7 @@ fn streams() -> Vec<Case> {
         cases.push(case(name, move |q, is_stream| both(message(q), is_stream), expected).over("tcp"));
     }
     let cut = |came: &'static str| Some((Kind::ResponseTruncated, Phase::Transfer, came));
-    let slow = |phase, words| Some((Kind::TimedOut, phase, words));
+    let slow = |phase, text| Some((Kind::TimedOut, phase, text));
     cases.extend([
         case("closes", |_, _| vec![], Some((Kind::NoResponse, Phase::FirstByte, ""))).over("tcp"),
         case("resets", |_, _| vec![Reset], Some((Kind::ResponseReset, Phase::FirstByte, ""))).over("tcp"),
@@ -516,7 +516,7 @@ fn streams() -> Vec<Case> {
 }
 
 fn datagrams() -> Vec<Case> {
-    let unanswered = |words| Some((Kind::TimedOut, Phase::FirstByte, words));
+    let unanswered = |text| Some((Kind::TimedOut, Phase::FirstByte, text));
     let one = |change: fn(&Message) -> Vec<u8>| move |q: &Message, _: bool| vec![Send(change(q))];
     let mut cases = vec![
         case("says nothing", |_, _| vec![], unanswered("the question was sent")),
@@ -568,7 +568,7 @@ fn datagrams() -> Vec<Case> {
             Some((Kind::ResponseInvalid, Phase::FirstByte, "30 bytes that cannot be read")),
         ),
     ];
-    let unproven = |words| Some((Kind::DnsUnproven, Phase::Validate, words));
+    let unproven = |text| Some((Kind::DnsUnproven, Phase::Validate, text));
     cases.extend(
         [
             case("not proven", |q, s| both(bytes(&good(q)), s), unproven("the zone is not signed")),
@@ -602,7 +602,7 @@ fn datagrams() -> Vec<Case> {
 fn under_tls(authority: &Authority) -> Vec<Case> {
     let fine = authority.issue(&["127.0.0.1"], (2020, 2090));
     let whole = |q: &Message, s: bool| both(bytes(&good(q)), s);
-    let refused = |kind, words| Some((kind, Phase::Tls, words));
+    let refused = |kind, text| Some((kind, Phase::Tls, text));
     let mut cases: Vec<Case> = vec![
         case("a good answer", whole, None).shows(&fine, &[]),
         case("knows other protocols", whole, None).shows(&fine, &[b"dot", b"h2"]),
@@ -655,8 +655,8 @@ const TYPED: &str = "200 OK\r\nContent-Type: application/dns-message";
 
 fn over_https(authority: &Authority) -> Vec<Case> {
     let fine = authority.issue(&["127.0.0.1"], (2020, 2090));
-    let broken = |phase, words| Some((Kind::ResponseInvalid, phase, words));
-    let status = |words| Some((Kind::HttpStatus, Phase::FirstByte, words));
+    let broken = |phase, text| Some((Kind::ResponseInvalid, phase, text));
+    let status = |text| Some((Kind::HttpStatus, Phase::FirstByte, text));
     let cases = vec![
         case("a good answer in HTTP/1.1", |q, _| http(TYPED, &bytes(&good(q))), None),
         case(
@@ -750,8 +750,8 @@ fn over_https(authority: &Authority) -> Vec<Case> {
     cases.into_iter().map(|case| shown(case).over("https")).collect()
 }
 
-async fn hold(cases: Vec<Case>, least: usize, authority: Option<&Authority>) {
-    assert!(cases.len() >= least, "{}", cases.len());
+async fn hold(cases: Vec<Case>, min: usize, authority: Option<&Authority>) {
+    assert!(cases.len() >= min, "{}", cases.len());
     let net = net_with(|config| {
         let pem = authority.map(|ca| Pem { label: "ca".to_owned(), text: ca.pem().into_bytes() });
         config.trust.authorities = pem.into_iter().collect();
@@ -797,6 +797,7 @@ async fn an_answer_from_another_address_is_none() {
         }
     });
     let fields = json!({"hostname": "127.0.0.1", "port": port, "name_to_resolve": "www.test"});
-    let seen = attempt(&net_with(|_| {}), MonitorType::NameServer, fields, Duration::from_millis(600)).await;
-    compare(&seen, Some((Kind::TimedOut, Phase::FirstByte, "the question was sent once"))).unwrap();
+    let observation =
+        attempt(&net_with(|_| {}), MonitorType::NameServer, fields, Duration::from_millis(600)).await;
+    compare(&observation, Some((Kind::TimedOut, Phase::FirstByte, "the question was sent once"))).unwrap();
 }

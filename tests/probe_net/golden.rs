@@ -14,15 +14,15 @@ use crate::support::name_server::{NameServer, Reply, alias, v4};
 use crate::support::tls_server::{Authority, config, serve};
 
 /// All of `seen` as text; what differs from run to run is masked.
-fn shown(seen: &Observation) -> String {
-    let verdict = evaluate_attempts(std::slice::from_ref(seen));
+fn shown(observation: &Observation) -> String {
+    let verdict = evaluate_attempts(std::slice::from_ref(observation));
     let mut value = json!({
         "observation": {
-            "phases": seen.phases,
-            "address": seen.address,
-            "failure": seen.failure,
-            "warnings": seen.warnings,
-            "facts": seen.facts,
+            "phases": observation.phases,
+            "address": observation.address,
+            "failure": observation.failure,
+            "warnings": observation.warnings,
+            "facts": observation.facts,
         },
         "verdict": {
             "outcome": verdict.outcome,
@@ -30,7 +30,7 @@ fn shown(seen: &Observation) -> String {
             "reasons": verdict.reasons,
         },
     });
-    let port = seen.address.map_or(0, |address| address.port());
+    let port = observation.address.map_or(0, |address| address.port());
     mask(&mut value, port);
     serde_json::to_string_pretty(&value).unwrap()
 }
@@ -69,8 +69,8 @@ async fn name_server() {
 #[tokio::test]
 async fn ping() {
     let fields = json!({"hostname": "127.0.0.1", "ping_count": 2});
-    let seen = attempt(&net(), MonitorType::Ping, fields, Duration::from_secs(2)).await;
-    insta::assert_snapshot!("ping_ok", shown(&seen));
+    let observation = attempt(&net(), MonitorType::Ping, fields, Duration::from_secs(2)).await;
+    insta::assert_snapshot!("ping_ok", shown(&observation));
 }
 
 #[tokio::test]

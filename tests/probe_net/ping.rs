@@ -17,16 +17,20 @@ const QUICK: Duration = Duration::from_secs(1);
 async fn a_host_that_answers_passes_over_both_families() {
     let net = net();
     for host in ["127.0.0.1", "::1", "localhost"] {
-        let seen = attempt(&net, MonitorType::Ping, json!({"hostname": host}), QUICK).await;
-        assert_eq!(seen.failure, None, "{host}");
-        let facts = seen.facts.ping.unwrap();
+        let observation = attempt(&net, MonitorType::Ping, json!({"hostname": host}), QUICK).await;
+        assert_eq!(observation.failure, None, "{host}");
+        let facts = observation.facts.ping.unwrap();
         assert_eq!((facts.sent, facts.received), (5, 5), "{host}");
         assert!(facts.loss_percent.abs() < f64::EPSILON);
         assert!(facts.rtt_min_us <= facts.rtt_avg_us && facts.rtt_avg_us <= facts.rtt_max_us);
         assert!(facts.rtt_min_us.is_some() && facts.rtt_stddev_us.is_some());
         assert!(facts.socket == "raw" || facts.socket == "dgram");
-        assert!(seen.phases.micros(Phase::Connect).is_some());
-        assert!(seen.total >= Duration::from_millis(700), "spread over the timeout: {:?}", seen.total);
+        assert!(observation.phases.micros(Phase::Connect).is_some());
+        assert!(
+            observation.total >= Duration::from_millis(700),
+            "spread over the timeout: {:?}",
+            observation.total
+        );
     }
 }
 
@@ -35,9 +39,9 @@ async fn count_and_size_are_those_of_the_monitor() {
     let net = net();
     for (count, size) in [(1, 8), (3, 1400), (2, 20_000)] {
         let fields = json!({"hostname": "127.0.0.1", "ping_count": count, "ping_size": size});
-        let seen = attempt(&net, MonitorType::Ping, fields, QUICK).await;
-        assert_eq!(seen.failure, None);
-        let facts = seen.facts.ping.unwrap();
+        let observation = attempt(&net, MonitorType::Ping, fields, QUICK).await;
+        assert_eq!(observation.failure, None);
+        let facts = observation.facts.ping.unwrap();
         assert_eq!((facts.sent, facts.received), (count, count));
     }
 }
@@ -63,16 +67,16 @@ async fn a_burst_over_one_socket_loses_nothing() {
 async fn checks_of_one_host_at_one_time_do_not_take_each_others_replies() {
     let net = net();
     let checks = (0..50).map(|_| attempt(&net, MonitorType::Ping, json!({"hostname": "127.0.0.1"}), QUICK));
-    for seen in futures::future::join_all(checks).await {
-        assert_eq!(seen.facts.ping.unwrap().received, 5);
+    for observation in futures::future::join_all(checks).await {
+        assert_eq!(observation.facts.ping.unwrap().received, 5);
     }
 }
 
 #[tokio::test]
 async fn a_denied_address_is_not_pinged() {
     let strict = net_with(|config| config.egress = EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap());
-    let seen = attempt(&strict, MonitorType::Ping, json!({"hostname": "127.0.0.1"}), QUICK).await;
-    assert_eq!((kind_of(&seen), seen.facts.ping), (Some(FailureKind::EgressDenied), None));
+    let observation = attempt(&strict, MonitorType::Ping, json!({"hostname": "127.0.0.1"}), QUICK).await;
+    assert_eq!((kind_of(&observation), observation.facts.ping), (Some(FailureKind::EgressDenied), None));
 }
 
 #[tokio::test]
@@ -86,11 +90,11 @@ async fn silence_is_loss_and_the_threshold_decides() {
     let net = net();
     for threshold in [100, 1] {
         let fields = json!({"hostname": "192.0.2.1", "ping_count": 2, "loss_threshold": threshold});
-        let seen = attempt(&net, MonitorType::Ping, fields, QUICK).await;
-        let failure = seen.failure.unwrap();
+        let observation = attempt(&net, MonitorType::Ping, fields, QUICK).await;
+        let failure = observation.failure.unwrap();
         assert_eq!((failure.kind, failure.status()), (FailureKind::PingLost, Status::PING_FAILED));
         assert!(failure.detail.contains("2 of 2"), "{failure}");
-        let facts = seen.facts.ping.unwrap();
+        let facts = observation.facts.ping.unwrap();
         assert_eq!((facts.sent, facts.received, facts.rtt_avg_us), (2, 0, None));
     }
 }
@@ -107,9 +111,9 @@ async fn the_unprivileged_socket_is_taken_where_the_host_permits_it() {
     }
     let net = net();
     for host in ["127.0.0.1", "::1"] {
-        let seen = attempt(&net, MonitorType::Ping, json!({"hostname": host}), QUICK).await;
-        assert_eq!(seen.failure, None, "{host}");
-        assert_eq!(seen.facts.ping.unwrap().socket, "dgram");
+        let observation = attempt(&net, MonitorType::Ping, json!({"hostname": host}), QUICK).await;
+        assert_eq!(observation.failure, None, "{host}");
+        assert_eq!(observation.facts.ping.unwrap().socket, "dgram");
     }
 }
 
@@ -122,8 +126,8 @@ async fn without_permission_it_says_what_to_do() {
     ) {
         return;
     }
-    let seen = attempt(&net(), MonitorType::Ping, json!({"hostname": "127.0.0.1"}), QUICK).await;
-    let failure = seen.failure.unwrap();
+    let observation = attempt(&net(), MonitorType::Ping, json!({"hostname": "127.0.0.1"}), QUICK).await;
+    let failure = observation.failure.unwrap();
     assert_eq!((failure.kind, failure.fault), (FailureKind::NoPermission, Fault::Ours));
     assert_eq!(failure.status(), Status::CANNOT_RUN);
     for word in ["net.ipv4.ping_group_range", "CAP_NET_RAW"] {
@@ -137,8 +141,8 @@ async fn a_missing_route_is_our_own_fault() {
         return;
     }
     for host in ["192.0.2.1", "2001:db8::1"] {
-        let seen = attempt(&net(), MonitorType::Ping, json!({"hostname": host}), QUICK).await;
-        assert_eq!(kind_of(&seen), Some(FailureKind::NoRoute), "{host}: {:?}", seen.failure);
+        let observation = attempt(&net(), MonitorType::Ping, json!({"hostname": host}), QUICK).await;
+        assert_eq!(kind_of(&observation), Some(FailureKind::NoRoute), "{host}: {:?}", observation.failure);
     }
 }
 
@@ -156,10 +160,13 @@ async fn a_host_whose_first_address_is_dead_is_reached_at_the_next() {
     let net = net_with(|config| config.name_servers = NameServers::Explicit(vec![at]));
     let dead = attempt(&net, MonitorType::Ping, json!({"hostname": "::1"}), QUICK).await;
     assert_eq!(kind_of(&dead), Some(FailureKind::PingLost));
-    let seen = attempt(&net, MonitorType::Ping, json!({"hostname": "both.test"}), 2 * QUICK).await;
-    assert_eq!(seen.failure, None);
-    assert_eq!(seen.facts.resolved.iter().map(ToString::to_string).collect::<Vec<_>>(), ["::1", "127.0.0.1"]);
-    assert_eq!(seen.address.unwrap().ip().to_string(), "127.0.0.1");
-    let facts = seen.facts.ping.unwrap();
+    let observation = attempt(&net, MonitorType::Ping, json!({"hostname": "both.test"}), 2 * QUICK).await;
+    assert_eq!(observation.failure, None);
+    assert_eq!(
+        observation.facts.resolved.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["::1", "127.0.0.1"]
+    );
+    assert_eq!(observation.address.unwrap().ip().to_string(), "127.0.0.1");
+    let facts = observation.facts.ping.unwrap();
     assert_eq!((facts.sent, facts.received), (5, 5));
 }

@@ -37,38 +37,41 @@ async fn errors_are_named(socket: &str) {
         ("fd09::2", "fd00:2::2 answered: prohibited by a filter (ICMP type 1, code 1), 2 times"),
         ("fd09::4", " answered: TTL exceeded"),
     ];
-    for (host, words) in cases {
-        let seen = pinged(host, 2, 56, quick).await;
-        let failure = seen.failure.unwrap();
+    for (host, text) in cases {
+        let observation = pinged(host, 2, 56, quick).await;
+        let failure = observation.failure.unwrap();
         assert_eq!((failure.kind, failure.status()), (FailureKind::PingLost, Status::PING_FAILED), "{host}");
         assert!(failure.detail.starts_with(&format!("{host}: 2 of 2 requests had no reply; ")), "{failure}");
-        assert!(failure.detail.contains(words), "{host}: {failure}");
-        let facts = seen.facts.ping.unwrap();
+        assert!(failure.detail.contains(text), "{host}: {failure}");
+        let facts = observation.facts.ping.unwrap();
         assert_eq!((facts.sent, facts.received, facts.socket.as_str()), (2, 0, socket));
-        assert!(facts.icmp_errors[0].contains(words), "{facts:?}");
-        assert!(seen.total < quick, "an error ends the wait for its request: {:?}", seen.total);
+        assert!(facts.icmp_errors[0].contains(text), "{facts:?}");
+        assert!(observation.total < quick, "an error ends the wait for its request: {:?}", observation.total);
     }
     for host in ["10.9.1.3", "fd09::3"] {
-        let seen = pinged(host, 2, 56, Duration::from_secs(1)).await;
-        assert!(seen.failure.unwrap().detail.ends_with("2 of 2 requests had no reply"), "{host}: silence");
-        assert!(seen.facts.ping.unwrap().icmp_errors.is_empty());
+        let observation = pinged(host, 2, 56, Duration::from_secs(1)).await;
+        assert!(
+            observation.failure.unwrap().detail.ends_with("2 of 2 requests had no reply"),
+            "{host}: silence"
+        );
+        assert!(observation.facts.ping.unwrap().icmp_errors.is_empty());
     }
-    for (host, words) in [
+    for (host, text) in [
         ("10.0.3.2", "10.0.1.2 answered: packet too big for the next link, which takes 1300 bytes"),
         ("fd00:3::2", "fd00:1::2 answered: packet too big for the next link, which takes 1300 bytes"),
     ] {
         // Small ones pass; of large ones the first is lost, until both sides know what the way takes.
         assert_eq!(pinged(host, 2, 56, quick).await.failure, None, "{host}");
-        let seen = pinged(host, 5, 1400, quick).await;
-        assert!(seen.failure.unwrap().detail.contains(words), "{host}");
-        let facts = seen.facts.ping.unwrap();
+        let observation = pinged(host, 5, 1400, quick).await;
+        assert!(observation.failure.unwrap().detail.contains(text), "{host}");
+        let facts = observation.facts.ping.unwrap();
         assert!((1..5).contains(&facts.received), "{facts:?}");
     }
     // Nobody has this address of the first link: this host says so itself, after asking for it three times.
-    let seen = pinged("10.0.1.77", 1, 56, Duration::from_secs(6)).await;
+    let observation = pinged("10.0.1.77", 1, 56, Duration::from_secs(6)).await;
     assert!(
-        seen.failure.as_ref().unwrap().detail.contains("10.0.1.1 answered: host unreachable"),
-        "{seen:?}"
+        observation.failure.as_ref().unwrap().detail.contains("10.0.1.1 answered: host unreachable"),
+        "{observation:?}"
     );
     let failure = pinged("192.0.2.7", 1, 56, quick).await.failure.unwrap();
     assert_eq!(failure.kind, FailureKind::NoPermission, "{failure}");
@@ -106,8 +109,8 @@ async fn errors_about_one_target_do_not_disturb_the_others() {
         attempt(&net, MonitorType::Ping, fields, Duration::from_secs(2))
     };
     let hosts = ["10.9.1.1", "10.0.3.2", "10.9.1.2", "127.0.0.1", "10.9.1.1", "10.0.3.2"];
-    for (host, seen) in hosts.iter().zip(futures::future::join_all(hosts.map(check)).await) {
-        let received = seen.facts.ping.unwrap().received;
+    for (host, observation) in hosts.iter().zip(futures::future::join_all(hosts.map(check)).await) {
+        let received = observation.facts.ping.unwrap().received;
         assert_eq!(received, if host.starts_with("10.9") { 0 } else { 10 }, "{host}");
     }
 }
@@ -127,9 +130,9 @@ async fn two_thousand_targets_are_pinged_in_a_second_and_none_is_lost() {
                 Duration::from_secs(10),
             )
         });
-        for seen in futures::future::join_all(checks).await {
-            assert_eq!(seen.failure, None);
-            assert_eq!(seen.facts.ping.unwrap().received, 1);
+        for observation in futures::future::join_all(checks).await {
+            assert_eq!(observation.failure, None);
+            assert_eq!(observation.facts.ping.unwrap().received, 1);
         }
         best = best.min(started.elapsed());
     }

@@ -73,12 +73,15 @@ async fn a_listening_port_passes_over_both_families() {
     for ip in ["127.0.0.1", "::1"] {
         let listener = TcpListener::bind((ip, 0)).await.unwrap();
         let at = listener.local_addr().unwrap();
-        let seen = check(&net(), at, json!({}), SOON).await;
-        assert_eq!(seen.failure, None);
-        assert_eq!((seen.address, seen.facts.resolved.as_slice()), (Some(at), [at.ip()].as_slice()));
-        let phases: Vec<Phase> = seen.phases.iter().map(|(phase, _)| phase).collect();
+        let observation = check(&net(), at, json!({}), SOON).await;
+        assert_eq!(observation.failure, None);
+        assert_eq!(
+            (observation.address, observation.facts.resolved.as_slice()),
+            (Some(at), [at.ip()].as_slice())
+        );
+        let phases: Vec<Phase> = observation.phases.iter().map(|(phase, _)| phase).collect();
         assert_eq!(phases, [Phase::Resolve, Phase::Connect]);
-        assert!(seen.total >= seen.phases.duration(Phase::Connect).unwrap());
+        assert!(observation.total >= observation.phases.duration(Phase::Connect).unwrap());
     }
 }
 
@@ -96,14 +99,14 @@ async fn the_pinned_address_counts_only_without_resolving() {
 #[tokio::test]
 async fn a_closed_port_and_a_denied_address_fail_each_in_its_way() {
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
-    let seen = check(&net(), closed, json!({}), SOON).await;
-    let failure = seen.failure.unwrap();
+    let observation = check(&net(), closed, json!({}), SOON).await;
+    let failure = observation.failure.unwrap();
     assert_eq!((failure.phase, failure.kind), (Phase::Connect, FailureKind::ConnectRefused));
-    assert_eq!((failure.status(), seen.address), (Status::CONNECT_FAILED, Some(closed)));
-    assert!(seen.phases.micros(Phase::Connect).is_some());
+    assert_eq!((failure.status(), observation.address), (Status::CONNECT_FAILED, Some(closed)));
+    assert!(observation.phases.micros(Phase::Connect).is_some());
     let strict = net_with(|config| config.egress = EgressPolicy::parse(&[], &["127.0.0.1"]).unwrap());
-    let seen = check(&strict, closed, json!({}), SOON).await;
-    assert_eq!(kind_of(&seen), Some(FailureKind::EgressDenied));
+    let observation = check(&strict, closed, json!({}), SOON).await;
+    assert_eq!(kind_of(&observation), Some(FailureKind::EgressDenied));
 }
 
 #[tokio::test]
@@ -146,10 +149,10 @@ async fn a_dialogue_is_held_step_by_step() {
         {"expect": "^250 more"},
         {"send": "QUIT\r\n", "expect": "(?m)^221"},
     ]);
-    let seen = check(&net(), at, json!({"dialogue": dialogue}), SOON).await;
-    assert_eq!(seen.failure, None);
+    let observation = check(&net(), at, json!({"dialogue": dialogue}), SOON).await;
+    assert_eq!(observation.failure, None);
     for phase in [Phase::Connect, Phase::Send, Phase::FirstByte, Phase::Transfer] {
-        assert!(seen.phases.micros(phase).is_some(), "{phase:?}");
+        assert!(observation.phases.micros(phase).is_some(), "{phase:?}");
     }
 }
 
@@ -183,12 +186,12 @@ async fn a_dialogue_that_goes_wrong_tells_how() {
     ];
     for (acts, kind, status) in cases {
         let at = stage(acts, None).await;
-        let seen =
+        let observation =
             check(&net(), at, json!({"dialogue": [{"expect": "220 "}]}), Duration::from_millis(600)).await;
-        let failure = seen.failure.unwrap();
+        let failure = observation.failure.unwrap();
         assert_eq!((failure.phase, failure.kind), (Phase::FirstByte, *kind), "{acts:?}: {failure}");
         assert_eq!(failure.status(), *status);
-        assert!(seen.phases.micros(Phase::FirstByte).is_some());
+        assert!(observation.phases.micros(Phase::FirstByte).is_some());
         assert!(!failure.detail.contains('\u{1b}') && failure.detail.len() < 300, "{failure:?}");
     }
 }
@@ -201,8 +204,8 @@ async fn a_talker_without_end_is_cut_off() {
         let (mut stream, _) = listener.accept().await.unwrap();
         while stream.write_all(&[b'x'; 4096]).await.is_ok() {}
     });
-    let seen = check(&net(), at, json!({"dialogue": [{"expect": "never"}]}), SOON).await;
-    assert_eq!(kind_of(&seen), Some(FailureKind::ResponseTooLarge));
+    let observation = check(&net(), at, json!({"dialogue": [{"expect": "never"}]}), SOON).await;
+    assert_eq!(kind_of(&observation), Some(FailureKind::ResponseTooLarge));
 }
 
 #[tokio::test]
@@ -215,14 +218,14 @@ async fn implicit_tls_keeps_the_certificate_and_speaks_inside() {
     });
     let at = serve("127.0.0.1", config(&good, &[&TLS13, &TLS12], None)).await;
     let fields = json!({"tls": "implicit", "dialogue": [{"expect": "hello"}]});
-    let seen = check(&trusting, at, fields.clone(), SOON).await;
-    assert_eq!(seen.failure, None);
-    assert_eq!(seen.facts.tls.unwrap().certificates[0].names, ["127.0.0.1"]);
-    assert!(seen.phases.micros(Phase::Tls).is_some());
+    let observation = check(&trusting, at, fields.clone(), SOON).await;
+    assert_eq!(observation.failure, None);
+    assert_eq!(observation.facts.tls.unwrap().certificates[0].names, ["127.0.0.1"]);
+    assert!(observation.phases.micros(Phase::Tls).is_some());
 
-    let seen = check(&net(), at, fields.clone(), SOON).await;
-    assert_eq!(kind_of(&seen), Some(FailureKind::CertificateIssuer));
-    assert!(seen.facts.tls.is_some(), "facts are kept of what was refused");
+    let observation = check(&net(), at, fields.clone(), SOON).await;
+    assert_eq!(kind_of(&observation), Some(FailureKind::CertificateIssuer));
+    assert!(observation.facts.tls.is_some(), "facts are kept of what was refused");
     let lax = json!({"tls": "implicit", "verify_certificate": false});
     assert_eq!(check(&net(), at, lax, SOON).await.failure, None);
     assert_eq!(
@@ -308,9 +311,9 @@ async fn starttls_is_asked_for_in_the_words_of_each_protocol() {
     for (protocol, acts, wanted) in cases {
         let at = stage(acts, Some(acceptor.clone())).await;
         let fields = json!({"tls": format!("starttls-{protocol}")});
-        let seen = check(&trusting, at, fields, Duration::from_millis(1500)).await;
-        assert_eq!(kind_of(&seen), *wanted, "{protocol} {acts:?}: {:?}", seen.failure);
-        assert_eq!(seen.facts.tls.is_some(), wanted.is_none());
+        let observation = check(&trusting, at, fields, Duration::from_millis(1500)).await;
+        assert_eq!(kind_of(&observation), *wanted, "{protocol} {acts:?}: {:?}", observation.failure);
+        assert_eq!(observation.facts.tls.is_some(), wanted.is_none());
     }
 }
 
@@ -331,6 +334,6 @@ async fn a_postgres_server_is_asked_with_its_own_request() {
         let _ = acceptor.accept(stream).await.unwrap().read_u8().await;
     });
     let fields = json!({"tls": "starttls-postgres", "verify_certificate": false});
-    let seen = check(&net(), at, fields, SOON).await;
-    assert_eq!(seen.failure, None);
+    let observation = check(&net(), at, fields, SOON).await;
+    assert_eq!(observation.failure, None);
 }

@@ -90,7 +90,7 @@ fn cases() -> Vec<Case> {
     use Kind::{
         DialogueUnexpected, NoResponse, ResponseReset, ResponseTooLarge, ResponseTruncated, TimedOut,
     };
-    let first = |kind, words| (kind, Phase::FirstByte, words);
+    let first = |kind, text| (kind, Phase::FirstByte, text);
     let mut cases = Vec::new();
     let mut dialogue = |name, acts: Vec<Act>, expected| {
         let steps = json!([{"expect": "^220 "}, {"send": "HELO\r\n", "expect": "^250 "}]);
@@ -120,7 +120,7 @@ fn cases() -> Vec<Case> {
         vec![say(&"211 more\r\n".repeat(100_000)), Stall],
         first(ResponseTooLarge, "16384"),
     );
-    let second = |kind, words| (kind, Phase::Transfer, words);
+    let second = |kind, text| (kind, Phase::Transfer, text);
     dialogue("closes at the second step", vec![say("220 a\r\n"), Line], second(NoResponse, ""));
     dialogue("resets at the second step", vec![say("220 a\r\n"), Line, Reset], second(ResponseReset, ""));
     dialogue("stalls at the second step", vec![say("220 a\r\n"), Line, Stall], second(TimedOut, ""));
@@ -156,7 +156,7 @@ fn cases() -> Vec<Case> {
             cases.push(Case { name, acts, fields: fields(), expected });
         }
     }
-    let tls = |kind, words| (kind, Phase::Tls, words);
+    let tls = |kind, text| (kind, Phase::Tls, text);
     let mut starttls = |name, protocol: &str, acts: Vec<Act>, expected| {
         cases.push(Case { name, acts, fields: json!({"tls": format!("starttls-{protocol}")}), expected });
     };
@@ -249,14 +249,14 @@ async fn run(case: Case, net: &Net, acceptor: TlsAcceptor) -> Result<(), String>
     // What ends by the timeout is quick; what must not is given much time.
     let waits = kind == Kind::TimedOut || kind == Kind::DialogueUnexpected;
     let timeout = if waits { Duration::from_secs(4) } else { 3 * SOON };
-    let seen = attempt(net, MonitorType::Tcp, fields, timeout).await;
-    let Some(failure) = seen.failure else { return Err(format!("{}: it passed", case.name)) };
+    let observation = attempt(net, MonitorType::Tcp, fields, timeout).await;
+    let Some(failure) = observation.failure else { return Err(format!("{}: it passed", case.name)) };
     let text = failure.to_string();
     if (failure.kind, failure.phase) != (kind, phase) || !text.contains(words) {
         return Err(format!("{}: expected {:?}, seen {failure:?}: {text}", case.name, case.expected));
     }
-    if text.chars().any(char::is_control) || text.len() > 700 || seen.phases.micros(phase).is_none() {
-        return Err(format!("{}: {text:?}, {:?}", case.name, seen.phases));
+    if text.chars().any(char::is_control) || text.len() > 700 || observation.phases.micros(phase).is_none() {
+        return Err(format!("{}: {text:?}, {:?}", case.name, observation.phases));
     }
     Ok(())
 }

@@ -26,7 +26,7 @@ async fn an_account_has_defaults_and_is_changed_in_part() {
     let (account, _) = kit.resources.account(&admin()).await.unwrap();
     assert_eq!(account["multipop_threshold"], "3");
     assert_eq!(account["default_locations"], json!([{"id": 2}, {"id": 1}]));
-    let facts = kit.directory.facts(CustomerId(1)).await.unwrap();
+    let facts = kit.accounts.facts(CustomerId(1)).await.unwrap();
     assert_eq!(facts.default_locations, [2, 1]);
     assert_eq!((facts.certificate_days, facts.time_zone.iana_name()), (14, Some("Europe/Paris")));
     // What was read can be sent back; null gives a default again.

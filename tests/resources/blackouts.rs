@@ -84,7 +84,7 @@ async fn only_recurring_ones_are_changed() {
     );
     // What was read can be sent back.
     assert_eq!(change(shown).await.unwrap().revision, 2);
-    for (body, told) in [
+    for (body, text) in [
         (
             json!({"persistent": false}),
             "`persistent` stays `true`; remove the blackout and make one that comes once",
@@ -94,7 +94,7 @@ async fn only_recurring_ones_are_changed() {
         (json!({"from_date": "2026-02-01 00:00:00"}), "`from_date` does not go with `persistent` true"),
         (json!({"assoc_id": 7}), "`assoc_id` of a blackout cannot be changed; remove it and make another"),
     ] {
-        assert_eq!(messages(change(body).await), [told]);
+        assert_eq!(messages(change(body).await), [text]);
     }
 }
 

@@ -77,8 +77,8 @@ async fn each_half_is_appended_or_replaced_for_itself() {
     assert_eq!((trail.len(), made.len()), (8, 6));
     for row in made {
         let monitor = row.after["assoc_id"].as_i64().unwrap();
-        let kept = kit.kept(KIND, row.object_id.unwrap()).await;
-        assert!(kept.is_none_or(|kept| kept.parent_id == Some(monitor)), "{row:?}");
+        let record = kit.kept(KIND, row.object_id.unwrap()).await;
+        assert!(record.is_none_or(|record| record.parent_id == Some(monitor)), "{row:?}");
     }
 }
 
@@ -91,8 +91,8 @@ async fn one_stranger_refuses_all() {
             "update_persistent_action": "append", "persistent_blackouts": [weekly()],
         })
     };
-    let told = "`monitors`: there is no monitor `13`; nothing was changed";
-    assert_eq!(forbidden(edit(&kit, body(json!([11, 13]))).await), told);
+    let text = "`monitors`: there is no monitor `13`; nothing was changed";
+    assert_eq!(forbidden(edit(&kit, body(json!([11, 13]))).await), text);
     let many: Vec<i64> = (5000..9000).collect();
     assert!(forbidden(edit(&kit, body(json!(many))).await).len() < 200);
     let caller = as_role(Role::ReadOnly);

@@ -67,11 +67,11 @@ async fn facts_come_out_and_the_key_never_does() {
     let second = kit.shown(KIND, kit.made(KIND, body).await).await;
     assert_eq!((&second["format"], &second["fingerprint"]), (&json!("PKCS#12"), &shown["fingerprint"]));
     let secret: String = identity.key.lines().nth(1).unwrap().to_owned();
-    let kept = kit.kept(KIND, id).await.unwrap();
-    let sealed = kept.private_data.unwrap();
+    let record = kit.kept(KIND, id).await.unwrap();
+    let sealed = record.private_data.unwrap();
     assert!(!sealed.windows(secret.len()).any(|part| part == secret.as_bytes()));
-    let told = format!("{shown} {:?} {:?}", kept.fields, kit.trail().await);
-    assert!(!told.contains(&secret) && !told.contains("BEGIN"), "{told}");
+    let text = format!("{shown} {:?} {:?}", record.fields, kit.trail().await);
+    assert!(!text.contains(&secret) && !text.contains("BEGIN"), "{text}");
 }
 
 #[tokio::test]
@@ -248,8 +248,8 @@ async fn nobody_waits_while_a_pkcs12_is_opened() {
     let mut opened = std::pin::pin!(kit.make(&author, KIND, body));
     // The longest time that nobody else of this thread had a turn. Compared with the whole, so that a busy machine, which
     // stretches both, decides nothing.
-    let (began, mut longest) = (Instant::now(), Duration::ZERO);
-    let mut last = began;
+    let (started, mut longest) = (Instant::now(), Duration::ZERO);
+    let mut last = started;
     let made = loop {
         tokio::select! {
             biased;
@@ -259,7 +259,7 @@ async fn nobody_waits_while_a_pkcs12_is_opened() {
         longest = longest.max(last.elapsed());
         last = Instant::now();
     };
-    let (whole, longest) = (began.elapsed(), longest.max(last.elapsed()));
+    let (whole, longest) = (started.elapsed(), longest.max(last.elapsed()));
     assert!(longest < whole / 2, "others had no turn for {longest:?} of {whole:?}");
     assert_eq!(made.unwrap().warnings, [""; 0]);
 }
@@ -269,12 +269,12 @@ async fn one_that_a_monitor_names_stays() {
     let kit = Kit::new().await;
     let identity = Authority::new("a").issue(&["a.test"], VALID);
     let id = kit.made(KIND, client(identity.pem())).await;
-    let facts = kit.directory.facts(CustomerId(1)).await.unwrap();
+    let facts = kit.accounts.facts(CustomerId(1)).await.unwrap();
     assert!(facts.certificates[&id].is_client);
     kit.monitor(200_001, CustomerId(1), json!({"ssl_cert_id": id, "use_client_ssl_cert": true}));
-    let told = "1 monitor uses this certificate; take it from them first";
-    assert_eq!(conflict(kit.gone(&admin(), KIND, id).await), told);
-    kit.roster.replace_all(Vec::new());
+    let text = "1 monitor uses this certificate; take it from them first";
+    assert_eq!(conflict(kit.gone(&admin(), KIND, id).await), text);
+    kit.monitors.replace_all(Vec::new());
     kit.gone(&admin(), KIND, id).await.unwrap();
     assert!(messages(kit.make(&admin(), KIND, client(identity.pem())).await).is_empty());
 }

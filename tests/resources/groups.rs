@@ -57,12 +57,12 @@ async fn a_group_names_what_the_account_has_and_each_once() {
     let body = json!({"name": "g", "is_default": true, "monitors": [{"id": MONITOR}, step(2)],
         "recipients": [{"id": recipient}], "errortypes": [{"id": 51}]});
     let group = kit.made(GROUP, body.clone()).await;
-    let facts = kit.directory.facts(CustomerId(1)).await.unwrap();
+    let facts = kit.accounts.facts(CustomerId(1)).await.unwrap();
     let monitor = |step_number| GroupMonitor { id: MONITOR, step_number, content_view_id: None };
     assert_eq!(facts.contacts.groups[0].monitors, [monitor(None), monitor(Some(2))]);
     assert_eq!(conflict(kit.make(&admin(), GROUP, body).await), "There is a notifier_group `g` already");
     // A monitor that is gone does not come back out, and what was read can be sent back.
-    kit.roster.apply(Vec::new(), &[vigie::domain::MonitorId(MONITOR)]);
+    kit.monitors.apply(Vec::new(), &[vigie::domain::MonitorId(MONITOR)]);
     let shown = kit.shown(GROUP, group).await;
     assert_eq!(shown["monitors"], json!([]));
     kit.change(&admin(), GROUP, group, shown).await.unwrap();
@@ -219,11 +219,11 @@ async fn a_group_names_content_views_that_there_are() {
     let view = json!({"id": 4, "notify_on_error": true, "inherit_global_errors": false});
     let fields = json!({"name": "Shop", "content_views": [view]});
     let serde_json::Value::Object(fields) = fields else { unreachable!() };
-    let mut monitor = kit.roster.get(vigie::domain::MonitorId(MONITOR)).unwrap();
+    let mut monitor = kit.monitors.get(vigie::domain::MonitorId(MONITOR)).unwrap();
     let document =
         vigie::schema::MonitorDocument::new(vigie::domain::MonitorType::BrowserScript, fields).unwrap();
     monitor.document = std::sync::Arc::new(document);
-    kit.roster.apply(vec![monitor], &[]);
+    kit.monitors.apply(vec![monitor], &[]);
     let named = |view: i64| json!({"name": "g", "monitors": [{"id": MONITOR, "content_view_id": view}]});
     let group = kit.made(GROUP, named(4)).await;
     let shown = kit.shown(GROUP, group).await;

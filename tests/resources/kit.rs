@@ -56,8 +56,8 @@ pub struct Kit {
     _folder: TempDir,
     pub store: Arc<SqliteStore>,
     pub resources: ResourceService,
-    pub roster: Arc<MonitorCache>,
-    pub directory: Arc<AccountCache>,
+    pub monitors: Arc<MonitorCache>,
+    pub accounts: Arc<AccountCache>,
     pub vault: Arc<Keyring>,
     pub clock: Arc<FakeClock>,
     /// An account beside the first.
@@ -81,14 +81,14 @@ impl Kit {
             can_verify: false,
         };
         *staff.0.lock().unwrap() = common.locations.iter().map(agent).collect();
-        let directory = Arc::new(AccountCache::new(store.clone(), common));
-        let roster = Arc::new(MonitorCache::default());
+        let accounts = Arc::new(AccountCache::new(store.clone(), common));
+        let monitors = Arc::new(MonitorCache::default());
         let clock = Arc::new(FakeClock::new(Timestamp::from_seconds(NOON)));
         let vault = Arc::new(Keyring::ephemeral());
         let resources = ResourceService::new(ResourceDependencies {
-            ledger: store.clone(),
-            roster: roster.clone(),
-            directory: directory.clone(),
+            config: store.clone(),
+            monitors: monitors.clone(),
+            accounts: accounts.clone(),
             vault: vault.clone(),
             planner: staff.clone(),
             clock: clock.clone(),
@@ -105,7 +105,7 @@ impl Kit {
         };
         let ids = store.write_changes(vec![ConfigChange::CreateRecord(other)], Vec::new()).await.unwrap();
         let other = CustomerId(ids[0]);
-        Self { staff, _folder: folder, store, resources, roster, directory, vault, clock, other }
+        Self { staff, _folder: folder, store, resources, monitors, accounts, vault, clock, other }
     }
 
     pub async fn make(
@@ -120,7 +120,7 @@ impl Kit {
     /// Makes one that has to be taken; answers its number.
     pub async fn made(&self, kind: RecordKind, body: Value) -> i64 {
         let made = self.make(&admin(), kind, body.clone()).await;
-        made.unwrap_or_else(|refusal| panic!("{body}: {refusal:?}")).id
+        made.unwrap_or_else(|error| panic!("{body}: {error:?}")).id
     }
 
     pub async fn change(
@@ -162,8 +162,8 @@ impl Kit {
     pub fn monitor(&self, id: i64, customer: CustomerId, more: Value) {
         let mut body = json!({"name": "m", "billing_plancode": "p", "url": "https://a.example/"});
         body.as_object_mut().unwrap().extend(object(more));
-        let around = ValidationContext::default();
-        let made = create(MonitorType::WebsiteSsl, InputFormat::V3, &Node::from(body), &around).unwrap();
+        let context = ValidationContext::default();
+        let made = create(MonitorType::WebsiteSsl, InputFormat::V3, &Node::from(body), &context).unwrap();
         let monitor = Monitor {
             id: MonitorId(id),
             customer,
@@ -173,7 +173,7 @@ impl Kit {
             document: Arc::new(made.document),
             metadata: Arc::new(MonitorMetadata::default()),
         };
-        self.roster.apply(vec![monitor], &[]);
+        self.monitors.apply(vec![monitor], &[]);
     }
 
     pub fn stranger(&self) -> Caller {
@@ -203,7 +203,7 @@ pub fn object(value: Value) -> Map<String, Value> {
 pub fn messages<T: std::fmt::Debug>(outcome: Result<T, ServiceError>) -> Vec<String> {
     match outcome {
         Ok(_) => Vec::new(),
-        Err(ServiceError::Invalid(faults)) => faults.iter().map(ToString::to_string).collect(),
+        Err(ServiceError::Invalid(errors)) => errors.iter().map(ToString::to_string).collect(),
         Err(other) => panic!("{other:?}"),
     }
 }

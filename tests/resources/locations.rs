@@ -15,9 +15,9 @@ async fn a_location_is_made_changed_and_removed() {
     let saved = kit.make(&admin(), KIND, json!({"name": "Lyon", "region": 33})).await.unwrap();
     let secret = saved.shown_once["enrolment_secret"].as_str().unwrap().to_owned();
     assert_eq!(secret.len(), 43);
-    let kept = kit.kept(KIND, saved.id).await.unwrap();
+    let record = kit.kept(KIND, saved.id).await.unwrap();
     let hash = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, secret.as_bytes());
-    assert_eq!(kept.private_data.as_deref(), Some(hash.as_ref()));
+    assert_eq!(record.private_data.as_deref(), Some(hash.as_ref()));
     assert_eq!(
         kit.shown(KIND, saved.id).await,
         json!({
@@ -39,8 +39,8 @@ async fn a_location_is_made_changed_and_removed() {
     assert_eq!(json!(trail[1].before), json!({"name": "Lyon"}));
     assert_eq!(json!(trail[1].after), json!({"name": "Lyon 2"}));
     assert_eq!(json!(trail[2].after), json!({"name": "Lyon", "region": 33, "private": false}));
-    let (hex, told) = (format!("{:x?}", hash.as_ref()), format!("{trail:?}"));
-    assert!(!told.contains(&secret) && !told.contains(&hex));
+    let (hex, text) = (format!("{:x?}", hash.as_ref()), format!("{trail:?}"));
+    assert!(!text.contains(&secret) && !text.contains(&hex));
 }
 
 #[tokio::test]
@@ -63,9 +63,9 @@ async fn those_of_the_settings_are_seen_by_all_and_changed_by_none() {
     let page =
         kit.resources.list(&admin(), RecordFilter::new(KIND), crate::resources::kit::ALL).await.unwrap();
     assert!(page.items.iter().all(|row| row["health"] == away), "{page:?}");
-    let told = "This location stands in the settings of the server; change it there";
-    assert_eq!(forbidden(kit.change(&admin(), KIND, 1, json!({"name": "x"})).await), told);
-    assert_eq!(forbidden(kit.gone(&admin(), KIND, 2).await), told);
+    let text = "This location stands in the settings of the server; change it there";
+    assert_eq!(forbidden(kit.change(&admin(), KIND, 1, json!({"name": "x"})).await), text);
+    assert_eq!(forbidden(kit.gone(&admin(), KIND, 2).await), text);
     assert_eq!(kit.gone(&admin(), KIND, 3).await.err(), Some(ServiceError::NotFound));
 }
 
@@ -86,9 +86,9 @@ async fn those_of_account_1_are_shared_unless_they_are_private() {
     assert_eq!(own["private"], true);
     apart(&kit, KIND, private, json!({"name": "x"})).await;
     assert_eq!(kit.gone(&admin(), KIND, theirs).await.err(), Some(ServiceError::NotFound));
-    let told = "This location is shared by all accounts; only account 1 can change it";
-    assert_eq!(forbidden(kit.gone(&kit.stranger(), KIND, shared).await), told);
-    assert_eq!(forbidden(kit.change(&kit.stranger(), KIND, shared, json!({"name": "x"})).await), told);
+    let text = "This location is shared by all accounts; only account 1 can change it";
+    assert_eq!(forbidden(kit.gone(&kit.stranger(), KIND, shared).await), text);
+    assert_eq!(forbidden(kit.change(&kit.stranger(), KIND, shared, json!({"name": "x"})).await), text);
 }
 
 #[tokio::test]
@@ -110,7 +110,7 @@ async fn one_that_is_used_stays() {
         conflict(kit.gone(&admin(), KIND, id).await),
         "2 monitors use this location; give them another one first"
     );
-    kit.roster.replace_all(Vec::new());
+    kit.monitors.replace_all(Vec::new());
     kit.change(&admin(), RecordKind::Customer, 1, json!({"default_locations": [{"id": id}]})).await.unwrap();
     assert_eq!(
         conflict(kit.gone(&admin(), KIND, id).await),

@@ -21,13 +21,13 @@ const SHOP: i64 = 7;
 
 fn performance_parts(kit: &Kit) -> PerformanceDependencies {
     PerformanceDependencies {
-        ledger: kit.store.clone(),
+        config: kit.store.clone(),
         results: kit.store.clone(),
         states: kit.store.clone(),
-        roster: kit.roster.clone(),
-        directory: kit.directory.clone(),
+        monitors: kit.monitors.clone(),
+        accounts: kit.accounts.clone(),
         clock: kit.clock.clone(),
-        bell: Wakeup::default(),
+        wakeup: Wakeup::default(),
     }
 }
 
@@ -47,7 +47,7 @@ async fn record(kit: &Kit, kind: RecordKind, assoc: Option<i64>, fields: Value) 
         sealed: None,
     };
     let id = kit.store.write_changes(vec![ConfigChange::CreateRecord(record)], Vec::new()).await.unwrap()[0];
-    kit.directory.invalidate();
+    kit.accounts.invalidate();
     id
 }
 
@@ -134,16 +134,16 @@ async fn a_mean_over_its_limit_is_told_once_and_its_end_once_also_over_a_restart
     watch.evaluate().await.unwrap();
     let first = [(ERROR, both, 2), (ERROR, errors, 2)];
     assert_eq!(told(&kit).await, first);
-    assert!(watch.is_active(alert) && kit.directory.active_performance_alerts().is_active(alert));
+    assert!(watch.is_active(alert) && kit.accounts.active_performance_alerts().is_active(alert));
 
-    let notice = kit.store.notifications(NotificationFilter::default(), ALL).await.unwrap().items[0]
+    let content = kit.store.notifications(NotificationFilter::default(), ALL).await.unwrap().items[0]
         .message
         .content
         .clone();
-    assert_eq!(notice.status_text, "mean time of 10 min is 1.550 s, over 1.500 s");
-    assert_eq!((notice.location.as_str(), notice.target.as_str()), ("south", "https://a.example/"));
-    assert_eq!((&notice.extra["level"], notice.errcount), (&json!("warning"), 1));
-    assert_eq!(notice.alert_note, "call anna");
+    assert_eq!(content.status_text, "mean time of 10 min is 1.550 s, over 1.500 s");
+    assert_eq!((content.location.as_str(), content.target.as_str()), ("south", "https://a.example/"));
+    assert_eq!((&content.extra["level"], content.errcount), (&json!("warning"), 1));
+    assert_eq!(content.alert_note, "call anna");
 
     watch.evaluate().await.unwrap();
     let mut again = watching(&kit).await;
@@ -158,7 +158,7 @@ async fn a_mean_over_its_limit_is_told_once_and_its_end_once_also_over_a_restart
     again.evaluate().await.unwrap();
     assert_eq!(told(&kit).await, [first[0], first[1], (CLEAR, both, 2)]);
     assert!(
-        !watching(&kit).await.is_active(alert) && !kit.directory.active_performance_alerts().is_active(alert),
+        !watching(&kit).await.is_active(alert) && !kit.accounts.active_performance_alerts().is_active(alert),
         "kept"
     );
     // A second time is news again.
@@ -204,7 +204,7 @@ async fn what_is_watched_no_more_is_over_without_a_word() {
     watch.evaluate().await.unwrap();
     assert!(watch.is_active(alert));
     // Just after a start monitors are not read yet: that ends nothing.
-    kit.roster.apply(Vec::new(), &[MonitorId(SHOP)]);
+    kit.monitors.apply(Vec::new(), &[MonitorId(SHOP)]);
     watch.evaluate().await.unwrap();
     assert!(watch.is_active(alert));
     kit.monitor(SHOP, CustomerId(1), json!({"enabled": false}));

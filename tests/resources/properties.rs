@@ -47,14 +47,14 @@ async fn a_value_in_use_stays_and_so_does_its_property() {
     let red = json!({"custom_properties": [{"id": id, "value_id": 1}]});
     kit.monitor(200_001, vigie::domain::CustomerId(1), red);
     let put = async |list: Value| kit.change(&admin(), KIND, id, json!({"values": list})).await;
-    let told = "1 monitor uses the value `red` (1); it cannot be removed";
-    assert_eq!(conflict(put(json!([{"value": "blue"}])).await), told);
+    let text = "1 monitor uses the value `red` (1); it cannot be removed";
+    assert_eq!(conflict(put(json!([{"value": "blue"}])).await), text);
     put(json!([{"value": "red"}])).await.unwrap();
     assert_eq!(
         conflict(kit.gone(&admin(), KIND, id).await),
         "1 monitor uses this property; take it from them first"
     );
-    kit.roster.replace_all(Vec::new());
+    kit.monitors.replace_all(Vec::new());
     kit.gone(&admin(), KIND, id).await.unwrap();
     assert_eq!(kit.resources.get(&admin(), KIND, id).await.err(), Some(ServiceError::NotFound));
 }
@@ -62,7 +62,7 @@ async fn a_value_in_use_stays_and_so_does_its_property() {
 #[tokio::test]
 async fn the_directory_knows_them_at_once() {
     let kit = Kit::new().await;
-    let known = async || kit.directory.facts(vigie::domain::CustomerId(1)).await.unwrap().properties.clone();
+    let known = async || kit.accounts.facts(vigie::domain::CustomerId(1)).await.unwrap().properties.clone();
     assert!(known().await.is_empty());
     let id = kit.made(KIND, json!({"name": "colour", "values": [{"value": "red"}]})).await;
     assert_eq!(known().await[&id].values[&1], "red");

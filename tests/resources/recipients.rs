@@ -42,7 +42,7 @@ async fn what_is_not_said_has_the_defaults_of_the_interface() {
             "attach_server_response": false, "blackout_ids": [], "notifier_groups": [],
         })
     );
-    let facts = kit.directory.facts(CustomerId(1)).await.unwrap();
+    let facts = kit.accounts.facts(CustomerId(1)).await.unwrap();
     assert_eq!(facts.contacts.recipients[0].method, NotificationMethod::MailHtml);
     assert_eq!(facts.contacts.recipients[0].address, "anna@a.example");
 }
@@ -91,9 +91,9 @@ async fn a_password_is_sealed_shown_masked_and_kept_by_its_mask() {
     let kit = Kit::new().await;
     let id = kit.made(KIND, post(json!({}))).await;
     assert_eq!(kit.shown(KIND, id).await["password"], "********");
-    let kept = kit.kept(KIND, id).await.unwrap();
-    assert!(!kept.fields.contains_key("password"));
-    assert!(!kept.private_data.as_ref().unwrap().windows(6).any(|part| part == b"s3cret"));
+    let record = kit.kept(KIND, id).await.unwrap();
+    assert!(!record.fields.contains_key("password"));
+    assert!(!record.private_data.as_ref().unwrap().windows(6).any(|part| part == b"s3cret"));
     assert_eq!(password(&kit, id).await, "s3cret");
     // What was read can be sent back.
     let shown = kit.shown(KIND, id).await;
@@ -131,8 +131,8 @@ async fn the_address_of_a_hook_is_shown_to_those_who_may_change_it() {
         assert_eq!(list.items[0]["recipient"], one);
         one
     };
-    for (role, shown) in [(Role::Admin, hook), (Role::PowerUser, hook), (Role::ReadOnly, mask)] {
-        assert_eq!(seen(role).await, shown, "{role}");
+    for (role, text) in [(Role::Admin, hook), (Role::PowerUser, hook), (Role::ReadOnly, mask)] {
+        assert_eq!(seen(role).await, text, "{role}");
     }
     // What a viewer read can be sent back by somebody who may.
     let back = kit.resources.get(&as_role(Role::ReadOnly), KIND, id).await.unwrap().0;
@@ -224,7 +224,7 @@ async fn it_is_taken_from_its_groups_with_it() {
     assert_eq!(kit.shown(KIND, one).await["notifier_groups"], json!([group]));
     kit.gone(&admin(), KIND, one).await.unwrap();
     assert_eq!(kit.shown(RecordKind::NotifierGroup, group).await["recipients"], json!([{"id": two}]));
-    let facts = kit.directory.facts(CustomerId(1)).await.unwrap();
+    let facts = kit.accounts.facts(CustomerId(1)).await.unwrap();
     assert_eq!(facts.contacts.groups[0].recipients, [vigie::domain::RecipientId(two)]);
     assert_eq!(facts.contacts.recipients.len(), 1);
 }

@@ -52,8 +52,8 @@ async fn a_user_is_made_and_logs_in_and_its_password_is_never_told() {
     let change =
         trail.iter().find(|row| row.action == "change" && row.after.contains_key("password")).unwrap();
     assert_eq!(json!(change.after), json!({"password": "********"}));
-    let told = format!("{trail:?} {:?}", kit.shown(KIND, id).await);
-    assert!(!told.contains("horse") && !told.contains("battery") && !told.contains("argon2"), "{told}");
+    let text = format!("{trail:?} {:?}", kit.shown(KIND, id).await);
+    assert!(!text.contains("horse") && !text.contains("battery") && !text.contains("argon2"), "{text}");
 }
 
 #[tokio::test]
@@ -80,11 +80,11 @@ async fn a_new_password_a_lock_and_disabling_end_tokens() {
 async fn an_admin_is_left() {
     let kit = Kit::new().await;
     let first = kit.made(KIND, user("clara", Role::Admin)).await;
-    let told = "`clara` is the last ADMIN of the account who can log in";
+    let text = "`clara` is the last ADMIN of the account who can log in";
     for body in [json!({"role": "READONLY"}), json!({"enabled": false}), json!({"locked": true})] {
-        assert_eq!(conflict(kit.change(&admin(), KIND, first, body).await), told);
+        assert_eq!(conflict(kit.change(&admin(), KIND, first, body).await), text);
     }
-    assert_eq!(conflict(kit.gone(&admin(), KIND, first).await), told);
+    assert_eq!(conflict(kit.gone(&admin(), KIND, first).await), text);
     kit.made(KIND, user("dora", Role::Admin)).await;
     kit.gone(&admin(), KIND, first).await.unwrap();
 }
@@ -104,10 +104,10 @@ async fn roles_hold_for_users_too() {
     let locks = kit.change(&deputy, KIND, clara, json!({"locked": true})).await;
     assert_eq!(forbidden(locks), "Only an ADMIN may lock and unlock users");
     for role in [Role::PowerUser, Role::ReadOnly, Role::ReportOnly] {
-        let told = format!("The role {role} does not permit this");
-        assert_eq!(forbidden(kit.make(&as_role(role), KIND, user("f", Role::ReadOnly)).await), told);
-        assert_eq!(forbidden(kit.change(&as_role(role), KIND, clara, json!({"name": "x"})).await), told);
-        assert_eq!(forbidden(kit.gone(&as_role(role), KIND, clara).await), told);
+        let text = format!("The role {role} does not permit this");
+        assert_eq!(forbidden(kit.make(&as_role(role), KIND, user("f", Role::ReadOnly)).await), text);
+        assert_eq!(forbidden(kit.change(&as_role(role), KIND, clara, json!({"name": "x"})).await), text);
+        assert_eq!(forbidden(kit.gone(&as_role(role), KIND, clara).await), text);
     }
     // Everybody may change the own name and password, and nothing else of it.
     let own = Caller { user: UserId(clara), ..as_role(Role::ReportOnly) };

@@ -38,9 +38,9 @@ fn calendar(zone: &TimeZone, when: TimeWindow) -> (BlackoutCalendar, BlackoutWin
 }
 
 /// The next occurrences, as text.
-fn next(zone_name: &str, when: TimeWindow, after: &str, most: usize) -> Vec<(String, String)> {
+fn next(zone_name: &str, when: TimeWindow, after: &str, max: usize) -> Vec<(String, String)> {
     let (calendar, window) = calendar(&zone(zone_name), when);
-    let found = calendar.occurrences(&window, at(after), most);
+    let found = calendar.occurrences(&window, at(after), max);
     found.into_iter().map(|(from, thru)| (from.to_string(), thru.to_string())).collect()
 }
 

@@ -27,11 +27,11 @@ fn after_a_pause_starts_stay_within_a_few_times_the_ordinary_rate() {
     let ordinary = u32::try_from(MONITORS / 60).unwrap();
     for pause in [2, 10, 59, 60, 61, 600, 86_400] {
         let starts = starts_per_second(interval, Duration::from_secs(pause), None);
-        let most = starts.values().max().copied().unwrap();
+        let max = starts.values().max().copied().unwrap();
         // One second of ordinary lateness at once, ordinary runs, and late ones at up to 2.2 times their rate.
         assert!(
-            most < ordinary * 9 / 2,
-            "{most} starts in one second after {pause} s, ordinary are {ordinary}"
+            max < ordinary * 9 / 2,
+            "{max} starts in one second after {pause} s, ordinary are {ordinary}"
         );
     }
 }

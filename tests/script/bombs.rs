@@ -61,11 +61,11 @@ fn hostile_scripts_take_bounded_time_and_tell_a_bounded_number_of_faults() {
         let took = started.elapsed();
         let start: String = bomb.chars().take(60).collect();
         // Braces without a name are text.
-        let told = outcome.err().unwrap_or_default();
+        let errors = outcome.err().unwrap_or_default();
         let harmless = start.contains("<open url='{{{{") || start.contains("<open url='{{ a");
-        assert!(harmless || !told.is_empty(), "{start}");
-        assert!(told.len() <= 100, "{} faults: {start}", told.len());
-        assert!(told.iter().all(|fault| fault.message.len() < 400), "{start}");
+        assert!(harmless || !errors.is_empty(), "{start}");
+        assert!(errors.len() <= 100, "{} faults: {start}", errors.len());
+        assert!(errors.iter().all(|error| error.message.len() < 400), "{start}");
         assert!(took < LONGEST, "{took:?}: {start}");
     }
 }

@@ -250,8 +250,8 @@ fn every_form_of_every_act() {
         assert_eq!(action(act), *expected, "{act}");
         assert!(act.starts_with(&format!("<{}", expected.name())), "{act} is called `{}`", expected.name());
     }
-    for word in ACTIONS {
-        assert!(cases.iter().any(|(_, action)| action.name() == word.name), "no case has `{}`", word.name);
+    for spec in ACTIONS {
+        assert!(cases.iter().any(|(_, action)| action.name() == spec.name), "no case has `{}`", spec.name);
     }
     let ActionKind::WaitFor(WaitCondition::Url(Matcher::Matches(pattern))) =
         action("<wait-for-url matches='/d\\d$'/>")
@@ -321,7 +321,7 @@ fn a_url_alone_is_one_step_that_opens_it() {
 
 #[test]
 fn a_relative_url_needs_a_base() {
-    let relative = |script: &str| read(script).first_relative_open().map(|act| act.position.line);
+    let relative = |script: &str| read(script).first_relative_open().map(|action| action.position.line);
     assert_eq!(relative("<script><step><open url='http://a/'/>\n<open url='b'/></step></script>"), Some(2));
     assert_eq!(relative("<script base='http://a/'><step><open url='b'/></step></script>"), None);
     assert_eq!(relative("<script><step><open url='http://a/'/></step></script>"), None);

@@ -44,9 +44,9 @@ fn several_tests_go_into_a_folder_with_their_losses_told() {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("new/scripts");
     let output = vigie(&["script", "import", &side("shop.side"), "-o", target.to_str().unwrap()]);
-    let told = err(&output);
-    assert_eq!(output.status.code(), Some(1), "{told}");
-    let losses: Vec<&str> = told.lines().filter_map(|line| line.strip_prefix("not carried over: ")).collect();
+    let text = err(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    let losses: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("not carried over: ")).collect();
     let size =
         "the size of the page is no part of a script: the monitor's `subtype` names a profile that has it";
     let expected = [
@@ -55,8 +55,8 @@ fn several_tests_go_into_a_folder_with_their_losses_told() {
         "test `Buy a lamp`, command 4 `if`: control flow cannot be carried over; what is inside of it is left out".to_owned(),
         "test `Buy a lamp`, command 5 `click`: it stands inside of control flow, which cannot be carried over".to_owned(),
     ];
-    assert_eq!(losses, expected, "{told}");
-    assert!(!told.contains("open sesame"), "{told}");
+    assert_eq!(losses, expected, "{text}");
+    assert!(!text.contains("open sesame"), "{text}");
     let login = fs::read_to_string(target.join("log-in.xml")).unwrap();
     assert!(
         login.contains("<variable name=\"password\" value=\"open sesame\" protected=\"true\"/>"),
@@ -71,7 +71,7 @@ fn several_tests_go_into_a_folder_with_their_losses_told() {
     let buy = read(&fs::read_to_string(target.join("buy-a-lamp.xml")).unwrap());
     let steps: Vec<_> = buy.steps.iter().map(|step| step.name.as_str()).collect();
     assert_eq!(steps, ["Log in", "The lamps"]);
-    let acts: Vec<_> = buy.steps[1].actions.iter().map(|act| act.kind.name()).collect();
+    let acts: Vec<_> = buy.steps[1].actions.iter().map(|action| action.kind.name()).collect();
     let expected =
         ["open", "extract", "click", "switch-window", "assert-text", "close-window", "switch-window"];
     assert_eq!(acts, expected);
@@ -104,7 +104,7 @@ fn wrong_use_names_the_remedy() {
     fs::write(&file, "{}").unwrap();
     let file = file.to_str().unwrap();
     let shop = side("shop.side");
-    for (args, told) in [
+    for (args, text) in [
         (vec![&*shop], "has 2 tests: `Log in`, `Buy a lamp`\nhint: choose one with `--test NAME`"),
         (vec![&*shop, "--test", "Login"], "has no test `Login`\nhint: did you mean `Log in`?"),
         (vec![&*shop, "-o", file], "`-o` names a file"),
@@ -113,7 +113,7 @@ fn wrong_use_names_the_remedy() {
     ] {
         let output = vigie(&[&["script", "import"][..], &args].concat());
         assert_eq!(output.status.code(), Some(2), "{args:?}: {}", err(&output));
-        assert!(err(&output).contains(told), "{args:?}: {}", err(&output));
+        assert!(err(&output).contains(text), "{args:?}: {}", err(&output));
         assert_eq!(out(&output), "", "{args:?}");
     }
 }

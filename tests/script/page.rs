@@ -37,7 +37,7 @@ fn every_example_can_be_played_and_is_named_in_the_page() {
             continue;
         }
         let text = fs::read_to_string(&path).unwrap();
-        let script = Script::parse(&text).unwrap_or_else(|faults| panic!("{name}: {faults:#?}"));
+        let script = Script::parse(&text).unwrap_or_else(|errors| panic!("{name}: {errors:#?}"));
         assert!(script.first_relative_open().is_none() && !script.name.is_empty(), "{name}");
         assert!(page.contains(&format!("| `{name}` |")), "the page does not name {name}");
         count += 1;
@@ -55,8 +55,8 @@ fn what_the_page_shows_can_be_played_and_has_every_act_and_attribute() {
     let examples = examples.filter(|path| path.extension().is_some_and(|extension| extension == "xml"));
     let examples = examples.map(|path| fs::read_to_string(path).unwrap());
     for piece in pieces.into_iter().chain(examples) {
-        let script = Script::parse(&piece).unwrap_or_else(|faults| panic!("{piece}\n{faults:#?}"));
-        acts.extend(script.steps.iter().flat_map(|step| &step.actions).map(|act| act.kind.name()));
+        let script = Script::parse(&piece).unwrap_or_else(|errors| panic!("{piece}\n{errors:#?}"));
+        acts.extend(script.steps.iter().flat_map(|step| &step.actions).map(|action| action.kind.name()));
         let document = Document::parse(&piece).unwrap();
         let elements = document.descendants().filter(roxmltree::Node::is_element);
         for element in elements {
@@ -65,15 +65,15 @@ fn what_the_page_shows_can_be_played_and_has_every_act_and_attribute() {
                 .extend(element.attributes().map(|attribute| (name.clone(), attribute.name().to_owned())));
         }
     }
-    for word in ACTIONS {
-        assert!(acts.contains(word.name), "no example has `{}`", word.name);
-        for attribute in word
+    for spec in ACTIONS {
+        assert!(acts.contains(spec.name), "no example has `{}`", spec.name);
+        for attribute in spec
             .attributes
             .iter()
             .filter(|attribute| !["equals", "contains", "matches", "not"].contains(attribute))
         {
-            let pair = (word.name.to_owned(), (*attribute).to_owned());
-            assert!(attributes.contains(&pair), "no example has `{attribute}` of `{}`", word.name);
+            let pair = (spec.name.to_owned(), (*attribute).to_owned());
+            assert!(attributes.contains(&pair), "no example has `{attribute}` of `{}`", spec.name);
         }
     }
     let shown = |name: &str| attributes.iter().any(|(_, attribute)| attribute == name);
@@ -91,13 +91,13 @@ fn what_the_page_shows_can_be_played_and_has_every_act_and_attribute() {
 #[test]
 fn the_table_of_acts_is_that_of_the_parser() {
     let page = page();
-    for word in ACTIONS {
-        let star = if word.supports_expect { "*" } else { "" };
-        let start = format!("| `{}`{star} |", word.name);
+    for spec in ACTIONS {
+        let star = if spec.supports_expect { "*" } else { "" };
+        let start = format!("| `{}`{star} |", spec.name);
         let row = page.lines().find(|line| line.starts_with(&start));
         let row = row.unwrap_or_else(|| panic!("no row starts with {start}"));
         let cell = row.split('|').nth(2).unwrap().trim();
-        let aim = match word.target {
+        let aim = match spec.target {
             TargetRequirement::None => !cell.starts_with("element"),
             TargetRequirement::Optional => cell.starts_with("element?"),
             TargetRequirement::Required => cell.starts_with("element") && !cell.starts_with("element?"),
@@ -107,7 +107,7 @@ fn the_table_of_acts_is_that_of_the_parser() {
         if cell.contains("match") {
             told.extend(["equals", "contains", "matches", "not"]);
         }
-        assert_eq!(told, word.attributes.iter().copied().collect(), "{row}");
+        assert_eq!(told, spec.attributes.iter().copied().collect(), "{row}");
     }
     for name in LOCATORS {
         assert!(page.contains(&format!("| `{name}` | ")), "{name}");

@@ -258,7 +258,7 @@ fn every_fault_is_told_in_the_order_of_the_text() {
     let text =
         "<script>\n<step timeout='x'>\n<clik/>\n<open url='{{a}}{{b}}'/>\n</step>\n<step/>\n<stop/></script>";
     let places: Vec<String> =
-        faults(text).iter().map(|fault| fault.split(": ").next().unwrap().to_owned()).collect();
+        faults(text).iter().map(|error| error.split(": ").next().unwrap().to_owned()).collect();
     assert_eq!(places, ["2:7", "3:1", "4:7", "4:7", "6:1", "7:1"]);
 }
 

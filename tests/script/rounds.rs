@@ -114,7 +114,7 @@ fn window() -> impl Strategy<Value = WindowSelector> {
 fn wanted() -> impl Strategy<Value = WaitCondition> {
     prop_oneof![
         (target(), state()).prop_map(|(target, state)| WaitCondition::Element(target, state)),
-        (option::of(target()), must()).prop_map(|(target, must)| WaitCondition::Text(target, must)),
+        (option::of(target()), must()).prop_map(|(target, matcher)| WaitCondition::Text(target, matcher)),
         must().prop_map(WaitCondition::Url),
         "[a-z.:-]{1,9}".prop_map(WaitCondition::Event),
         seconds().prop_map(WaitCondition::NetworkQuiet),
@@ -174,7 +174,7 @@ fn looking() -> impl Strategy<Value = ActionKind> {
             into_variable: into.then(|| "v0".to_owned())
         }),
         text().prop_map(|name| ActionKind::Screenshot { name }),
-        checked().prop_map(|(what, must)| ActionKind::Assert { property: what, matcher: must }),
+        checked().prop_map(|(what, matcher)| ActionKind::Assert { property: what, matcher }),
         (target(), state()).prop_map(|(element, state)| ActionKind::AssertElement { target: element, state }),
         (text(), any::<bool>(), any::<bool>()).prop_map(|(text, invert, wait)| ActionKind::Keyword {
             text,
@@ -231,7 +231,7 @@ proptest! {
                 prop_assert_eq!(again.to_xml(), text.clone(), "always written alike");
                 prop_assert_eq!(placeless(again), script.clone());
             }
-            Err(faults) => prop_assert!(false, "{:?}\n{}", faults, text),
+            Err(errors) => prop_assert!(false, "{:?}\n{}", errors, text),
         }
         let facts = ScriptSummary::parse(&text).unwrap();
         prop_assert_eq!(facts.steps, script.steps.len());

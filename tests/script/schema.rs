@@ -131,14 +131,14 @@ fn every_act_has_the_attributes_that_the_parser_knows() {
         .filter(|node| node.tag_name().name() == "element")
         .map(|node| (node.attribute("name").unwrap(), node.attribute("type").unwrap()))
         .collect();
-    let names: BTreeSet<&str> = ACTIONS.iter().map(|word| word.name).collect();
+    let names: BTreeSet<&str> = ACTIONS.iter().map(|spec| spec.name).collect();
     assert_eq!(elements.keys().copied().collect::<BTreeSet<_>>(), names);
-    for word in ACTIONS {
-        let kind = types[elements[word.name]];
-        let wanted: BTreeSet<&str> = word.all_attributes().collect();
-        assert_eq!(attributes(kind, &groups), wanted, "{}", word.name);
+    for spec in ACTIONS {
+        let kind = types[elements[spec.name]];
+        let wanted: BTreeSet<&str> = spec.all_attributes().collect();
+        assert_eq!(attributes(kind, &groups), wanted, "{}", spec.name);
         let takes_by = kind.descendants().any(|node| node.attribute("ref") == Some("locators"));
-        assert_eq!(takes_by, word.target != TargetRequirement::None, "{}", word.name);
+        assert_eq!(takes_by, spec.target != TargetRequirement::None, "{}", spec.name);
     }
     assert_eq!(attributes(types["by"], &groups), LOCATORS.into_iter().collect());
 }

@@ -10,7 +10,7 @@ pub fn stepped(acts: &str) -> String {
 
 /// The script, which has to be good.
 pub fn read(text: &str) -> Script {
-    Script::parse(text).unwrap_or_else(|faults| panic!("{faults:#?}\n{text}"))
+    Script::parse(text).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"))
 }
 
 /// The acts of the first step.
@@ -20,18 +20,19 @@ pub fn acts(text: &str) -> Vec<Action> {
 
 /// What the only act does.
 pub fn action(act: &str) -> ActionKind {
-    let mut acts = acts(act);
-    assert_eq!(acts.len(), 1, "{act}");
-    acts.remove(0).kind
+    let mut actions = acts(act);
+    assert_eq!(actions.len(), 1, "{act}");
+    actions.remove(0).kind
 }
 
 /// Every fault as `line:column: message`, with its hint in brackets.
 pub fn faults(text: &str) -> Vec<String> {
-    let told = Script::parse(text).expect_err(text);
-    told.iter()
-        .map(|fault| {
-            let hint = fault.hint.as_ref().map(|hint| format!(" [{hint}]")).unwrap_or_default();
-            format!("{}:{}: {}{hint}", fault.position.line, fault.position.column, fault.message)
+    let errors = Script::parse(text).expect_err(text);
+    errors
+        .iter()
+        .map(|error| {
+            let hint = error.hint.as_ref().map(|hint| format!(" [{hint}]")).unwrap_or_default();
+            format!("{}:{}: {}{hint}", error.position.line, error.position.column, error.message)
         })
         .collect()
 }
@@ -40,7 +41,7 @@ pub fn faults(text: &str) -> Vec<String> {
 pub fn placeless(mut script: Script) -> Script {
     for step in &mut script.steps {
         step.position = Position::default();
-        step.actions.iter_mut().for_each(|act| act.position = Position::default());
+        step.actions.iter_mut().for_each(|action| action.position = Position::default());
     }
     script
 }

@@ -93,9 +93,9 @@ pub async fn an_outage_is_acknowledged_once_and_stays_so(store: &impl Store) {
     assert!(!acknowledge(1, "bob").await);
     outage.ended_at = Some(at(120));
     store.commit_alerts(episodes(std::slice::from_ref(&outage))).await.unwrap();
-    let kept = store.episode(CustomerId(1), outage.id).await.unwrap().unwrap();
-    assert_eq!((kept.acknowledged_by.as_str(), kept.acknowledged_at), ("anna", Some(at(90))));
-    assert_eq!(kept.ended_at, Some(at(120)));
+    let stored = store.episode(CustomerId(1), outage.id).await.unwrap().unwrap();
+    assert_eq!((stored.acknowledged_by.as_str(), stored.acknowledged_at), ("anna", Some(at(90))));
+    assert_eq!(stored.ended_at, Some(at(120)));
     let ended = episode(1, 2, at(0));
     store.commit_alerts(episodes(&[StoredEpisode { ended_at: Some(at(9)), ..ended.clone() }])).await.unwrap();
     assert!(!store.acknowledge(CustomerId(1), ended.id, "anna".to_owned(), at(10)).await.unwrap());
@@ -139,9 +139,9 @@ pub async fn an_error_that_nobody_else_sees_turns_into_a_warning(store: &impl St
     let commit = Commit { results: vec![failed.clone()], states: vec![state], ..Commit::default() };
     store.commit(commit).await.unwrap();
     store.roll_up(at(2 * HOUR)).await.unwrap();
-    let alarm = verified(&failed, Status::VERIFIED_NO_ERROR);
-    store.commit_alerts(alarm.clone()).await.unwrap();
-    store.commit_alerts(alarm).await.unwrap();
+    let changes = verified(&failed, Status::VERIFIED_NO_ERROR);
+    store.commit_alerts(changes.clone()).await.unwrap();
+    store.commit_alerts(changes).await.unwrap();
     let kept = store.result(failed.check_id).await.unwrap().unwrap();
     assert_eq!((kept.outcome, kept.status), (Outcome::Warning, Status::OK));
     assert_eq!(kept.warning_status, Some(Status::CONNECT_FAILED));
@@ -163,8 +163,11 @@ pub async fn an_error_that_nobody_else_sees_turns_into_a_warning(store: &impl St
 pub async fn other_answers_of_a_second_location_leave_the_error(store: &impl Store) {
     let failed = error(1, at(0));
     // In the transaction of its own result, as where two locations failed.
-    let alarm = verified(&failed, Status::VERIFIED_CONFIRMED);
-    store.commit(Commit { results: vec![failed.clone()], alerts: alarm, ..Commit::default() }).await.unwrap();
+    let changes = verified(&failed, Status::VERIFIED_CONFIRMED);
+    store
+        .commit(Commit { results: vec![failed.clone()], alerts: changes, ..Commit::default() })
+        .await
+        .unwrap();
     let kept = store.result(failed.check_id).await.unwrap().unwrap();
     assert_eq!((kept.outcome, kept.status), (Outcome::Error, failed.status));
     assert_eq!(kept.verification.unwrap().status, Status::VERIFIED_CONFIRMED);

@@ -150,12 +150,12 @@ async fn results_of_an_account_are_its_own_and_counted_right() {
     for (customer, monitors) in [(1, 150), (2, 3)] {
         let keys: Vec<String> = (0..monitors).map(|n| format!("key-{n}")).collect();
         let ids = store.ids_for_file_keys(CustomerId(customer), keys.clone()).await.unwrap();
-        let puts = ids.iter().zip(&keys).map(|(&id, key)| {
+        let upserts = ids.iter().zip(&keys).map(|(&id, key)| {
             let mut monitor = crate::store::monitors::monitor(id, Some(key), 1, "x.test");
             monitor.customer = CustomerId(customer);
             monitor
         });
-        store.apply_monitors(puts.collect(), vec![], Box::new(|_| None)).await.unwrap();
+        store.apply_monitors(upserts.collect(), vec![], Box::new(|_| None)).await.unwrap();
         owners.extend(ids.into_iter().map(|id| (id, CustomerId(customer))));
     }
     for second in [0, 30, 61, 119, HOUR] {
@@ -195,7 +195,7 @@ async fn a_result_is_found_by_its_id_among_many_places_and_an_unknown_id_is_told
         let results: Vec<_> = (0..20_000).map(|n| ok(n, at(round * 60 + n % 60), 5)).collect();
         keep(&store, results).await;
     }
-    let began = std::time::Instant::now();
+    let started = std::time::Instant::now();
     for n in (0..20_000).step_by(97) {
         let wanted = ok(n, at(60 + n % 60), 5);
         assert_eq!(store.result(wanted.check_id).await.unwrap(), Some(wanted));
@@ -205,5 +205,5 @@ async fn a_result_is_found_by_its_id_among_many_places_and_an_unknown_id_is_told
         assert_eq!(store.result(nowhere).await.unwrap(), None);
     }
     // 621 look-ups; a walk over all places would be 12 million steps of the database.
-    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
 }

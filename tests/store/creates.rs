@@ -62,8 +62,8 @@ async fn sixteen_creators_reach_a_thousand_creates_a_second() {
     let settings = SqliteSettings::default();
     let store = Arc::new(SqliteStore::open(&folder.path().join("vigie.db"), &settings).unwrap());
     for creators in [1_u32, 16, 64] {
-        let began = Instant::now();
-        let until = began + Duration::from_secs(3);
+        let started = Instant::now();
+        let until = started + Duration::from_secs(3);
         let creators: Vec<_> = (0..creators)
             .map(|n| {
                 let store = Arc::clone(&store);
@@ -81,7 +81,7 @@ async fn sixteen_creators_reach_a_thousand_creates_a_second() {
             .collect();
         let count = creators.len();
         let made: u32 = futures::future::join_all(creators).await.into_iter().map(Result::unwrap).sum();
-        let rate = f64::from(made) / began.elapsed().as_secs_f64();
+        let rate = f64::from(made) / started.elapsed().as_secs_f64();
         eprintln!("{count} creators: {rate:.0} creates a second");
         assert!(count < 16 || rate > 1000.0, "{rate}");
     }

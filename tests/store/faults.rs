@@ -114,12 +114,12 @@ async fn a_file_that_is_no_database_of_ours_is_refused() {
     )
     .unwrap();
     let told = refused(folder.path());
-    assert!(matches!(&told, StoreError::Unusable(why) if why.contains("no SQLite database")), "{told}");
+    assert!(matches!(&told, StoreError::Unusable(reason) if reason.contains("no SQLite database")), "{told}");
 
     std::fs::remove_file(&path).unwrap();
     Connection::open(&path).unwrap().execute_batch("CREATE TABLE letters (body TEXT)").unwrap();
     let told = refused(folder.path());
-    assert!(matches!(&told, StoreError::Unusable(why) if why.contains("another program")), "{told}");
+    assert!(matches!(&told, StoreError::Unusable(reason) if reason.contains("another program")), "{told}");
 }
 
 #[tokio::test]
@@ -141,7 +141,7 @@ async fn a_damaged_file_is_told_and_does_not_stop_the_process() {
             store.results(ResultFilter::default(), Pagination { limit: 10, offset: 0 }).await.unwrap_err()
         }
     };
-    assert!(matches!(&told, StoreError::Unusable(why) if why.contains("damaged")), "{told}");
+    assert!(matches!(&told, StoreError::Unusable(reason) if reason.contains("damaged")), "{told}");
 }
 
 #[tokio::test]
@@ -161,7 +161,10 @@ fn a_folder_that_may_not_be_written_is_told_with_the_remedy() {
     let file = folder.path().join("a file");
     std::fs::write(&file, "").unwrap();
     let told = open(&file.join("data")).err().unwrap();
-    assert!(matches!(&told, StoreError::Unusable(why) if why.contains("cannot make the folder")), "{told}");
+    assert!(
+        matches!(&told, StoreError::Unusable(reason) if reason.contains("cannot make the folder")),
+        "{told}"
+    );
 
     let data = folder.path().join("data");
     std::fs::create_dir(&data).unwrap();
@@ -170,10 +173,10 @@ fn a_folder_that_may_not_be_written_is_told_with_the_remedy() {
         // Root may write anywhere: what is left to see is a lock file that can't be made.
         std::fs::create_dir(data.join("vigie.db.lock")).unwrap();
         let told = refused(&data);
-        assert!(matches!(&told, StoreError::Unusable(why) if why.contains("vigie.db.lock")), "{told}");
+        assert!(matches!(&told, StoreError::Unusable(reason) if reason.contains("vigie.db.lock")), "{told}");
     } else {
         let told = refused(&data);
-        assert!(matches!(&told, StoreError::Unusable(why) if why.contains("give the user")), "{told}");
+        assert!(matches!(&told, StoreError::Unusable(reason) if reason.contains("give the user")), "{told}");
     }
 }
 

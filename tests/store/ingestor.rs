@@ -117,12 +117,12 @@ async fn results_that_come_one_by_one_share_commits_and_one_that_comes_alone_doe
     let store = Moody::with([]);
     store.gate.add_permits(1000);
     let (ingestor, _) = start(store.clone(), IngestSettings::default());
-    let began = tokio::time::Instant::now();
+    let started = tokio::time::Instant::now();
     ingestor.submit(ok(1, at(0), 1)).await;
     while store.taken.lock().unwrap().is_empty() {
         tokio::task::yield_now().await;
     }
-    assert!(began.elapsed() < Duration::from_millis(2), "the first one waited {:?}", began.elapsed());
+    assert!(started.elapsed() < Duration::from_millis(2), "the first one waited {:?}", started.elapsed());
     for millisecond in 1..=100 {
         ingestor.submit(ok(1, at(millisecond), 1)).await;
         tokio::time::sleep(Duration::from_millis(1)).await;

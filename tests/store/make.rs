@@ -28,8 +28,8 @@ pub fn sqlite(folder: &Path) -> SqliteStore {
 /// The file is whole, by SQLite's own word.
 pub fn assert_whole(folder: &Path) {
     let conn = rusqlite::Connection::open(folder.join("vigie.db")).unwrap();
-    let said: String = conn.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
-    assert_eq!(said, "ok");
+    let reply: String = conn.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(reply, "ok");
 }
 
 pub fn phases(of: &[(Phase, u64)]) -> Phases {

@@ -66,12 +66,12 @@ pub async fn keys_keep_their_ids_also_when_they_come_back(store: &impl Store) {
 
 pub async fn removed_monitors_take_their_states_along(store: &impl Store) {
     let ids = store.ids_for_file_keys(CustomerId(1), keys(&["a", "b"])).await.unwrap();
-    let puts = ids.iter().map(|&id| monitor(id, Some("k"), 1, "x.test"));
-    let puts = puts.zip(["a", "b"]).map(|(mut m, key)| {
+    let upserts = ids.iter().map(|&id| monitor(id, Some("k"), 1, "x.test"));
+    let upserts = upserts.zip(["a", "b"]).map(|(mut m, key)| {
         m.origin = Origin::File { key: key.into() };
         m
     });
-    store.apply_monitors(puts.collect(), vec![], Box::new(|_| None)).await.unwrap();
+    store.apply_monitors(upserts.collect(), vec![], Box::new(|_| None)).await.unwrap();
     let state = |id: MonitorId| {
         let result = ok(id.0, at(0), 1);
         MonitorState {

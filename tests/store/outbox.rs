@@ -13,8 +13,8 @@ fn waiting(key: &str, recipient: i64, monitor: i64, not_before: Timestamp) -> Ne
     NewNotification { not_before, ..message(key, recipient, &error(monitor, at(0)), at(0)) }
 }
 
-async fn due(store: &impl Store, now: Timestamp, most: u32, each: u32) -> Vec<String> {
-    store.due(now, most, each).await.unwrap().into_iter().map(|message| message.message.key).collect()
+async fn due(store: &impl Store, now: Timestamp, max: u32, each: u32) -> Vec<String> {
+    store.due(now, max, each).await.unwrap().into_iter().map(|message| message.message.key).collect()
 }
 
 async fn one(store: &impl Store, id: i64) -> Notification {

@@ -208,9 +208,9 @@ async fn thousands_of_monitors_of_a_first_start_have_an_entry_each() {
     let folder = tempfile::tempdir().unwrap();
     let store = sqlite(folder.path());
     let files: Vec<_> = (0..5_000).map(|number| wanted(&format!("m{number}"), "many.test")).collect();
-    let began = std::time::Instant::now();
+    let started = std::time::Instant::now();
     load(&store, &files, &[], 1).await;
-    let took = began.elapsed();
+    let took = started.elapsed();
     println!("5000 monitors of files: {took:?}");
     let rows = trail(&store).await;
     assert_eq!(rows.len(), 5_000);

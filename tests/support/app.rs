@@ -48,7 +48,7 @@ pub struct App {
     pub store: Arc<SqliteStore>,
     pub planner: Arc<FakePlanner>,
     pub clock: Arc<FakeClock>,
-    pub roster: Arc<MonitorCache>,
+    pub monitors: Arc<MonitorCache>,
     folder: TempDir,
 }
 
@@ -88,15 +88,15 @@ impl App {
         let store = Arc::new(SqliteStore::open(&path, settings).unwrap());
         let clock = Arc::new(FakeClock::new(Timestamp::from_seconds(now)));
         let planner = Arc::new(FakePlanner::new());
-        let ledger: Arc<dyn ConfigStore> = store.clone();
+        let config: Arc<dyn ConfigStore> = store.clone();
         let roster = Arc::new(MonitorCache::default());
-        let directory = Arc::new(AccountCache::new(Arc::clone(&ledger), common()));
+        let directory = Arc::new(AccountCache::new(Arc::clone(&config), common()));
         let vault = Arc::new(Keyring::read_or_create(&folder.path().join("vigie.key")).unwrap());
         let timer: Arc<dyn Clock> = clock.clone();
         let monitors = MonitorContext::new(MonitorDependencies {
-            ledger: Arc::clone(&ledger),
-            roster: Arc::clone(&roster),
-            directory: Arc::clone(&directory),
+            config: Arc::clone(&config),
+            monitors: Arc::clone(&roster),
+            accounts: Arc::clone(&directory),
             planner: planner.clone(),
             vault: Arc::clone(&vault),
             clock: Arc::clone(&timer),
@@ -104,17 +104,17 @@ impl App {
         let monitors = Arc::new(monitors.with_last_runs(planner.clone()));
         roster.replace_all(monitors::load_monitors(&monitors).await.unwrap());
         let resources = Arc::new(ResourceService::new(ResourceDependencies {
-            ledger: Arc::clone(&ledger),
-            roster: Arc::clone(&roster),
-            directory: Arc::clone(&directory),
+            config: Arc::clone(&config),
+            monitors: Arc::clone(&roster),
+            accounts: Arc::clone(&directory),
             vault,
             planner: planner.clone(),
             clock: Arc::clone(&timer),
         }));
         let trials = Arc::new(OnDemandTests::new(OnDemandTestDependencies {
-            ledger: Arc::clone(&ledger),
-            roster: Arc::clone(&roster),
-            directory: Arc::clone(&directory),
+            config: Arc::clone(&config),
+            monitors: Arc::clone(&roster),
+            accounts: Arc::clone(&directory),
             planner: planner.clone(),
             clock: Arc::clone(&timer),
             retention: std::time::Duration::from_secs(KEPT_DAYS * 86_400),
@@ -122,14 +122,14 @@ impl App {
         let alerting = Arc::new(AlertService::new(AlertServiceDependencies {
             alert_store: store.clone(),
             outbox: store.clone(),
-            ledger: Arc::clone(&ledger),
+            config: Arc::clone(&config),
             alert_control: Arc::new(NoAlertControl),
-            roster: Arc::clone(&roster),
-            directory: Arc::clone(&directory),
+            monitors: Arc::clone(&roster),
+            accounts: Arc::clone(&directory),
             clock: Arc::clone(&timer),
         }));
         let tokens: Arc<dyn TokenStore> = store.clone();
-        let accounts = Arc::new(AccountService::new(ledger, tokens, Arc::clone(&timer)));
+        let accounts = Arc::new(AccountService::new(config, tokens, Arc::clone(&timer)));
         let view = Arc::new(StatusQueries::new(store.clone(), Arc::clone(&roster), common().locations));
         let state = ApiState {
             accounts,
@@ -141,7 +141,7 @@ impl App {
             clock: timer,
         };
         let router = v3::router(state.clone());
-        Self { state, router, store, planner, clock, roster, folder }
+        Self { state, router, store, planner, clock, monitors: roster, folder }
     }
 
     /// The bytes of all files of the store.
@@ -363,8 +363,8 @@ impl FakePlanner {
 }
 
 impl Planner for FakePlanner {
-    fn apply(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>) -> PlanFuture<'_, ()> {
-        self.planned().push((puts, removed));
+    fn apply(&self, upserts: Vec<Monitor>, removed: Vec<MonitorId>) -> PlanFuture<'_, ()> {
+        self.planned().push((upserts, removed));
         Box::pin(async { Ok(()) })
     }
 

@@ -64,14 +64,14 @@ impl House {
             return None;
         }
         // A port that was free may be somebody else's by the time that a server asks for it.
-        let mut why = String::new();
+        let mut reason = String::new();
         for _ in 0..TRIES {
             match Self::open(more) {
                 Ok(house) => return Some(house),
-                Err(words) => why = words,
+                Err(text) => reason = text,
             }
         }
-        panic!("postfix does not start: {why}");
+        panic!("postfix does not start: {reason}");
     }
 
     /// One of them; or what postfix said, where it did not start.

@@ -14,8 +14,8 @@ pub fn inside(name: &str, setup: &str, wrapper: &str) -> bool {
         return true;
     }
     let this = std::env::current_exe().unwrap();
-    if let Err(why) = permitted() {
-        lacking::lacks(name, "a network namespace", &why);
+    if let Err(reason) = permitted() {
+        lacking::lacks(name, "a network namespace", &reason);
         return false;
     }
     let script = format!("set -e; {setup}\nexec {wrapper} \"$0\" --exact {name} --nocapture");

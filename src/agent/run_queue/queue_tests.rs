@@ -160,7 +160,7 @@ impl Ledger {
 }
 
 struct World {
-    agenda: RunQueue,
+    queue: RunQueue,
     now: Timestamp,
     latest: Timestamp,
     running: Vec<(u32, MonitorId)>,
@@ -173,7 +173,7 @@ struct World {
 impl World {
     fn new() -> Self {
         Self {
-            agenda: RunQueue::new(LIMITS, START),
+            queue: RunQueue::new(LIMITS, START),
             now: START,
             latest: START,
             running: Vec::new(),
@@ -194,7 +194,7 @@ impl World {
             Act::End(place) => {
                 if place < self.running.len() {
                     let (index, _) = self.running.remove(place);
-                    self.agenda.on_finished(index, self.now, &mut starts);
+                    self.queue.on_finished(index, self.now, &mut starts);
                 }
             }
             Act::Put(id, seconds, offset, shape) => {
@@ -202,8 +202,8 @@ impl World {
                 let mut assigned =
                     assignment(id, Duration::from_secs(seconds), offset.map(Duration::from_secs));
                 assigned.share = plan.location_rotation(HERE).unwrap();
-                let known = self.agenda.by_id.contains_key(&MonitorId(id));
-                self.agenda.upsert(Arc::new(assigned), self.now);
+                let known = self.queue.by_id.contains_key(&MonitorId(id));
+                self.queue.upsert(Arc::new(assigned), self.now);
                 let now = self.now;
                 let ledger =
                     self.planned.entry(MonitorId(id)).or_insert_with(|| Ledger::new(plan.clone(), now));
@@ -214,14 +214,14 @@ impl World {
                 }
             }
             Act::Remove(id) => {
-                self.agenda.remove(MonitorId(id));
+                self.queue.remove(MonitorId(id));
                 if let Some(ledger) = self.planned.remove(&MonitorId(id)) {
                     self.leaving.insert(MonitorId(id), ledger.newest);
                 }
             }
             Act::Order(id) => {
                 let (reply, answer) = oneshot::channel();
-                self.agenda.order_run(MonitorId(id), self.now, reply);
+                self.queue.order_run(MonitorId(id), self.now, reply);
                 self.replies.push(answer);
             }
         }
@@ -233,7 +233,7 @@ impl World {
         for ledger in self.planned.values_mut() {
             ledger.pass(self.now);
         }
-        while self.agenda.tick(self.now, &mut starts) {}
+        while self.queue.tick(self.now, &mut starts) {}
         for start in starts {
             let id = start.assignment.monitor_id;
             prop_assert!(self.running.iter().all(|r| r.1 != id), "monitor {} overlaps itself", id);
@@ -250,8 +250,8 @@ impl World {
                 prop_assert_eq!(ledger.account(start.planned_at, start.planned_at), 1, "ran twice");
             }
         }
-        prop_assert!(self.running.len() <= LIMITS.total && self.agenda.in_flight() == self.running.len());
-        while let Some(series) = self.agenda.take_missed() {
+        prop_assert!(self.running.len() <= LIMITS.total && self.queue.in_flight() == self.running.len());
+        while let Some(series) = self.queue.take_missed() {
             // Those of a removed monitor are delivered, but no longer in the ledger.
             let Some(ledger) = self.planned.get_mut(&series.assignment.monitor_id) else { continue };
             let MissedSlots { first, last, count } = series.slots;
@@ -287,8 +287,8 @@ proptest! {
         while !world.running.is_empty() {
             world.act(Act::End(0))?;
         }
-        prop_assert_eq!((world.agenda.in_flight(), world.agenda.queued(), world.agenda.planned()), (0, 0, 0));
-        prop_assert!(world.agenda.by_id.is_empty() && world.agenda.timers.is_empty());
+        prop_assert_eq!((world.queue.in_flight(), world.queue.queued(), world.queue.planned()), (0, 0, 0));
+        prop_assert!(world.queue.by_id.is_empty() && world.queue.timers.is_empty());
         for mut answer in world.replies {
             prop_assert!(answer.try_recv() != Err(oneshot::error::TryRecvError::Empty), "an order was forgotten");
         }
@@ -297,22 +297,22 @@ proptest! {
 
 /// Runs one monitor for `slots` slots, each run taking `takes`; answers planned times that ran and missed ones.
 fn run_alone(takes: Duration, slots: u32) -> (Vec<Timestamp>, Vec<(MissedReason, u64)>) {
-    let mut agenda = RunQueue::new(LIMITS, START);
+    let mut queue = RunQueue::new(LIMITS, START);
     let interval = Duration::from_mins(1);
-    agenda.upsert(Arc::new(assignment(1, interval, Some(Duration::ZERO))), START);
+    queue.upsert(Arc::new(assignment(1, interval, Some(Duration::ZERO))), START);
     let (mut ran, mut missed, mut starts, mut ends) = (Vec::new(), Vec::new(), Vec::new(), None);
     let mut now = START;
     while now < START + interval * slots {
         now = now + Duration::from_millis(500);
-        agenda.tick(now, &mut starts);
+        queue.tick(now, &mut starts);
         if let Some((index, _)) = ends.take_if(|(_, at)| *at <= now) {
-            agenda.on_finished(index, now, &mut starts);
+            queue.on_finished(index, now, &mut starts);
         }
         for start in starts.drain(..) {
             ran.push(start.planned_at);
             ends = Some((start.index, now + takes));
         }
-        missed.extend(std::iter::from_fn(|| agenda.take_missed()).map(|m| (m.reason, m.slots.count)));
+        missed.extend(std::iter::from_fn(|| queue.take_missed()).map(|m| (m.reason, m.slots.count)));
     }
     (ran, missed)
 }
@@ -333,40 +333,40 @@ fn runs_of_just_less_than_their_interval_skip_none() {
 
 #[test]
 fn slots_since_the_last_recorded_run_before_the_start_are_missed() {
-    let mut agenda = RunQueue::new(LIMITS, START);
+    let mut queue = RunQueue::new(LIMITS, START);
     let interval = Duration::from_mins(1);
     let mut assigned = assignment(1, interval, Some(Duration::from_secs(30)));
     let last = START - Duration::from_secs(30 + 4 * 60);
     assigned.last_planned_at = Some(last);
-    agenda.upsert(Arc::new(assigned), START);
-    let series = agenda.take_missed().unwrap();
+    queue.upsert(Arc::new(assigned), START);
+    let series = queue.take_missed().unwrap();
     assert_eq!((series.reason, series.slots.count), (MissedReason::NotRunning, 3));
     assert_eq!((series.slots.first, series.slots.last), (last + interval, last + interval * 3));
     // The newest slot, half a minute old, still runs within its interval.
     let mut starts = Vec::new();
-    let wake = agenda.next_wake().unwrap();
+    let wake = queue.next_wake().unwrap();
     assert!(wake > START && wake < START + Duration::from_secs(30));
-    agenda.tick(wake, &mut starts);
+    queue.tick(wake, &mut starts);
     assert_eq!(starts.first().map(|start| start.planned_at), Some(START - Duration::from_secs(30)));
 }
 
 #[test]
 fn a_restart_within_the_interval_misses_nothing_and_runs_no_slot_twice() {
-    let mut agenda = RunQueue::new(LIMITS, START);
+    let mut queue = RunQueue::new(LIMITS, START);
     let mut assigned = assignment(1, Duration::from_mins(1), Some(Duration::ZERO));
     assigned.last_planned_at = Some(START);
-    agenda.upsert(Arc::new(assigned), START + Duration::from_secs(5));
-    assert!(agenda.take_missed().is_none());
-    assert_eq!(agenda.next_wake(), Some(START + Duration::from_mins(1)));
+    queue.upsert(Arc::new(assigned), START + Duration::from_secs(5));
+    assert!(queue.take_missed().is_none());
+    assert_eq!(queue.next_wake(), Some(START + Duration::from_mins(1)));
 }
 
 #[test]
 fn a_clock_set_back_by_a_day_does_not_leave_monitors_unwatched() {
-    let mut agenda = RunQueue::new(LIMITS, START);
-    agenda.upsert(Arc::new(assignment(1, Duration::from_mins(1), Some(Duration::ZERO))), START);
+    let mut queue = RunQueue::new(LIMITS, START);
+    queue.upsert(Arc::new(assignment(1, Duration::from_mins(1), Some(Duration::ZERO))), START);
     let back = START - Duration::from_hours(24);
-    agenda.tick(back, &mut Vec::new());
-    assert_eq!(agenda.next_wake(), Some(back + Duration::from_mins(1)));
+    queue.tick(back, &mut Vec::new());
+    assert_eq!(queue.next_wake(), Some(back + Duration::from_mins(1)));
 }
 
 #[test]
@@ -388,30 +388,30 @@ fn a_full_queue_turns_slots_away_as_overload_and_orders_as_busy() {
 #[test]
 fn slots_that_a_busy_runner_comes_too_late_for_are_overload_and_those_of_a_pause_are_not() {
     for (gap_ms, reason) in [(1900, MissedReason::Overload), (4000, MissedReason::Paused)] {
-        let mut agenda = RunQueue::new(LIMITS, START);
-        agenda.upsert(Arc::new(assignment(1, Duration::from_secs(1), Some(Duration::ZERO))), START);
+        let mut queue = RunQueue::new(LIMITS, START);
+        queue.upsert(Arc::new(assignment(1, Duration::from_secs(1), Some(Duration::ZERO))), START);
         let before = START + Duration::from_millis(500);
-        agenda.tick(before, &mut Vec::new());
-        agenda.tick(before + Duration::from_millis(gap_ms), &mut Vec::new());
-        assert_eq!(agenda.take_missed().map(|series| series.reason), Some(reason), "after {gap_ms} ms");
+        queue.tick(before, &mut Vec::new());
+        queue.tick(before + Duration::from_millis(gap_ms), &mut Vec::new());
+        assert_eq!(queue.take_missed().map(|series| series.reason), Some(reason), "after {gap_ms} ms");
     }
 }
 
 /// What location 1 of `plan` starts within `minutes`, each run ending at once: planned, and due there.
 fn started(plan: &RunPlan, minutes: u64) -> Vec<(Timestamp, Timestamp)> {
-    let mut agenda = RunQueue::new(LIMITS, START);
+    let mut queue = RunQueue::new(LIMITS, START);
     let mut assigned = assignment(1, Duration::from_mins(1), Some(Duration::ZERO));
     assigned.share = plan.location_rotation(HERE).unwrap();
-    agenda.upsert(Arc::new(assigned), START);
+    queue.upsert(Arc::new(assigned), START);
     let (mut ran, mut starts) = (Vec::new(), Vec::new());
-    while let Some(now) = agenda.next_wake().filter(|wake| *wake <= START + Duration::from_mins(minutes)) {
-        agenda.tick(now, &mut starts);
+    while let Some(now) = queue.next_wake().filter(|wake| *wake <= START + Duration::from_mins(minutes)) {
+        queue.tick(now, &mut starts);
         for start in starts.split_off(0) {
             assert_eq!(start.due_at, now, "it starts when it is due");
             ran.push((start.planned_at, start.due_at));
-            agenda.on_finished(start.index, now, &mut starts);
+            queue.on_finished(start.index, now, &mut starts);
         }
-        assert!(starts.is_empty() && agenda.take_missed().is_none());
+        assert!(starts.is_empty() && queue.take_missed().is_none());
     }
     ran
 }
@@ -441,26 +441,26 @@ fn the_second_of_three_round_robin_locations_starts_a_third_of_the_interval_late
 
 #[test]
 fn a_slot_under_rotation_that_waited_for_longer_than_its_interval_is_missed_not_made_up_for() {
-    let mut agenda = RunQueue::new(AdmissionLimits { total: 1, ..LIMITS }, START);
+    let mut queue = RunQueue::new(AdmissionLimits { total: 1, ..LIMITS }, START);
     let mut assigned = assignment(1, Duration::from_mins(1), Some(Duration::ZERO));
     let plan = plan(1, 60, Some(0), 2);
     assigned.share = plan.location_rotation(HERE).unwrap();
-    agenda.upsert(Arc::new(assigned), START);
+    queue.upsert(Arc::new(assigned), START);
     // Another monitor keeps the only place.
     let mut starts = Vec::new();
     let (reply, _answer) = oneshot::channel();
-    agenda.order_run_once(Arc::new(assignment(3, Duration::from_mins(1), None)), START, reply);
-    agenda.start_admitted(START, &mut starts);
-    let planned = agenda.next_wake().unwrap();
-    agenda.tick(planned, &mut starts);
-    assert_eq!((starts.len(), agenda.queued()), (1, 1));
+    queue.order_run_once(Arc::new(assignment(3, Duration::from_mins(1), None)), START, reply);
+    queue.start_admitted(START, &mut starts);
+    let planned = queue.next_wake().unwrap();
+    queue.tick(planned, &mut starts);
+    assert_eq!((starts.len(), queue.queued()), (1, 1));
     let late = planned + Duration::from_secs(61);
-    agenda.tick(planned + Duration::from_mins(1), &mut starts);
-    agenda.on_finished(starts.remove(0).index, late, &mut starts);
-    let series = agenda.take_missed().unwrap();
+    queue.tick(planned + Duration::from_mins(1), &mut starts);
+    queue.on_finished(starts.remove(0).index, late, &mut starts);
+    let series = queue.take_missed().unwrap();
     assert_eq!((starts.len(), series.reason), (0, MissedReason::Overload));
     assert_eq!((series.slots.first, series.slots.count), (planned, 1));
-    assert_eq!(agenda.next_wake(), Some(planned + Duration::from_mins(3)));
+    assert_eq!(queue.next_wake(), Some(planned + Duration::from_mins(3)));
 }
 
 /// A million monitors have to fit in 2 GB with all else that they need (architecture.md 7).

@@ -49,7 +49,7 @@ where
     };
     let caller = match known.await {
         Ok(caller) => caller,
-        Err(fault) => return shown.error_response(&fault),
+        Err(error) => return shown.error_response(&error),
     };
     let done = match caller.require_right(right) {
         Ok(()) => act(LegacyCall { state, caller: caller.clone(), request }).await,
@@ -57,7 +57,7 @@ where
     };
     let mut response = match done {
         Ok(done) => shown.success_response(done),
-        Err(fault) => shown.error_response(&fault),
+        Err(error) => shown.error_response(&error),
     };
     // For the log line of the call.
     response.extensions_mut().insert(caller);

@@ -22,19 +22,19 @@ const MAX_CHUNK_SCRIPT_BYTES: usize = 4 * 1024 * 1024;
 
 pub(super) async fn list(call: LegacyCall) -> Result<LegacyResponse, LegacyError> {
     let filter = DeviceFilter::from_query(call.request.uri(), &call.caller, &call.state.monitors)?;
-    let walk = MonitorReader {
+    let reader = MonitorReader {
         monitors: call.state.monitors,
         caller: call.caller,
         filter,
         next: Some(MonitorId(0)),
     };
     // The first piece before the head of the answer: what fails here has a status of its own.
-    let (begun, walk) = walk.read_chunk().await?;
-    let rest = stream::try_unfold(walk, |walk| async move {
-        if walk.next.is_none() {
+    let (begun, reader) = reader.read_chunk().await?;
+    let rest = stream::try_unfold(reader, |reader| async move {
+        if reader.next.is_none() {
             return Ok(None);
         }
-        walk.read_chunk().await.map(Some).map_err(|refusal| cut_off_error(&refusal))
+        reader.read_chunk().await.map(Some).map_err(|error| cut_off_error(&error))
     });
     Ok(LegacyResponse::Stream(stream::once(std::future::ready(Ok(begun))).chain(rest).boxed()))
 }

@@ -14,11 +14,11 @@ pub(super) async fn log_in(State(state): State<ApiState>, request: Request) -> R
     let address = peer_address(&request);
     let body = match json_body(request).await {
         Ok(body) => body,
-        Err(fault) => return Metadata::default().error_response(&fault),
+        Err(error) => return Metadata::default().error_response(&error),
     };
     let (login, password) = match (required_text(&body, "login"), required_text(&body, "password")) {
         (Ok(login), Ok(password)) => (login, password),
-        (Err(fault), _) | (_, Err(fault)) => return Metadata::default().error_response(&fault),
+        (Err(error), _) | (_, Err(error)) => return Metadata::default().error_response(&error),
     };
     let opened = state.accounts.open_session(&login, &password, address).await;
     match opened {

@@ -55,11 +55,11 @@ impl LegacyError {
 impl From<ServiceError> for LegacyError {
     fn from(refusal: ServiceError) -> Self {
         match refusal {
-            ServiceError::Invalid(faults) => {
-                let first = faults
+            ServiceError::Invalid(errors) => {
+                let first = errors
                     .iter()
                     .find(|fault| fault.kind == ValidationErrorKind::MissingField)
-                    .or(faults.first());
+                    .or(errors.first());
                 let (status, message) = first.map_or_else(
                     || (66, "Invalid body".to_owned()),
                     crate::syntax::ValidationError::to_legacy,
@@ -109,8 +109,8 @@ impl Metadata {
     }
 
     /// The answer to a call that failed.
-    pub(super) fn error_response(&self, fault: &LegacyError) -> Response {
-        Json(json!({"metadata": self.to_json(fault.status, &fault.message)})).into_response()
+    pub(super) fn error_response(&self, error: &LegacyError) -> Response {
+        Json(json!({"metadata": self.to_json(error.status, &error.message)})).into_response()
     }
 
     /// The answer to a call that went well and has nothing more to say.
@@ -158,13 +158,13 @@ mod tests {
     #[test]
     fn every_refusal_has_its_status_and_what_is_missing_comes_first() {
         let fault = |rule, path: &str| ValidationError::new(rule, path, Position::default(), "m");
-        let faults = vec![
+        let errors = vec![
             fault(ValidationErrorKind::Range, "timeout"),
             fault(ValidationErrorKind::MissingField, "name"),
             fault(ValidationErrorKind::MissingField, "url"),
         ];
-        for (refusal, status, message) in [
-            (ServiceError::Invalid(faults), 64, "Missing name"),
+        for (error, status, message) in [
+            (ServiceError::Invalid(errors), 64, "Missing name"),
             (
                 ServiceError::Invalid(vec![fault(ValidationErrorKind::Range, "api_steps[0].url")]),
                 66,
@@ -178,7 +178,7 @@ mod tests {
             (ServiceError::NotFound, 65, "Invalid device."),
             (ServiceError::Store(StoreError::Closed), 99, "The store is not available now; try again later."),
         ] {
-            assert_eq!(LegacyError::from(refusal), LegacyError::new(status, message));
+            assert_eq!(LegacyError::from(error), LegacyError::new(status, message));
         }
     }
 }

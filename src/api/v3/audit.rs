@@ -50,11 +50,11 @@ async fn list(
         from,
         until: thru,
     };
-    let shown = query.paging();
+    let paging = query.paging();
     query.into_result()?;
     let (role, resources) = (caller.role, state.resources);
     let newest_first = |last, id| id < last;
-    list_response::stream_pages(role, shown, newest_first, move |page| {
+    list_response::stream_pages(role, paging, newest_first, move |page| {
         let (resources, caller, filter) = (Arc::clone(&resources), caller.clone(), filter.clone());
         async move { resources.audit_trail(&caller, filter, page).await }
     })

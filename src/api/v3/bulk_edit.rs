@@ -110,8 +110,8 @@ async fn apply_monitors(
     Extension(caller): Extension<Caller>,
     JsonBody(body): JsonBody,
 ) -> Result<Json<Value>, ApiError> {
-    let (wanted, options) = parse_apply_request(body)?;
-    let changes = monitors::apply(&state.monitors, &caller, wanted, options).await?;
+    let (entries, options) = parse_apply_request(body)?;
+    let changes = monitors::apply(&state.monitors, &caller, entries, options).await?;
     let changes: Vec<Value> = changes.into_iter().map(change_to_json).collect();
     Ok(Json(json!({"changes": changes})))
 }
@@ -125,12 +125,12 @@ fn change_to_json(change: AppliedChange) -> Value {
 fn parse_apply_request(body: Node) -> Result<(Vec<ApplyEntry>, ApplyOptions), ServiceError> {
     let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
     let fields = intake.read_fields(&APPLY, &body, &[], true);
-    let mut faults = intake.errors;
+    let mut errors = intake.errors;
     let options = match read_request::<ApplyRequest>(&APPLY, &fields) {
         Ok(wanted) => ApplyOptions { dry_run: wanted.dry_run, prune: wanted.prune },
         Err(error) => {
-            faults.push(error.into());
-            return Err(ServiceError::Invalid(faults));
+            errors.push(error.into());
+            return Err(ServiceError::Invalid(errors));
         }
     };
     let mut keys = HashSet::new();
@@ -141,9 +141,9 @@ fn parse_apply_request(body: Node) -> Result<(Vec<ApplyEntry>, ApplyOptions), Se
         _ => Vec::new(),
     };
     for (index, item) in items.into_iter().enumerate() {
-        if faults.len() >= MAX_FAULTS {
+        if errors.len() >= MAX_FAULTS {
             let message = format!("more than {MAX_FAULTS} things are wrong; what follows was not read");
-            faults.push(ValidationError::new(
+            errors.push(ValidationError::new(
                 ValidationErrorKind::Conflict,
                 "monitors",
                 item.position,
@@ -156,23 +156,23 @@ fn parse_apply_request(body: Node) -> Result<(Vec<ApplyEntry>, ApplyOptions), Se
             Ok(applied) => {
                 let path = format!("monitors[{index}].key");
                 let message = format!("`{path}` must be unique; `{}` stands here a second time", applied.key);
-                faults.push(ValidationError::new(
+                errors.push(ValidationError::new(
                     ValidationErrorKind::DuplicateField,
                     path,
                     applied.body.position,
                     message,
                 ));
             }
-            Err(found) => faults.extend(found),
+            Err(found) => errors.extend(found),
         }
     }
-    if faults.is_empty() { Ok((wanted, options)) } else { Err(ServiceError::Invalid(faults)) }
+    if errors.is_empty() { Ok((wanted, options)) } else { Err(ServiceError::Invalid(errors)) }
 }
 
 /// Key and type of one monitor, with its fields; `type` stays among them.
 fn parse_entry(index: usize, node: Node) -> Result<ApplyEntry, Vec<ValidationError>> {
     let at = |field: &str| format!("monitors[{index}].{field}");
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     if !matches!(node.value, NodeValue::Map(_)) {
         let message = format!("`monitors[{index}]` must be a map of fields, not {}", display_value(&node));
         return Err(vec![ValidationError::new(
@@ -186,7 +186,7 @@ fn parse_entry(index: usize, node: Node) -> Result<ApplyEntry, Vec<ValidationErr
     let key = node.get("key").and_then(Node::as_text).filter(fits).map(str::to_owned);
     if key.is_none() {
         let message = format!("`{}` must be a text of 1 to {MAX_KEY_CHARS} characters", at("key"));
-        faults.push(ValidationError::new(
+        errors.push(ValidationError::new(
             ValidationErrorKind::MissingField,
             at("key"),
             node.position,
@@ -204,14 +204,14 @@ fn parse_entry(index: usize, node: Node) -> Result<ApplyEntry, Vec<ValidationErr
             ),
             None => format!("`{}` is required", at("type")),
         };
-        let fault = ValidationError::new(ValidationErrorKind::Choice, at("type"), node.position, message);
+        let error = ValidationError::new(ValidationErrorKind::Choice, at("type"), node.position, message);
         let known = MonitorType::ALL.iter().map(|kind| kind.name());
-        faults.push(match word.and_then(|word| closest_match(word, known)) {
-            Some(near) => fault.with_hint(format!("did you mean `{near}`?")),
-            None => fault,
+        errors.push(match word.and_then(|word| closest_match(word, known)) {
+            Some(near) => error.with_hint(format!("did you mean `{near}`?")),
+            None => error,
         });
     }
-    let place = node.position;
+    let position = node.position;
     let fields = match node.value {
         NodeValue::Map(fields) => fields,
         _ => Vec::new(),
@@ -219,14 +219,14 @@ fn parse_entry(index: usize, node: Node) -> Result<ApplyEntry, Vec<ValidationErr
     let twice = fields.iter().filter(|(name, _)| name.name == "key").count() > 1;
     if twice {
         let message = format!("`{}` stands here a second time", at("key"));
-        faults.push(ValidationError::new(ValidationErrorKind::DuplicateField, at("key"), place, message));
+        errors.push(ValidationError::new(ValidationErrorKind::DuplicateField, at("key"), position, message));
     }
     let fields = fields.into_iter().filter(|(name, _)| name.name != "key").collect();
     match (key, kind) {
-        (Some(key), Some(kind)) if faults.is_empty() => {
-            Ok(ApplyEntry { key, kind, body: Node { value: NodeValue::Map(fields), position: place } })
+        (Some(key), Some(kind)) if errors.is_empty() => {
+            Ok(ApplyEntry { key, kind, body: Node { value: NodeValue::Map(fields), position } })
         }
-        _ => Err(faults),
+        _ => Err(errors),
     }
 }
 

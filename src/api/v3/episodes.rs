@@ -60,12 +60,12 @@ async fn list_episodes(
         from,
         until: thru,
     };
-    let shown = query.paging();
+    let paging = query.paging();
     query.into_result()?;
     let (role, alerting) = (caller.role, state.alerts);
     // Ids say nothing of their order in time: a page is taken as it comes.
     let any = |last, id| id != last;
-    list_response::stream_pages(role, shown, any, move |page| {
+    list_response::stream_pages(role, paging, any, move |page| {
         let (alerting, caller, filter) = (Arc::clone(&alerting), caller.clone(), filter.clone());
         async move { alerting.episodes(&caller, filter, page).await }
     })

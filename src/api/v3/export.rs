@@ -63,15 +63,15 @@ async fn export_monitors(
     let rule = format!("one or several of {}", quoted_list(MonitorType::ALL));
     let kinds = query.parse_list("type", rule, MonitorType::from_name);
     query.into_result()?;
-    let walk = MonitorReader { monitors: state.monitors, customer: caller.customer, kinds, next: None };
-    let pieces = stream::unfold(Some(walk), |walk| async move {
-        let mut walk = walk?;
-        let begins = walk.next.is_none();
-        let (records, ends) = walk.read_chunk();
+    let reader = MonitorReader { monitors: state.monitors, customer: caller.customer, kinds, next: None };
+    let pieces = stream::unfold(Some(reader), |reader| async move {
+        let mut reader = reader?;
+        let begins = reader.next.is_none();
+        let (records, ends) = reader.read_chunk();
         let separator = if begins { r#"{"monitors":["# } else { "," };
         let end = if ends { "]}" } else { "" };
         let bytes = [separator.as_bytes(), &records, end.as_bytes()].concat();
-        Some((Ok::<_, io::Error>(Bytes::from(bytes)), (!ends).then_some(walk)))
+        Some((Ok::<_, io::Error>(Bytes::from(bytes)), (!ends).then_some(reader)))
     });
     // Compression asks once more after the end of a short body.
     let pieces = pieces.fuse();

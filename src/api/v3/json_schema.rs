@@ -68,7 +68,7 @@ pub(super) fn hex_id(about: &str) -> Value {
     json!({"type": "string", "pattern": "^[0-9a-f]{16}$", "description": about})
 }
 
-/// A word of [`ChangeOutcome`].
+/// A word of [`crate::domain::Outcome`].
 pub(super) fn outcome() -> Value {
     json!({"type": "string", "enum": Outcome::ALL.map(Outcome::name)})
 }

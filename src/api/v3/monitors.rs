@@ -85,17 +85,17 @@ async fn list(
     query.into_result()?;
     let (count, first) =
         state.monitors.count_matching(window.offset.unwrap_or(0), |monitor| filter.matches(monitor));
-    let walk = MonitorReader::new(state.monitors, filter, select, scripts.unwrap_or(false), first, window);
+    let reader = MonitorReader::new(state.monitors, filter, select, scripts.unwrap_or(false), first, window);
     // The first step before the head of the answer: what fails here has a status of its own.
-    let (begun, walk) = walk.read_chunk().await?;
-    let rest = stream::try_unfold((Some(begun), walk), |(begun, walk)| async move {
+    let (begun, reader) = reader.read_chunk().await?;
+    let rest = stream::try_unfold((Some(begun), reader), |(begun, reader)| async move {
         if let Some(piece) = begun {
-            return Ok(Some((piece, (None, walk))));
+            return Ok(Some((piece, (None, reader))));
         }
-        if walk.next.is_none() {
+        if reader.next.is_none() {
             return Ok(None);
         }
-        let stepped = walk.read_chunk().await.map_err(|refusal| cut_off_error(&refusal))?;
+        let stepped = reader.read_chunk().await.map_err(|error| cut_off_error(&error))?;
         Ok::<_, io::Error>(Some((stepped.0, (None, stepped.1))))
     });
     Ok(list_response::stream_list(caller.role, count, window, rest))
@@ -167,13 +167,13 @@ impl MonitorReader {
 
     /// The next monitors as a piece of the list; `next` is `None` after the last ones.
     async fn read_chunk(mut self) -> Result<(Vec<u8>, Self), ServiceError> {
-        let most = usize::try_from(self.left).unwrap_or(CHUNK_MONITORS).min(CHUNK_MONITORS);
-        let Some(from) = self.next.take().filter(|_| most > 0) else { return Ok((Vec::new(), self)) };
-        let mut monitors = self.monitors.list_from(from, most, |monitor| self.filter.matches(monitor));
+        let max = usize::try_from(self.left).unwrap_or(CHUNK_MONITORS).min(CHUNK_MONITORS);
+        let Some(from) = self.next.take().filter(|_| max > 0) else { return Ok((Vec::new(), self)) };
+        let mut monitors = self.monitors.list_from(from, max, |monitor| self.filter.matches(monitor));
         let found = monitors.len();
         monitors.truncate(fitting_count(&monitors));
         self.left = self.left.saturating_sub(monitors.len() as u64);
-        if found == most || monitors.len() < found {
+        if found == max || monitors.len() < found {
             self.next = monitors.last().map(|last| MonitorId(last.id.0.saturating_add(1)));
         }
         let mut shown = monitors::monitors_to_json(&self.monitors, &self.filter.account, &monitors).await?;

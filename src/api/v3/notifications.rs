@@ -79,11 +79,11 @@ async fn list_notifications(
         recipient: query.parse_one("recipient_id", "an id", parse_id).map(RecipientId),
         ..NotificationFilter::default()
     };
-    let shown = query.paging();
+    let paging = query.paging();
     query.into_result()?;
     let (role, alerting) = (caller.role, state.alerts);
     let newest_first = |last, id| id < last;
-    list_response::stream_pages(role, shown, newest_first, move |page| {
+    list_response::stream_pages(role, paging, newest_first, move |page| {
         let (alerting, caller, filter) = (Arc::clone(&alerting), caller.clone(), filter.clone());
         async move { alerting.notifications(&caller, filter, page).await }
     })

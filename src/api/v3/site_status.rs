@@ -139,14 +139,14 @@ async fn get(
     let locations = state.resources.available_locations(&caller).await?;
     let (count, first) = state.monitors.count_matching(window.offset.unwrap_or(0), &fits);
     let left = window.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
-    let walk = MonitorReader { state, locations, fits, next: first, left };
+    let reader = MonitorReader { state, locations, fits, next: first, left };
     // The first step before the head of the answer: what fails here has a status of its own.
-    let (begun, walk) = walk.read_chunk().await?;
-    let rest = stream::try_unfold((Some(begun), walk), |(begun, walk)| async move {
+    let (begun, reader) = reader.read_chunk().await?;
+    let rest = stream::try_unfold((Some(begun), reader), |(begun, reader)| async move {
         match begun {
-            Some(piece) => Ok(Some((piece, (None, walk)))),
-            None if walk.next.is_none() => Ok(None),
-            None => walk.read_chunk().await.map(|(piece, walk)| Some((piece, (None, walk)))),
+            Some(piece) => Ok(Some((piece, (None, reader)))),
+            None if reader.next.is_none() => Ok(None),
+            None => reader.read_chunk().await.map(|(piece, reader)| Some((piece, (None, reader)))),
         }
     });
     Ok(list_response::stream_list::<StoreError>(caller.role, count, window, rest))
@@ -163,12 +163,12 @@ struct MonitorReader<F> {
 
 impl<F: Fn(&Monitor) -> bool> MonitorReader<F> {
     async fn read_chunk(mut self) -> Result<(Vec<u8>, Self), StoreError> {
-        let most = self.left.min(CHUNK_MONITORS);
-        let from = self.next.take().filter(|_| most > 0);
+        let max = self.left.min(CHUNK_MONITORS);
+        let from = self.next.take().filter(|_| max > 0);
         let Some(from) = from else { return Ok((Vec::new(), self)) };
-        let monitors = self.state.monitors.list_from(from, most, &self.fits);
+        let monitors = self.state.monitors.list_from(from, max, &self.fits);
         self.left -= monitors.len();
-        if monitors.len() == most && self.left > 0 {
+        if monitors.len() == max && self.left > 0 {
             self.next = monitors.last().map(|last| MonitorId(last.id.0 + 1));
         }
         let states =

@@ -36,12 +36,12 @@ pub(super) async fn serve_connection(
     service: HttpService,
     stop: CancellationToken,
 ) {
-    let patience = HEAD_TIMEOUT.min(service.request_timeout);
-    let stream = IdleTimeoutStream::new(stream, service.request_timeout + patience);
+    let timeout = HEAD_TIMEOUT.min(service.request_timeout);
+    let stream = IdleTimeoutStream::new(stream, service.request_timeout + timeout);
     let Some(tls) = &service.tls else {
         return serve_http(stream, peer, false, service, stop).await;
     };
-    let handshake = tokio::time::timeout(patience, tls.acceptor().accept(stream));
+    let handshake = tokio::time::timeout(timeout, tls.acceptor().accept(stream));
     let shaken = tokio::select! {
         () = stop.cancelled() => return,
         shaken = handshake => shaken,
@@ -65,13 +65,13 @@ async fn serve_http<S>(
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let patience = HEAD_TIMEOUT.min(service.request_timeout);
+    let timeout = HEAD_TIMEOUT.min(service.request_timeout);
     let answer = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
         let mut request: Request = request.map(axum::body::Body::new);
         request.extensions_mut().insert(ConnectInfo(peer));
         service.router.clone().oneshot(request)
     });
-    let http = http_builder(http2, patience);
+    let http = http_builder(http2, timeout);
     let connection = http.serve_connection(TokioIo::new(stream), answer);
     let mut connection = std::pin::pin!(connection);
     let ended = tokio::select! {
@@ -88,14 +88,14 @@ async fn serve_http<S>(
 
 /// The version is known from ALPN; without TLS it is 1.1. To guess it from the first bytes would wait for them
 /// without end.
-fn http_builder(http2: bool, patience: Duration) -> auto::Builder<TokioExecutor> {
+fn http_builder(http2: bool, timeout: Duration) -> auto::Builder<TokioExecutor> {
     let mut http = auto::Builder::new(TokioExecutor::new());
-    http.http1().timer(TokioTimer::new()).header_read_timeout(patience);
+    http.http1().timer(TokioTimer::new()).header_read_timeout(timeout);
     http.http2()
         .timer(TokioTimer::new())
         .max_concurrent_streams(MAX_HTTP2_STREAMS)
         .max_header_list_size(MAX_HEAD_BYTES)
-        .keep_alive_interval(patience)
-        .keep_alive_timeout(patience);
+        .keep_alive_interval(timeout)
+        .keep_alive_timeout(timeout);
     if http2 { http.http2_only() } else { http.http1_only() }
 }

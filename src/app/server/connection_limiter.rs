@@ -16,7 +16,7 @@ pub(super) struct ConnectionLimiter {
 
 /// One connection; its place is free again when this is dropped.
 pub(super) struct ConnectionPermit {
-    crowd: ConnectionLimiter,
+    limiter: ConnectionLimiter,
     address: Option<IpAddr>,
 }
 
@@ -26,7 +26,7 @@ impl ConnectionLimiter {
     pub(super) fn try_acquire(&self, address: IpAddr) -> Option<ConnectionPermit> {
         let address = address_prefix(address);
         if address.is_loopback() {
-            return Some(ConnectionPermit { crowd: self.clone(), address: None });
+            return Some(ConnectionPermit { limiter: self.clone(), address: None });
         }
         let mut here = self.counts.lock();
         let count = here.entry(address).or_default();
@@ -34,14 +34,14 @@ impl ConnectionLimiter {
             return None;
         }
         *count += 1;
-        Some(ConnectionPermit { crowd: self.clone(), address: Some(address) })
+        Some(ConnectionPermit { limiter: self.clone(), address: Some(address) })
     }
 }
 
 impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         let Some(address) = self.address else { return };
-        let mut here = self.crowd.counts.lock();
+        let mut here = self.limiter.counts.lock();
         let left = here.get(&address).map_or(0, |count| count.saturating_sub(1));
         if left == 0 {
             here.remove(&address);
@@ -68,25 +68,25 @@ mod tests {
     #[test]
     fn one_address_leaves_places_for_others() {
         let ip = |text: &str| text.parse::<IpAddr>().unwrap();
-        let crowd = ConnectionLimiter::default();
+        let limiter = ConnectionLimiter::default();
         let mut guests: Vec<_> =
-            (0..MAX_PER_ADDRESS).map(|_| crowd.try_acquire(ip("192.0.2.1")).unwrap()).collect();
-        assert!(crowd.try_acquire(ip("192.0.2.1")).is_none());
-        assert!(crowd.try_acquire(ip("::ffff:192.0.2.1")).is_none(), "the same in another form");
-        assert!(crowd.try_acquire(ip("192.0.2.2")).is_some());
+            (0..MAX_PER_ADDRESS).map(|_| limiter.try_acquire(ip("192.0.2.1")).unwrap()).collect();
+        assert!(limiter.try_acquire(ip("192.0.2.1")).is_none());
+        assert!(limiter.try_acquire(ip("::ffff:192.0.2.1")).is_none(), "the same in another form");
+        assert!(limiter.try_acquire(ip("192.0.2.2")).is_some());
         guests.pop();
-        assert!(crowd.try_acquire(ip("192.0.2.1")).is_some());
+        assert!(limiter.try_acquire(ip("192.0.2.1")).is_some());
         let net: Vec<_> = (0..MAX_PER_ADDRESS)
-            .map(|n| crowd.try_acquire(ip(&format!("2001:db8::{n:x}"))).unwrap())
+            .map(|n| limiter.try_acquire(ip(&format!("2001:db8::{n:x}"))).unwrap())
             .collect();
-        assert!(crowd.try_acquire(ip("2001:db8::ffff:1")).is_none(), "the same network");
-        assert!(crowd.try_acquire(ip("2001:db8:0:1::1")).is_some());
+        assert!(limiter.try_acquire(ip("2001:db8::ffff:1")).is_none(), "the same network");
+        assert!(limiter.try_acquire(ip("2001:db8:0:1::1")).is_some());
         for host in ["127.0.0.1", "::1"] {
             let many: Vec<_> =
-                (0..2 * MAX_PER_ADDRESS).map(|_| crowd.try_acquire(ip(host)).unwrap()).collect();
+                (0..2 * MAX_PER_ADDRESS).map(|_| limiter.try_acquire(ip(host)).unwrap()).collect();
             drop(many);
         }
         drop((guests, net));
-        assert!(crowd.counts.lock().is_empty(), "memory of those who are gone");
+        assert!(limiter.counts.lock().is_empty(), "memory of those who are gone");
     }
 }

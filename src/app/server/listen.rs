@@ -39,16 +39,16 @@ pub(in crate::app) async fn serve(
     service: HttpService,
     stop: CancellationToken,
 ) {
-    let places = ConnectionSlots {
+    let slots = ConnectionSlots {
         total: Arc::new(Semaphore::new(MAX_CONNECTIONS)),
         per_address: ConnectionLimiter::default(),
     };
     let (doors, connections) = (TaskTracker::new(), TaskTracker::new());
     for listener in listeners {
         let (service, stop) = (service.clone(), stop.clone());
-        let (places, connections) = (places.clone(), connections.clone());
+        let (slots, connections) = (slots.clone(), connections.clone());
         doors.spawn(async move {
-            while let Some((stream, peer, place)) = accept(&listener, &places, &stop).await {
+            while let Some((stream, peer, place)) = accept(&listener, &slots, &stop).await {
                 let (service, stop) = (service.clone(), stop.clone());
                 connections.spawn(async move {
                     serve_connection(stream, peer, service, stop).await;
@@ -76,16 +76,16 @@ type AcceptedConnection = (TcpStream, SocketAddr, (OwnedSemaphorePermit, Connect
 
 async fn accept(
     listener: &TcpListener,
-    places: &ConnectionSlots,
+    slots: &ConnectionSlots,
     stop: &CancellationToken,
 ) -> Option<AcceptedConnection> {
     loop {
         let taken = async {
-            let place = Arc::clone(&places.total).acquire_owned().await.map_err(io::Error::other)?;
+            let place = Arc::clone(&slots.total).acquire_owned().await.map_err(io::Error::other)?;
             loop {
                 let (stream, peer) = listener.accept().await?;
-                if let Some(guest) = places.per_address.try_acquire(peer.ip()) {
-                    return io::Result::Ok((stream, peer, (place, guest)));
+                if let Some(permit) = slots.per_address.try_acquire(peer.ip()) {
+                    return io::Result::Ok((stream, peer, (place, permit)));
                 }
                 tracing::debug!(address = %peer, "it has all the connections that one address gets");
             }

@@ -123,8 +123,8 @@ async fn a_body_beyond_the_limit_is_refused_whether_it_says_so_or_not() {
     };
     assert!(say(running.at[0], &post(2048)).await.ends_with("/2048"));
     assert!(say(running.at[0], &post(2049)).await.starts_with("HTTP/1.1 413"));
-    let said = "POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 99999999\r\n\r\n";
-    assert!(say(running.at[0], said).await.starts_with("HTTP/1.1 413"), "refused before its bytes come");
+    let reply = "POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 99999999\r\n\r\n";
+    assert!(say(running.at[0], reply).await.starts_with("HTTP/1.1 413"), "refused before its bytes come");
     let chunk = format!("400\r\n{}\r\n", "x".repeat(1024));
     let chunked = format!(
         "POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n{}0\r\n\r\n",

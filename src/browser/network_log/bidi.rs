@@ -35,8 +35,8 @@ impl BidiListener {
     /// # Errors
     /// That it cannot be listened to.
     pub async fn connect(address: &str, within: Duration) -> Result<Self, Failure> {
-        let failed = |why: String| {
-            let detail = format!("its events cannot be had: {why}");
+        let failed = |reason: String| {
+            let detail = format!("its events cannot be had: {reason}");
             Failure::new(Phase::Launch, FailureKind::BrowserFailed, detail)
         };
         let mut bidi = BidiConnection::connect(address, within, MAX_EVENT_BYTES).await.map_err(failed)?;

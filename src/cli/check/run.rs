@@ -34,14 +34,14 @@ pub(super) async fn run_checks(
     net::warm_up();
     let net = Net::new(&location.net).context("the network of this location cannot be set up")?;
     let net = net.with_default_proxy(location.proxy.clone()).with_proxies(location.proxies.clone());
-    let place = ExecutionContext {
+    let cx = ExecutionContext {
         record_exchanges: record,
         ..ExecutionContext::new(Arc::new(net), Arc::new(SystemClock))
     };
     let cancel = CancellationToken::new();
     let checks = subjects.iter().map(|subject| async {
         let assignment = assignment(subject, settings, location.location.id);
-        agent::run_check(&assignment, SystemClock.now(), &place, &cancel).await
+        agent::run_check(&assignment, SystemClock.now(), &cx, &cancel).await
     });
     let results = stream::iter(checks).buffered(MAX_CONCURRENT).collect().await;
     // Where one does not end, the next check that wants a browser ends it.

@@ -48,19 +48,20 @@ pub(super) fn is_script(file: &Path) -> bool {
 
 /// The monitor that plays the browser script in `file`, with the fields that `sets` name.
 pub(super) fn from_script(file: &Path, sets: &[String], settings: &Settings) -> anyhow::Result<CheckSubject> {
-    let shown = file.display().to_string();
-    let script = read_text(file).map_err(|why| UsageError::with_hint(format!("`{shown}` {why}"), None))?;
-    let faults = Script::parse(&script).err().unwrap_or_default();
-    if !faults.is_empty() {
-        let told: Vec<String> = faults
+    let text = file.display().to_string();
+    let script =
+        read_text(file).map_err(|reason| UsageError::with_hint(format!("`{text}` {reason}"), None))?;
+    let errors = Script::parse(&script).err().unwrap_or_default();
+    if !errors.is_empty() {
+        let told: Vec<String> = errors
             .iter()
-            .map(|fault| {
-                format!("{shown}:{}:{}: {}", fault.position.line, fault.position.column, fault.message)
+            .map(|error| {
+                format!("{text}:{}:{}: {}", error.position.line, error.position.column, error.message)
             })
             .collect();
         return Err(UsageError::with_hint(told.join("\n"), None));
     }
-    let stem = file.file_stem().map_or_else(|| shown.clone(), |stem| stem.to_string_lossy().into_owned());
+    let stem = file.file_stem().map_or_else(|| text.clone(), |stem| stem.to_string_lossy().into_owned());
     let name: String = stem.chars().take(MAX_NAME).collect();
     // Whoever has the file has the values that it protects.
     let entries = vec![
@@ -92,10 +93,10 @@ fn from_entries(
     let read = |at: SecretSource<'_>| read_secret(Path::new(""), at);
     let known = KnownReferences::from_settings(settings);
     // No plan: what is not stored is not billed.
-    let around = ValidationContext { plans: None, ..known.validation_context() };
-    match create_with(kind, InputFormat::File, &body, &around, &read, &["type"]) {
+    let context = ValidationContext { plans: None, ..known.validation_context() };
+    match create_with(kind, InputFormat::File, &body, &context, &read, &["type"]) {
         Ok(accepted) => Ok(CheckSubject { document: accepted.document, warnings: accepted.warnings }),
-        Err(faults) => Err(InvalidInput(faults.into_iter().map(with_port_hint).collect()).into()),
+        Err(errors) => Err(InvalidInput(errors.into_iter().map(with_port_hint).collect()).into()),
     }
 }
 
@@ -103,9 +104,9 @@ fn from_entries(
 const MAX_NAME: usize = 255;
 
 /// A missing port, with how a target gives it.
-fn with_port_hint(fault: ValidationError) -> ValidationError {
-    let portless = fault.kind == ValidationErrorKind::MissingField && fault.path == "port";
-    if portless { fault.with_hint("write the target as `host:port`") } else { fault }
+fn with_port_hint(error: ValidationError) -> ValidationError {
+    let portless = error.kind == ValidationErrorKind::MissingField && error.path == "port";
+    if portless { error.with_hint("write the target as `host:port`") } else { error }
 }
 
 /// The monitors of `file`, or the one called `name` there.
@@ -115,7 +116,8 @@ pub(super) fn from_file(
     settings: &Settings,
 ) -> anyhow::Result<Vec<CheckSubject>> {
     let shown = file.display().to_string();
-    let text = read_text(file).map_err(|why| UsageError::with_hint(format!("`{shown}` {why}"), None))?;
+    let text =
+        read_text(file).map_err(|reason| UsageError::with_hint(format!("`{shown}` {reason}"), None))?;
     let folder = file.parent().unwrap_or(Path::new(""));
     let read = |at: SecretSource<'_>| read_secret(folder, at);
     let known = KnownReferences::from_settings(settings);

@@ -73,8 +73,8 @@ impl Args {
 pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
     raise_descriptor_limit();
     let kind = monitor_type::parse_monitor_type(&args.kind).map_err(UsageError)?;
-    let figures = crate::cli::process::runtime(true)?.block_on(measure(&args, kind))?;
-    let text = if args.json { serde_json::to_string_pretty(&figures)? + "\n" } else { figures.to_table() };
+    let report = crate::cli::process::runtime(true)?.block_on(measure(&args, kind))?;
+    let text = if args.json { serde_json::to_string_pretty(&report)? + "\n" } else { report.to_table() };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -94,7 +94,7 @@ async fn measure(args: &Args, kind: MonitorType) -> anyhow::Result<LoadReport> {
     let planned = super::pipeline::build_monitors(&targets, kind, args.monitors, args.interval, &settings)?;
     let monitors = planned.documents.len();
     let begin = SystemClock.now() + args.warm_up();
-    pipeline.tally.set_window(begin..begin + length);
+    pipeline.counter.set_window(begin..begin + length);
     pipeline.plan(planned.assignments).await?;
     let rss_idle_bytes = super::process_usage::resident_bytes();
 

@@ -93,18 +93,18 @@ pub(super) struct LoadPipeline {
     ingestor: Arc<Ingestor>,
     store: Arc<CountingIngest>,
     /// What is counted of the results.
-    pub(super) tally: Arc<RunCounter>,
+    pub(super) counter: Arc<RunCounter>,
 }
 
 /// Counts a result on its way to the ingestor.
 struct CountingSink {
-    tally: Arc<RunCounter>,
+    counter: Arc<RunCounter>,
     ingestor: Arc<Ingestor>,
 }
 
 impl ResultSink for CountingSink {
     fn deliver(&self, result: CheckResult) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        self.tally.record(&result);
+        self.counter.record(&result);
         Box::pin(self.ingestor.submit(result))
     }
 }
@@ -114,15 +114,15 @@ impl LoadPipeline {
     pub(super) fn start(settings: &Settings, store: &LoadStore) -> anyhow::Result<Self> {
         net::warm_up();
         let net = Net::new(&settings.net).context("the network of this location cannot be set up")?;
-        let place = ExecutionContext::new(Arc::new(net), Arc::new(SystemClock));
+        let cx = ExecutionContext::new(Arc::new(net), Arc::new(SystemClock));
         let metrics = Arc::new(Metrics::new());
-        let tally = Arc::new(RunCounter::new()?);
+        let counter = Arc::new(RunCounter::new()?);
         let taking: Arc<dyn Ingest> = store.store.clone();
         let ingestor =
             Arc::new(Ingestor::start(taking, Arc::clone(&metrics), Vec::new(), IngestSettings::default()));
-        let sink = CountingSink { tally: Arc::clone(&tally), ingestor: Arc::clone(&ingestor) };
-        let runner = agent::start_runner(admission_limits(settings), place, Arc::new(sink), metrics);
-        Ok(Self { runner, ingestor, store: Arc::clone(&store.store), tally })
+        let sink = CountingSink { counter: Arc::clone(&counter), ingestor: Arc::clone(&ingestor) };
+        let runner = agent::start_runner(admission_limits(settings), cx, Arc::new(sink), metrics);
+        Ok(Self { runner, ingestor, store: Arc::clone(&store.store), counter })
     }
 
     /// Plans `assignments`; returns once all of them are.
@@ -147,7 +147,7 @@ impl LoadPipeline {
     pub(super) async fn stop(self, within: Duration) -> anyhow::Result<RunCounts> {
         self.runner.shutdown(within).await;
         match self.ingestor.drain(within).await {
-            0 => Ok(self.tally.counts()),
+            0 => Ok(self.counter.counts()),
             lost => Err(anyhow!("the store did not take {lost} results within {} s", within.as_secs())),
         }
     }
@@ -180,13 +180,13 @@ pub(super) fn build_monitors(
     interval: u32,
     settings: &Settings,
 ) -> anyhow::Result<LoadMonitors> {
-    let around =
+    let context =
         ValidationContext { dns_names: Some(settings.probe.dns_names.len()), ..ValidationContext::default() };
     let mut monitors = LoadMonitors::default();
     for index in 0..count {
         let fields = targets.monitor_fields(kind, index as usize).unwrap_or_default();
         let text = serde_json::Value::Object(fields).to_string();
-        let document = create(kind, InputFormat::File, &Node::from_yaml(&text)?, &around)
+        let document = create(kind, InputFormat::File, &Node::from_yaml(&text)?, &context)
             .map_err(InvalidInput)?
             .document;
         let (probe, weight) = probe::build(&document, &settings.probe);

@@ -67,8 +67,8 @@ fn action_text(action: &ActionView<'_>, style: Style) -> String {
     if action.skipped {
         return format!("{} (skipped)", action.name);
     }
-    let words = format!("{} {}", action.name, format_duration(action.total_us));
-    if action.passed { words } else { style.outcome(Outcome::Error, &words) }
+    let text = format!("{} {}", action.name, format_duration(action.total_us));
+    if action.passed { text } else { style.outcome(Outcome::Error, &text) }
 }
 
 fn render_console_line(out: &mut String, line: &ConsoleLine<'_>, style: Style) {

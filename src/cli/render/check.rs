@@ -37,8 +37,8 @@ fn render_verdict(out: &mut String, result: &CheckResult, style: Style) {
     let word = style.outcome(result.outcome, result.outcome.name());
     let name = style.bold(&format!("`{}`", escape_controls(&result.monitor_name)));
     let took = format_duration(result.total_us);
-    let status = Some(status_text(result)).filter(|words| !words.is_empty());
-    let status = status.map_or(String::new(), |words| format!(", {words}"));
+    let status = Some(status_text(result)).filter(|text| !text.is_empty());
+    let status = status.map_or(String::new(), |text| format!(", {text}"));
     let _ = writeln!(out, "{word}: {name} ({}) in {took}{status}", result.monitor_type);
 }
 

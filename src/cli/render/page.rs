@@ -21,8 +21,8 @@ pub(super) fn render_page(out: &mut String, page: &PageView<'_>, style: Style) {
     );
     let parts =
         [(page.failed, "failed"), (page.third_party, "of other sites"), (page.unlisted, "more not loaded")];
-    for (number, words) in parts.into_iter().filter(|(number, _)| *number > 0) {
-        let _ = write!(line, ", {number} {words}");
+    for (number, text) in parts.into_iter().filter(|(number, _)| *number > 0) {
+        let _ = write!(line, ", {number} {text}");
     }
     let _ = writeln!(out, "\n  {}", style.bold(&line));
     let span = waterfall_span(&page.objects);

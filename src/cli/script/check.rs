@@ -55,17 +55,17 @@ fn check_file(file: &Path) -> (String, usize) {
     };
     match Script::parse(&text) {
         Ok(script) => (summary(&name.to_string(), &script), 0),
-        Err(faults) => {
+        Err(errors) => {
             let mut told = String::new();
-            for fault in &faults {
-                let (line, column) = (fault.position.line, fault.position.column);
+            for error in &errors {
+                let (line, column) = (error.position.line, error.position.column);
                 // Writing into a text cannot fail.
-                let _ = writeln!(told, "{name}:{line}:{column}: {}", fault.message);
-                if let Some(hint) = &fault.hint {
+                let _ = writeln!(told, "{name}:{line}:{column}: {}", error.message);
+                if let Some(hint) = &error.hint {
                     let _ = writeln!(told, "  hint: {hint}");
                 }
             }
-            (told, faults.len())
+            (told, errors.len())
         }
     }
 }
@@ -73,38 +73,38 @@ fn check_file(file: &Path) -> (String, usize) {
 /// What is in a script without faults.
 fn summary(name: &str, script: &Script) -> String {
     let acts = script.steps.iter().map(|step| step.actions.len()).sum();
-    let mut told =
+    let mut text =
         format!("{name}: {}, {}", count_with_noun(script.steps.len(), "step"), count_with_noun(acts, "act"));
     if !script.variables.is_empty() {
         let protected = script.variables.iter().filter(|variable| variable.protected).count();
-        let _ = write!(told, ", {}", count_with_noun(script.variables.len(), "variable"));
+        let _ = write!(text, ", {}", count_with_noun(script.variables.len(), "variable"));
         if protected > 0 {
-            let _ = write!(told, " ({protected} protected)");
+            let _ = write!(text, " ({protected} protected)");
         }
     }
-    told.push('\n');
+    text.push('\n');
     for (at, step) in script.steps.iter().enumerate() {
-        let names: Vec<&str> = step.actions.iter().map(|act| act.kind.name()).collect();
-        let _ = writeln!(told, "  {}. {}: {}", at + 1, step.name, shortened_list(&names));
+        let names: Vec<&str> = step.actions.iter().map(|action| action.kind.name()).collect();
+        let _ = writeln!(text, "  {}. {}: {}", at + 1, step.name, shortened_list(&names));
     }
     for variable in &script.variables {
         let kind = if variable.protected { ", protected" } else { "" };
-        let _ = writeln!(told, "  variable {}{kind}", variable.name);
+        let _ = writeln!(text, "  variable {}{kind}", variable.name);
     }
     if i64::try_from(script.steps.len()).is_ok_and(|steps| steps > DEFAULT_MAX_STEPS) {
         let _ = writeln!(
-            told,
+            text,
             "{name}: warning: more than {DEFAULT_MAX_STEPS} steps: checks end with status 94 unless an admin allows more"
         );
     }
-    if let Some(act) = script.first_relative_open() {
-        let (line, column) = (act.position.line, act.position.column);
+    if let Some(action) = script.first_relative_open() {
+        let (line, column) = (action.position.line, action.position.column);
         let _ = writeln!(
-            told,
+            text,
             "{name}:{line}:{column}: warning: a relative URL needs `base` of the script or `url` of the monitor"
         );
     }
-    told
+    text
 }
 
 /// The acts of a step, of a long one the first.

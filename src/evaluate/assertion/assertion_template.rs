@@ -24,16 +24,16 @@ impl AssertionTemplate {
     /// # Errors
     /// As [`Assertion::new`], which for one with variables can fail later too.
     pub fn new(settings: &AssertionSettings) -> Result<Self, AssertionError> {
-        let place = match settings.comparison.as_str() {
+        let escape = match settings.comparison.as_str() {
             "regular expression includes" | "regular expression excludes" => EscapeContext::Regex,
             _ => EscapeContext::Value,
         };
-        let value = Template::new(&settings.value, place);
+        let value = Template::new(&settings.value, escape);
         if value.has_placeholders() {
             return Ok(Self::Deferred(Box::new((settings.clone(), value))));
         }
         let assertion = Assertion::new(settings)?;
-        Ok(match place {
+        Ok(match escape {
             EscapeContext::Regex => Self::Deferred(Box::new((settings.clone(), value))),
             _ => Self::Compiled(Box::new(assertion)),
         })

@@ -101,8 +101,8 @@ impl Assertion {
     fn test_response(&self, answer: &ParsedResponse<'_>) -> Result<(), String> {
         let lookup = match &self.subject {
             AssertionSubject::Lookup(lookup) => lookup,
-            AssertionSubject::Timeout(most) => {
-                return if answer.elapsed <= *most {
+            AssertionSubject::Timeout(max) => {
+                return if answer.elapsed <= *max {
                     Ok(())
                 } else {
                     Err(format!("{:.3} seconds", answer.elapsed.as_secs_f64()))

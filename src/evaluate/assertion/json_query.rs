@@ -76,8 +76,8 @@ impl JsonQuery {
     /// The one value that it selects, read out of `text` without a document; `None` for other paths, and where
     /// something is wrong with the text, which [`parse`] finds the words for, or takes a parser to tell.
     pub(super) fn read_direct(&self, text: &str, fuel: &Cell<u64>) -> Option<Result<Option<Value>, String>> {
-        let trail = self.direct_path.as_ref().filter(|_| text.len() <= MAX_DIRECT_BYTES)?;
-        let found = trail.find_in(text.trim_start_matches('\u{feff}')).ok()?;
+        let path = self.direct_path.as_ref().filter(|_| text.len() <= MAX_DIRECT_BYTES)?;
+        let found = path.find_in(text.trim_start_matches('\u{feff}')).ok()?;
         Some(self.charge(DocumentSize::default(), fuel).map(|()| found))
     }
 

@@ -4,7 +4,7 @@
 //! they are known ([`AssertionTemplate`]). An [`ParsedResponse`] is parsed at most once for all assertions of a step. Sizes and
 //! depths are bounded, and so is what all paths together may look at: tenths of a second. Regular expressions
 //! take a time that grows with the body only, which for a large one is seconds and for a few expressions minutes, so
-//! that whoever judges a large body does so where blocking is fine, and says how long it may take ([`ParsedResponse::within`]).
+//! that whoever judges a large body does so where blocking is fine, and says how long it may take ([`ParsedResponse::with_search_budget`]).
 
 mod assertion_template;
 mod compare;

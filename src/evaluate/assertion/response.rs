@@ -46,25 +46,15 @@ impl<'a> ParsedResponse<'a> {
     pub fn new(status: u16, elapsed: Duration, headers: &'a [(String, String)], text: &'a str) -> Self {
         let fuel = Cell::new(FUEL);
         let (json, picked, xml) = (OnceCell::new(), Cell::new(0), OnceCell::new());
-        let patience = SearchBudget::unlimited();
-        Self {
-            status,
-            elapsed,
-            headers,
-            text,
-            json,
-            direct_reads: picked,
-            xml,
-            fuel,
-            search_budget: patience,
-        }
+        let budget = SearchBudget::unlimited();
+        Self { status, elapsed, headers, text, json, direct_reads: picked, xml, fuel, search_budget: budget }
     }
 
     /// The same for somebody of this patience. What comes of it is worth nothing when that [is
-    /// over](Patience::is_over) behind it.
+    /// over](SearchBudget::is_exhausted) behind it.
     #[must_use]
-    pub fn with_search_budget(self, patience: SearchBudget<'a>) -> Self {
-        Self { search_budget: patience, ..self }
+    pub fn with_search_budget(self, budget: SearchBudget<'a>) -> Self {
+        Self { search_budget: budget, ..self }
     }
 
     /// Whether an expression was not searched for, since that would have taken too long.
@@ -74,7 +64,7 @@ impl<'a> ParsedResponse<'a> {
     }
 
     /// The same for paths that take some milliseconds at most, all together: for a thread that others wait for.
-    /// What comes of them is worth nothing when the answer [is spent](Self::is_spent) behind them.
+    /// What comes of them is worth nothing when the answer [is spent](Self::is_fuel_exhausted) behind them.
     #[must_use]
     pub fn with_inline_fuel(self) -> Self {
         self.fuel.set(INLINE_FUEL);

@@ -91,8 +91,8 @@ impl SlaAggregator {
             for check in &run {
                 self.locations.entry(check.location).or_default().add(std::slice::from_ref(check), 0);
             }
-            for (_, figures) in self.trailing.iter_mut().filter(|(from, _)| *from <= at) {
-                figures.add(&run, excluded);
+            for (_, stats) in self.trailing.iter_mut().filter(|(from, _)| *from <= at) {
+                stats.add(&run, excluded);
             }
         }
         run.clear();
@@ -107,7 +107,7 @@ impl SlaAggregator {
             total: self.total,
             buckets: self.buckets,
             locations: self.locations,
-            trailing: self.trailing.into_iter().map(|(_, figures)| figures).collect(),
+            trailing: self.trailing.into_iter().map(|(_, stats)| stats).collect(),
         }
     }
 }

@@ -12,7 +12,7 @@ fn at(minute: i64) -> Timestamp {
 fn counted(runs: &str, scope: SlaScope, starts: &[i64], tails: &[i64]) -> SlaAggregate {
     let starts = starts.iter().copied().map(at).collect();
     let tails: Vec<Timestamp> = tails.iter().copied().map(at).collect();
-    let mut tally = SlaAggregator::new(scope, starts, at(1000), &tails);
+    let mut aggregator = SlaAggregator::new(scope, starts, at(1000), &tails);
     for (minute, run) in (0..).zip(runs.split(' ')) {
         for (location, letter) in (1_i64..).zip(run.chars()).filter(|(_, letter)| *letter != '.') {
             let outcome = match letter {
@@ -24,7 +24,7 @@ fn counted(runs: &str, scope: SlaScope, starts: &[i64], tails: &[i64]) -> SlaAgg
                 _ => Outcome::Blackout,
             };
             let total_us = location.unsigned_abs() * 1_000_000;
-            tally.add(Sample {
+            aggregator.add(Sample {
                 planned_at: at(minute),
                 location: LocationId(location),
                 outcome,
@@ -34,7 +34,7 @@ fn counted(runs: &str, scope: SlaScope, starts: &[i64], tails: &[i64]) -> SlaAgg
             });
         }
     }
-    tally.finish()
+    aggregator.finish()
 }
 
 fn always() -> SlaScope {

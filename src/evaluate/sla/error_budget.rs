@@ -84,10 +84,16 @@ mod tests {
 
     #[test]
     fn a_goal_is_met_to_the_last_check() {
-        let goal = SlaObjective::from_percent(99.95).unwrap();
-        assert_eq!(goal.status((1999, 2000)), ObjectiveStatus { achieved_percent: Some(99.95), met: true });
-        assert_eq!(goal.status((1998, 2000)), ObjectiveStatus { achieved_percent: Some(99.9), met: false });
-        assert_eq!(goal.status((0, 0)), ObjectiveStatus { achieved_percent: None, met: true });
+        let objective = SlaObjective::from_percent(99.95).unwrap();
+        assert_eq!(
+            objective.status((1999, 2000)),
+            ObjectiveStatus { achieved_percent: Some(99.95), met: true }
+        );
+        assert_eq!(
+            objective.status((1998, 2000)),
+            ObjectiveStatus { achieved_percent: Some(99.9), met: false }
+        );
+        assert_eq!(objective.status((0, 0)), ObjectiveStatus { achieved_percent: None, met: true });
         let all = SlaObjective::from_percent(100.0).unwrap();
         assert_eq!(
             all.status((9_999_999, 10_000_000)),
@@ -99,18 +105,18 @@ mod tests {
 
     #[test]
     fn a_budget_is_used_up_by_failures() {
-        let goal = SlaObjective::from_percent(99.0).unwrap();
+        let objective = SlaObjective::from_percent(99.0).unwrap();
         let near = |a: Option<f64>, b: f64| a.is_some_and(|a| (a - b).abs() < 1e-9);
         for (good, left, rate) in [(1000, 100.0, 0.0), (995, 50.0, 0.5), (990, 0.0, 1.0), (970, -200.0, 3.0)]
         {
-            let budget = goal.error_budget((good, 1000));
+            let budget = objective.error_budget((good, 1000));
             assert!((budget.allowed - 10.0).abs() < 1e-9);
             assert_eq!(budget.used, 1000 - good);
             assert!(near(budget.remaining_percent, left), "{budget:?}");
-            assert!(near(goal.burn_rate((good, 1000)), rate));
+            assert!(near(objective.burn_rate((good, 1000)), rate));
         }
         let all = SlaObjective::from_percent(100.0).unwrap();
         assert_eq!((all.error_budget((9, 10)).remaining_percent, all.burn_rate((9, 10))), (None, None));
-        assert_eq!(goal.burn_rate((0, 0)), None);
+        assert_eq!(objective.burn_rate((0, 0)), None);
     }
 }

@@ -11,7 +11,7 @@ pub struct SlaStats {
     pub runs_up: u64,
     /// Runs in which some location failed and none passed. Runs that say nothing of the target are in neither.
     pub runs_down: u64,
-    /// Checks by outcome, in the order of [`ChangeOutcome::ALL`].
+    /// Checks by outcome, in the order of [`Outcome::ALL`].
     pub checks: [u64; 6],
     /// Checks out of operating periods, in exclusions or blackouts.
     pub excluded: u64,

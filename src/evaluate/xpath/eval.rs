@@ -36,16 +36,16 @@ impl<'d, 'f> Evaluator<'d, 'f> {
             Expr::And(left, right) => XPathValue::Boolean(
                 self.evaluate_expr(left, at)?.to_bool() && self.evaluate_expr(right, at)?.to_bool(),
             ),
-            Expr::Compare(how, left, right) => XPathValue::Boolean(compare(
-                *how,
+            Expr::Compare(operator, left, right) => XPathValue::Boolean(compare(
+                *operator,
                 &self.evaluate_expr(left, at)?,
                 &self.evaluate_expr(right, at)?,
                 self.fuel,
             )?),
-            Expr::Arithmetic(how, left, right) => {
+            Expr::Arithmetic(operator, left, right) => {
                 let left = self.evaluate_expr(left, at)?.to_number(self.fuel)?;
                 XPathValue::Number(apply_arithmetic(
-                    *how,
+                    *operator,
                     left,
                     self.evaluate_expr(right, at)?.to_number(self.fuel)?,
                 ))
@@ -198,8 +198,8 @@ fn unknown_prefix_error(prefix: &str) -> String {
     format!("the prefix `{prefix}` is not declared on the root")
 }
 
-fn apply_arithmetic(how: ArithmeticOperator, left: f64, right: f64) -> f64 {
-    match how {
+fn apply_arithmetic(operator: ArithmeticOperator, left: f64, right: f64) -> f64 {
+    match operator {
         ArithmeticOperator::Add => left + right,
         ArithmeticOperator::Subtract => left - right,
         ArithmeticOperator::Multiply => left * right,

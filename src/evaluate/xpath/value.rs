@@ -71,20 +71,20 @@ pub(super) fn parse_number(text: &str) -> f64 {
 
 /// Whether `left` and `right` compare so (3.4). Of nodes any has to fit, also for `!=`.
 pub(super) fn compare(
-    how: ComparisonOperator,
+    operator: ComparisonOperator,
     left: &XPathValue<'_>,
     right: &XPathValue<'_>,
     fuel: &Cell<u64>,
 ) -> Result<bool, String> {
     use XPathValue::{Boolean, Nodes};
-    let equality = matches!(how, ComparisonOperator::Equal | ComparisonOperator::NotEqual);
+    let equality = matches!(operator, ComparisonOperator::Equal | ComparisonOperator::NotEqual);
     match (left, right) {
         (Boolean(_), _) | (_, Boolean(_)) => {
-            Ok(compare_numbers(how, f64::from(left.to_bool()), f64::from(right.to_bool())))
+            Ok(compare_numbers(operator, f64::from(left.to_bool()), f64::from(right.to_bool())))
         }
         (Nodes(left), Nodes(right)) if equality => {
             let (left, right) = (node_texts(left, fuel)?, node_texts(right, fuel)?);
-            Ok(match how {
+            Ok(match operator {
                 ComparisonOperator::Equal => !left.is_disjoint(&right),
                 // Two different ones exist, unless both sides say one and the same.
                 _ => !left.is_empty() && !right.is_empty() && (left.len() > 1 || left != right),
@@ -94,33 +94,34 @@ pub(super) fn compare(
             let (left, right) = (node_numbers(left, fuel)?, node_numbers(right, fuel)?);
             let least = |all: &[f64]| all.iter().copied().reduce(f64::min);
             let most = |all: &[f64]| all.iter().copied().reduce(f64::max);
-            let ends = match how {
+            let ends = match operator {
                 ComparisonOperator::Less | ComparisonOperator::LessOrEqual => least(&left).zip(most(&right)),
                 _ => most(&left).zip(least(&right)),
             };
-            Ok(ends.is_some_and(|(left, right)| compare_numbers(how, left, right)))
+            Ok(ends.is_some_and(|(left, right)| compare_numbers(operator, left, right)))
         }
-        (Nodes(nodes), other) => any_node_compares(nodes, other, how, fuel),
-        (other, Nodes(nodes)) => any_node_compares(nodes, other, swap_sides(how), fuel),
+        (Nodes(nodes), other) => any_node_compares(nodes, other, operator, fuel),
+        (other, Nodes(nodes)) => any_node_compares(nodes, other, swap_sides(operator), fuel),
         (XPathValue::Text(left), XPathValue::Text(right)) if equality => {
-            Ok((left == right) == (how == ComparisonOperator::Equal))
+            Ok((left == right) == (operator == ComparisonOperator::Equal))
         }
-        _ => Ok(compare_numbers(how, left.to_number(fuel)?, right.to_number(fuel)?)),
+        _ => Ok(compare_numbers(operator, left.to_number(fuel)?, right.to_number(fuel)?)),
     }
 }
 
 fn any_node_compares(
     nodes: &[XPathNode<'_>],
     other: &XPathValue<'_>,
-    how: ComparisonOperator,
+    operator: ComparisonOperator,
     fuel: &Cell<u64>,
 ) -> Result<bool, String> {
-    let as_text = matches!(how, ComparisonOperator::Equal | ComparisonOperator::NotEqual).then_some(other);
+    let as_text =
+        matches!(operator, ComparisonOperator::Equal | ComparisonOperator::NotEqual).then_some(other);
     for node in nodes {
         let text = node.text_metered(fuel)?;
         let fits = match as_text {
-            Some(XPathValue::Text(wanted)) => (text == *wanted) == (how == ComparisonOperator::Equal),
-            _ => compare_numbers(how, parse_number(&text), other.to_number(fuel)?),
+            Some(XPathValue::Text(wanted)) => (text == *wanted) == (operator == ComparisonOperator::Equal),
+            _ => compare_numbers(operator, parse_number(&text), other.to_number(fuel)?),
         };
         if fits {
             return Ok(true);
@@ -130,8 +131,8 @@ fn any_node_compares(
 }
 
 /// The same comparison with its sides exchanged.
-const fn swap_sides(how: ComparisonOperator) -> ComparisonOperator {
-    match how {
+const fn swap_sides(operator: ComparisonOperator) -> ComparisonOperator {
+    match operator {
         ComparisonOperator::Less => ComparisonOperator::Greater,
         ComparisonOperator::LessOrEqual => ComparisonOperator::GreaterOrEqual,
         ComparisonOperator::Greater => ComparisonOperator::Less,
@@ -141,8 +142,8 @@ const fn swap_sides(how: ComparisonOperator) -> ComparisonOperator {
 }
 
 #[expect(clippy::float_cmp, reason = "XPath compares numbers by IEEE 754 (3.5)")]
-fn compare_numbers(how: ComparisonOperator, left: f64, right: f64) -> bool {
-    match how {
+fn compare_numbers(operator: ComparisonOperator, left: f64, right: f64) -> bool {
+    match operator {
         ComparisonOperator::Equal => left == right,
         ComparisonOperator::NotEqual => left != right,
         ComparisonOperator::Less => left < right,

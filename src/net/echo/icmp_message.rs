@@ -128,7 +128,7 @@ mod tests {
                 for length in 0..SNAP_LEN {
                     assert!(
                         parse_packet(&vec![0xff; length], from, raw)
-                            .is_none_or(|heard| heard.error.is_some())
+                            .is_none_or(|message| message.error.is_some())
                     );
                 }
             }
@@ -149,9 +149,12 @@ mod tests {
     #[test]
     fn an_error_tells_of_which_request_it_is_and_who_says_so() {
         let router: IpAddr = "192.0.2.1".parse().unwrap();
-        let heard = parse_packet(&about_a_request(3, 4, 1400), router, true).unwrap();
-        assert_eq!((heard.target, heard.identifier, heard.sequence), ("192.0.2.9".parse().unwrap(), 7, 8));
-        assert_eq!(heard.error, Some(IcmpError { from: router, kind: 3, code: 4, mtu: Some(1400) }));
+        let message = parse_packet(&about_a_request(3, 4, 1400), router, true).unwrap();
+        assert_eq!(
+            (message.target, message.identifier, message.sequence),
+            ("192.0.2.9".parse().unwrap(), 7, 8)
+        );
+        assert_eq!(message.error, Some(IcmpError { from: router, kind: 3, code: 4, mtu: Some(1400) }));
         let expired = parse_packet(&about_a_request(11, 0, 0), router, true).unwrap().error.unwrap();
         assert_eq!((expired.kind, expired.mtu), (11, None));
     }

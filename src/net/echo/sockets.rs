@@ -208,12 +208,12 @@ impl EchoSocketInner {
         packet
     }
 
-    fn on_message(&self, heard: &IcmpMessage, at: Instant) {
-        if self.raw && heard.identifier != self.identifier {
+    fn on_message(&self, message: &IcmpMessage, at: Instant) {
+        if self.raw && message.identifier != self.identifier {
             return;
         }
-        let Some(waiter) = self.waiters().remove(&(heard.target, heard.sequence)) else { return };
-        let reply = match heard.error {
+        let Some(waiter) = self.waiters().remove(&(message.target, message.sequence)) else { return };
+        let reply = match message.error {
             None => EchoOutcome::Reply(at.saturating_duration_since(waiter.sent_at)),
             Some(error) => EchoOutcome::Error(error),
         };
@@ -228,8 +228,9 @@ impl EchoSocketInner {
             match self.socket.try_recv_from(&mut buffer) {
                 Ok((length, from)) => {
                     let at = Instant::now();
-                    if let Some(heard) = icmp_message::parse_packet(&buffer[..length], from.ip(), self.raw) {
-                        self.on_message(&heard, at);
+                    if let Some(message) = icmp_message::parse_packet(&buffer[..length], from.ip(), self.raw)
+                    {
+                        self.on_message(&message, at);
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
@@ -245,7 +246,7 @@ impl EchoSocketInner {
                 .socket
                 .try_io(Interest::ERROR, || icmp_message::read_error_queue(&self.socket, self.v6))
             {
-                Ok(Some(heard)) => self.on_message(&heard, Instant::now()),
+                Ok(Some(message)) => self.on_message(&message, Instant::now()),
                 Ok(None) => {}
                 Err(_) => return,
             }

@@ -16,8 +16,8 @@ pub(super) fn target_failure(
     Failure::new(Phase::Connect, kind, format!("{to}: the proxy {proxy} {what}"))
 }
 
-pub(super) fn proxy_failure(proxy: &UpstreamProxy, why: &str) -> Failure {
-    let detail = format!("the proxy {proxy}: {why}");
+pub(super) fn proxy_failure(proxy: &UpstreamProxy, reason: &str) -> Failure {
+    let detail = format!("the proxy {proxy}: {reason}");
     Failure::new(Phase::Connect, FailureKind::NotConfigured, detail).with_fault(Fault::Ours)
 }
 

@@ -113,8 +113,8 @@ fn target_failure_kind(status: u16, head: &[u8]) -> Option<FailureKind> {
 }
 
 /// The kind behind the `error` of a proxy (RFC 9209 2.3).
-fn kind_from_proxy_status(said: &str) -> Option<FailureKind> {
-    let error = said.split([';', ',']).find_map(|part| part.trim().strip_prefix("error="))?;
+fn kind_from_proxy_status(reply: &str) -> Option<FailureKind> {
+    let error = reply.split([';', ',']).find_map(|part| part.trim().strip_prefix("error="))?;
     match error.trim_matches('"') {
         "connection_refused" => Some(FailureKind::ConnectRefused),
         "connection_terminated" => Some(FailureKind::ConnectReset),
@@ -125,8 +125,8 @@ fn kind_from_proxy_status(said: &str) -> Option<FailureKind> {
 }
 
 /// The kind behind `ERR_CONNECT_FAIL 111`: the number is the proxy's `errno`.
-fn kind_from_squid_error(said: &str) -> Option<FailureKind> {
-    let errno = said.trim().strip_prefix("ERR_CONNECT_FAIL ")?.trim().parse().ok()?;
+fn kind_from_squid_error(reply: &str) -> Option<FailureKind> {
+    let errno = reply.trim().strip_prefix("ERR_CONNECT_FAIL ")?.trim().parse().ok()?;
     socket::socket_failure_kind(&io::Error::from_raw_os_error(errno)).filter(|kind| {
         use FailureKind::{ConnectRefused, ConnectReset, TimedOut, Unreachable};
         matches!(kind, ConnectRefused | ConnectReset | TimedOut | Unreachable)

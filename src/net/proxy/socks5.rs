@@ -25,7 +25,7 @@ pub(super) async fn connect(
     patience: Deadline,
 ) -> Result<TcpStream, Failure> {
     let stream = TimedStream::new(stream);
-    let marks = stream.timestamps();
+    let timestamps = stream.timestamps();
     let asking = async {
         match &proxy.login {
             None => Socks5Stream::connect_with_socket(stream, to).await,
@@ -38,7 +38,7 @@ pub(super) async fn connect(
     let mut asking = std::pin::pin!(asking);
     let answered = match tokio::time::timeout_at(patience.at, &mut asking).await {
         Ok(answered) => answered,
-        Err(_) if marks.bytes_read() < GREETING_REPLY_BYTES => {
+        Err(_) if timestamps.bytes_read() < GREETING_REPLY_BYTES => {
             return Err(proxy_failure(proxy, "it does not answer the greeting of SOCKS 5"));
         }
         Err(_) => asking.await,

@@ -35,7 +35,7 @@ pub struct QuicConnection {
 /// A handshake with one address.
 struct QuicHandshake {
     at: SocketAddr,
-    gauge: QuicMeter,
+    meter: QuicMeter,
     session: QuicTlsSession,
     suite: SharedCipherSuite,
 }
@@ -86,7 +86,7 @@ impl Net {
             let one = session.map(|session| {
                 Arc::new(QuicHandshake {
                     at,
-                    gauge: QuicMeter::default(),
+                    meter: QuicMeter::default(),
                     session,
                     suite: SharedCipherSuite::default(),
                 })
@@ -111,11 +111,11 @@ impl Net {
     }
 
     async fn quic_handshake(&self, one: &QuicHandshake, host: &str) -> Result<QuicConnection, Failure> {
-        let QuicHandshake { at, gauge, session, suite } = one;
+        let QuicHandshake { at, meter, session, suite } = one;
         let config = client_config(session, suite)?;
         let failed = |error: &std::io::Error| self.dial_failure(*at, error);
         let socket = socket::udp_socket(self.source(), *at).map_err(|error| failed(&error))?;
-        let socket = MeteredSocket::new(socket, gauge.clone()).map_err(|error| failed(&error))?;
+        let socket = MeteredSocket::new(socket, meter.clone()).map_err(|error| failed(&error))?;
         let endpoint = quinn::Endpoint::new_with_abstract_socket(
             EndpointConfig::default(),
             None,
@@ -128,22 +128,22 @@ impl Net {
             let detail = format!("{at}: QUIC cannot begin: {error}");
             Failure::new(Phase::Connect, FailureKind::Internal, detail)
         })?;
-        let phase = || if gauge.first_datagram_at().is_some() { Phase::Tls } else { Phase::Connect };
+        let phase = || if meter.first_datagram_at().is_some() { Phase::Tls } else { Phase::Connect };
         tokio::select! {
             done = connecting => match done {
-                Ok(connection) => Ok(QuicConnection { connection, meter: gauge.clone() }),
+                Ok(connection) => Ok(QuicConnection { connection, meter: meter.clone() }),
                 Err(error) => {
                     let closed = || Failure { phase: phase(), ..connection_failure(*at, &error) };
                     Err(session.certificate_failure().unwrap_or_else(closed))
                 }
             },
-            () = gauge.socket_error() => Err(self.quic_socket_failure(*at, phase(), gauge)),
+            () = meter.socket_error() => Err(self.quic_socket_failure(*at, phase(), meter)),
         }
     }
 
     /// What the socket says of the way to `at`.
-    fn quic_socket_failure(&self, at: SocketAddr, phase: Phase, gauge: &QuicMeter) -> Failure {
-        let error = gauge.error().unwrap_or_else(|| std::io::ErrorKind::Other.into());
+    fn quic_socket_failure(&self, at: SocketAddr, phase: Phase, meter: &QuicMeter) -> Failure {
+        let error = meter.error().unwrap_or_else(|| std::io::ErrorKind::Other.into());
         let failure = self.dial_failure(at, &error);
         Failure { phase, detail: format!("{} (QUIC, over UDP)", failure.detail), ..failure }
     }
@@ -156,14 +156,14 @@ fn record_trace(
     started: Instant,
     trace: &mut ConnectTrace,
 ) {
-    let answered = || tries.iter().rev().find(|one| one.gauge.first_datagram_at().is_some());
+    let answered = || tries.iter().rev().find(|one| one.meter.first_datagram_at().is_some());
     let one = match won {
         Some(at) => tries.iter().find(|one| one.at == at),
         None => answered().or(tries.last()),
     };
     let Some(one) = one else { return };
     trace.address = Some(one.at);
-    let first = one.gauge.first_datagram_at();
+    let first = one.meter.first_datagram_at();
     trace.phases.add(Phase::Connect, first.unwrap_or_else(Instant::now).duration_since(started));
     if let Some(first) = first {
         trace.phases.add(Phase::Tls, first.elapsed());
@@ -188,7 +188,7 @@ fn client_config(session: &QuicTlsSession, suite: &SharedCipherSuite) -> Result<
 }
 
 fn handshake_timed_out(tries: &[Arc<QuicHandshake>], failures: &[Failure], deadline: Deadline) -> Failure {
-    let is_answered = tries.iter().any(|one| one.gauge.first_datagram_at().is_some());
+    let is_answered = tries.iter().any(|one| one.meter.first_datagram_at().is_some());
     let phase = if is_answered { Phase::Tls } else { Phase::Connect };
     let mut failure = deadline.timed_out(phase);
     if !is_answered {
@@ -206,7 +206,7 @@ fn handshake_timed_out(tries: &[Arc<QuicHandshake>], failures: &[Failure], deadl
 /// What it means that a QUIC connection to `at` ended with `error`.
 #[must_use]
 pub fn connection_failure(at: SocketAddr, error: &ConnectionError) -> Failure {
-    let (kind, words) = match error {
+    let (kind, text) = match error {
         ConnectionError::VersionMismatch => {
             (FailureKind::TlsHandshake, "it speaks no version of QUIC that is spoken here".to_owned())
         }
@@ -235,6 +235,6 @@ pub fn connection_failure(at: SocketAddr, error: &ConnectionError) -> Failure {
             (FailureKind::Internal, error.to_string())
         }
     };
-    let words = crate::domain::replace_control_chars(&words);
-    Failure::new(Phase::Tls, kind, format!("{at}: {words}"))
+    let text = crate::domain::replace_control_chars(&text);
+    Failure::new(Phase::Tls, kind, format!("{at}: {text}"))
 }

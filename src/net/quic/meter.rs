@@ -53,12 +53,12 @@ impl QuicMeter {
         self.0.first.get().copied()
     }
 
-    /// Lets `bytes` more in, from now on. Who reads has to look whether it [is flooded](Self::is_flooded).
+    /// Lets `bytes` more in, from now on. Who reads has to look whether it [is flooded](Self::is_over_limit).
     pub fn raise_limit(&self, bytes: u64) {
         let so_far = self.0.bytes.load(Ordering::Relaxed);
         // What others were let in before stays: a connection may carry many bodies at once.
         self.0.limit.fetch_max(so_far.saturating_add(INITIAL_LIMIT_BYTES), Ordering::Relaxed);
-        let add = |most: u64| Some(most.saturating_add(bytes));
+        let add = |max: u64| Some(max.saturating_add(bytes));
         // It always adds, and so never fails.
         let _ = self.0.limit.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
     }
@@ -119,11 +119,11 @@ pub(super) struct MeteredSocket {
 }
 
 impl MeteredSocket {
-    pub(super) fn new(socket: net::UdpSocket, gauge: QuicMeter) -> io::Result<Self> {
+    pub(super) fn new(socket: net::UdpSocket, meter: QuicMeter) -> io::Result<Self> {
         let room = TokioRuntime.wrap_udp_socket(socket.try_clone()?)?;
         let socket = UdpSocket::from_std(socket)?;
         let state = UdpSocketState::new((&socket).into())?;
-        Ok(Self { write_readiness: room, socket, state, gauge })
+        Ok(Self { write_readiness: room, socket, state, gauge: meter })
     }
 
     fn read(&self, bufs: &mut [IoSliceMut<'_>], meta: &mut [RecvMeta]) -> io::Result<usize> {

@@ -79,7 +79,11 @@ impl TlsSession {
             TlsBackend::Rustls(config) => config.clone(),
             #[cfg(feature = "legacy-tls")]
             TlsBackend::Legacy(version, client) => {
-                let ssl = legacy::new_ssl(*version, &self.name, client.as_ref().map(|shown| &shown.pem))?;
+                let ssl = legacy::new_ssl(
+                    *version,
+                    &self.name,
+                    client.as_ref().map(|client_certificate| &client_certificate.pem),
+                )?;
                 return legacy::handshake(ssl, stream, &self.name, &self.verifier, deadline).await;
             }
         };

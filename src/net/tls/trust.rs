@@ -157,26 +157,28 @@ impl TrustStore {
     ) -> Vec<(i64, NetError)> {
         let before = self.dynamic();
         let mut faults = Vec::new();
-        let mut brought = DynamicCertificates::default();
+        let mut certificates = DynamicCertificates::default();
         for (id, pem) in authorities {
             match before.named.get(&id).filter(|(known, _)| *known == pem) {
-                Some(known) => drop(brought.named.insert(id, known.clone())),
+                Some(known) => drop(certificates.named.insert(id, known.clone())),
                 None => match self.anchors_with(&pem) {
-                    Ok(anchors) => drop(brought.named.insert(id, (pem, Arc::new(anchors)))),
+                    Ok(anchors) => drop(certificates.named.insert(id, (pem, Arc::new(anchors)))),
                     Err(error) => faults.push((id, error)),
                 },
             }
         }
         for (id, pem) in clients {
             match before.clients.get(&id).filter(|known| known.pem == pem) {
-                Some(known) => drop(brought.clients.insert(id, known.clone())),
+                Some(known) => drop(certificates.clients.insert(id, known.clone())),
                 None => match parse_client_certificate(&pem, &self.provider) {
-                    Ok(shown) => drop(brought.clients.insert(id, Arc::new(shown))),
+                    Ok(client_certificate) => {
+                        drop(certificates.clients.insert(id, Arc::new(client_certificate)));
+                    }
                     Err(error) => faults.push((id, error)),
                 },
             }
         }
-        *self.brought.write() = Arc::new(brought);
+        *self.brought.write() = Arc::new(certificates);
         faults
     }
 

@@ -31,15 +31,15 @@ impl Route {
     /// How it ended, in one line.
     #[must_use]
     pub fn summary(&self) -> String {
-        let words = self.end.as_str();
+        let text = self.end.as_str();
         let known = self.known_hops();
         let hops = if known == 1 { "1 hop".to_owned() } else { format!("{known} hops") };
         match (self.end, self.last_refused_reply()) {
-            (RouteEnd::Refused, Some(HopReply { from, refused: Some(why), .. })) => {
-                format!("{words}: {from} says: {why} (after {hops})")
+            (RouteEnd::Refused, Some(HopReply { from, refused: Some(reason), .. })) => {
+                format!("{text}: {from} says: {reason} (after {hops})")
             }
-            (RouteEnd::Reached | RouteEnd::Refused, _) => format!("{words} (after {hops})"),
-            _ => format!("{words} ({hops} known)"),
+            (RouteEnd::Reached | RouteEnd::Refused, _) => format!("{text} (after {hops})"),
+            _ => format!("{text} ({hops} known)"),
         }
     }
 }
@@ -59,8 +59,8 @@ impl fmt::Display for RouteHop {
                     }
                     last = Some(answer.from);
                     write!(f, "{}.{:02} ms", answer.rtt_us / 1000, answer.rtt_us % 1000 / 10)?;
-                    if let Some(why) = answer.refused {
-                        write!(f, " ({why})")?;
+                    if let Some(reason) = answer.refused {
+                        write!(f, " ({reason})")?;
                     }
                 }
             }

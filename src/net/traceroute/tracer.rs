@@ -22,26 +22,26 @@ pub(super) async fn trace(
     options: TracerouteOptions,
     deadline: Deadline,
 ) -> io::Result<Route> {
-    let mut walk = Tracer::new(options);
+    let mut tracer = Tracer::new(options);
     loop {
-        walk.cut_off_silent_hops(Instant::now());
-        while let Some((token, hop)) = walk.next_request(Instant::now()) {
+        tracer.cut_off_silent_hops(Instant::now());
+        while let Some((token, hop)) = tracer.next_request(Instant::now()) {
             prober.send(token, hop).await?;
             // Only now: the first of all may have waited for the socket.
-            walk.record_sent(token, Instant::now());
+            tracer.record_sent(token, Instant::now());
         }
-        let Some(until) = walk.next_timeout(Instant::now()) else { break };
+        let Some(until) = tracer.next_timeout(Instant::now()) else { break };
         tokio::select! {
             biased;
-            heard = prober.recv() => walk.on_response(heard?, Instant::now()),
+            response = prober.recv() => tracer.on_response(response?, Instant::now()),
             () = tokio::time::sleep_until(until.min(deadline.at)) => {}
         }
         if deadline.is_expired() {
-            walk.out_of_time = true;
+            tracer.out_of_time = true;
             break;
         }
     }
-    let (hops, end) = walk.finish();
+    let (hops, end) = tracer.finish();
     Ok(Route { address: prober.to(), method: prober.method(), socket: prober.socket_kind(), hops, end })
 }
 
@@ -124,20 +124,20 @@ impl Tracer {
         }
     }
 
-    fn on_response(&mut self, heard: HopResponse, at: Instant) {
-        let token = usize::from(heard.token);
+    fn on_response(&mut self, response: HopResponse, at: Instant) {
+        let token = usize::from(response.token);
         let Some(answer @ None) = self.answers.get_mut(token) else { return };
         let rtt = at.duration_since(self.sent[token]);
         *answer = Some(HopReply {
-            from: heard.from,
+            from: response.from,
             rtt_us: u64::try_from(rtt.as_micros()).unwrap_or(u64::MAX),
-            refused: match heard.outcome {
-                HopOutcome::Unreachable(why) => Some(why),
+            refused: match response.outcome {
+                HopOutcome::Unreachable(reason) => Some(reason),
                 HopOutcome::TtlExceeded | HopOutcome::Reached => None,
             },
-            reached: heard.outcome == HopOutcome::Reached,
+            reached: response.outcome == HopOutcome::Reached,
         });
-        if heard.outcome != HopOutcome::TtlExceeded {
+        if response.outcome != HopOutcome::TtlExceeded {
             self.last = self.last.min(token / self.queries + 1);
             self.end_unknown = false;
         }
@@ -191,30 +191,30 @@ mod tests {
 
     /// Plays a way in which the hop `h` answers with `answer(h)`; answers what was sent, by hop, and the end.
     fn play(
-        mut walk: Tracer,
+        mut tracer: Tracer,
         answer: impl Fn(u8) -> Option<HopOutcome>,
     ) -> (Vec<u8>, Vec<RouteHop>, RouteEnd) {
         let mut now = Instant::now();
         let mut sent = Vec::new();
         loop {
-            let mut said = Vec::new();
-            walk.cut_off_silent_hops(now);
-            while let Some((token, hop)) = walk.next_request(now) {
-                walk.record_sent(token, now);
+            let mut responses = Vec::new();
+            tracer.cut_off_silent_hops(now);
+            while let Some((token, hop)) = tracer.next_request(now) {
+                tracer.record_sent(token, now);
                 sent.push(hop);
-                said.extend(answer(hop).map(|fate| HopResponse {
+                responses.extend(answer(hop).map(|fate| HopResponse {
                     token,
                     from: IpAddr::from([10, 0, 0, hop]),
                     outcome: fate,
                 }));
             }
-            let Some(until) = walk.next_timeout(now) else { break };
-            now = if said.is_empty() { until } else { now + Duration::from_millis(1) };
-            for heard in said {
-                walk.on_response(heard, now);
+            let Some(until) = tracer.next_timeout(now) else { break };
+            now = if responses.is_empty() { until } else { now + Duration::from_millis(1) };
+            for response in responses {
+                tracer.on_response(response, now);
             }
         }
-        let (hops, end) = walk.finish();
+        let (hops, end) = tracer.finish();
         (sent, hops, end)
     }
 
@@ -268,13 +268,13 @@ mod tests {
 
     #[tokio::test]
     async fn what_nobody_asked_for_and_what_comes_twice_is_left_alone() {
-        let mut walk = walk_of(1, 3);
+        let mut tracer = walk_of(1, 3);
         let now = Instant::now();
-        walk.record_sent(0, now);
+        tracer.record_sent(0, now);
         let said = |token, fate| HopResponse { token, from: IpAddr::from([10, 0, 0, 1]), outcome: fate };
-        walk.on_response(said(9, HopOutcome::Reached), now);
-        walk.on_response(said(0, HopOutcome::TtlExceeded), now);
-        walk.on_response(said(0, HopOutcome::Reached), now);
-        assert_eq!((walk.last, walk.end_unknown), (3, true));
+        tracer.on_response(said(9, HopOutcome::Reached), now);
+        tracer.on_response(said(0, HopOutcome::TtlExceeded), now);
+        tracer.on_response(said(0, HopOutcome::Reached), now);
+        assert_eq!((tracer.last, tracer.end_unknown), (3, true));
     }
 }

@@ -113,8 +113,8 @@ impl MailChannel {
                 Ok(()) => {}
                 Err(StartTlsError::NotOffered) if tls == MailTls::Auto => {
                     if !self.settings.username.is_empty() {
-                        let words = "the server offers no STARTTLS, and the password is not sent unencrypted";
-                        return Err(SendError::transient(words));
+                        let text = "the server offers no STARTTLS, and the password is not sent unencrypted";
+                        return Err(SendError::transient(text));
                     }
                     return Ok(Box::new(BoundedStream::from_tcp(self.connect_tcp(deadline).await?)?));
                 }

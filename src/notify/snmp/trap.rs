@@ -114,18 +114,18 @@ fn varbind(name: &[u32], value: Vec<u8>) -> Vec<u8> {
 }
 
 fn varbinds(message: &OutgoingMessage, enterprise: &[u32]) -> Vec<Vec<u8>> {
-    let notice = &message.content;
+    let content = &message.content;
     let values = [
         encode_octets(truncate(&message.subject)),
-        encode_octets(notice.kind.name().as_bytes()),
-        encode_integer(notice.monitor_id.map_or(0, |MonitorId(id)| id.clamp(0, i32::MAX.into()))),
-        encode_octets(truncate(&notice.monitor_name)),
-        encode_integer(notice.status.0.into()),
-        encode_octets(truncate(&notice.status_text)),
-        encode_octets(truncate(&notice.location)),
-        encode_octets(notice.at.to_string().as_bytes()),
-        encode_integer(notice.errcount.into()),
-        encode_octets(truncate(&notice.target)),
+        encode_octets(content.kind.name().as_bytes()),
+        encode_integer(content.monitor_id.map_or(0, |MonitorId(id)| id.clamp(0, i32::MAX.into()))),
+        encode_octets(truncate(&content.monitor_name)),
+        encode_integer(content.status.0.into()),
+        encode_octets(truncate(&content.status_text)),
+        encode_octets(truncate(&content.location)),
+        encode_octets(content.at.to_string().as_bytes()),
+        encode_integer(content.errcount.into()),
+        encode_octets(truncate(&content.target)),
         encode_octets(truncate(&message.key)),
     ];
     let number = |at: usize| u32::try_from(at + 1).unwrap_or_default();

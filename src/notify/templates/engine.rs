@@ -76,12 +76,12 @@ pub(super) fn render(
     }
 }
 
-fn environment(place: OutputFormat) -> Environment<'static> {
+fn environment(format: OutputFormat) -> Environment<'static> {
     let mut environment = Environment::empty();
     environment.set_fuel(Some(FUEL));
     environment.set_recursion_limit(50);
     environment.set_undefined_behavior(UndefinedBehavior::Chainable);
-    environment.set_auto_escape_callback(move |_| place.auto_escape());
+    environment.set_auto_escape_callback(move |_| format.auto_escape());
     environment.set_formatter(|out, state, value| {
         if matches!(state.auto_escape(), AutoEscape::Custom(_)) {
             let text = value.to_string();
@@ -92,8 +92,7 @@ fn environment(place: OutputFormat) -> Environment<'static> {
     environment.add_filter("upper", |text: String| text.to_uppercase());
     environment.add_filter("lower", |text: String| text.to_lowercase());
     environment.add_filter("trim", |text: String| text.trim().to_owned());
-    environment
-        .add_filter("truncate", |text: String, most: usize| text.chars().take(most).collect::<String>());
+    environment.add_filter("truncate", |text: String, max: usize| text.chars().take(max).collect::<String>());
     environment
         .add_filter("default", |value: Value, other: Value| if value.is_true() { value } else { other });
     environment.add_filter("length", |value: Value| value.len().unwrap_or_default());
@@ -143,14 +142,14 @@ impl io::Write for BoundedWriter {
 }
 
 fn describe_error(error: &Error) -> String {
-    let words = match error.kind() {
+    let text = match error.kind() {
         ErrorKind::OutOfFuel => "it takes too much work".to_owned(),
         ErrorKind::WriteFailure => format!("it comes to more than {MAX_OUTPUT_BYTES} bytes"),
         kind => error.detail().map_or_else(|| kind.to_string(), |detail| format!("{kind}: {detail}")),
     };
     match error.line() {
-        Some(line) => format!("line {line}: {words}"),
-        None => words,
+        Some(line) => format!("line {line}: {text}"),
+        None => text,
     }
 }
 

@@ -17,11 +17,11 @@ impl MessageRenderer {
     /// When `template` cannot be used, takes too much work, or comes to more than a message may hold.
     pub fn render(
         &self,
-        notice: &NotificationContent,
+        content: &NotificationContent,
         method: NotificationMethod,
         template: Option<&MessageTemplate>,
     ) -> Result<RenderedMessage, TemplateError> {
-        let facts = TemplateVariables::from_content(notice);
+        let facts = TemplateVariables::from_content(content);
         let none = MessageTemplate::default();
         let own = template.unwrap_or(&none);
         let is_body = method == NotificationMethod::JsonPost
@@ -31,7 +31,7 @@ impl MessageRenderer {
         let subject = render_part(
             "subject",
             OutputFormat::Line,
-            own_or_built_in(&own.subject, built_in::subject(notice.kind)),
+            own_or_built_in(&own.subject, built_in::subject(content.kind)),
             &facts,
         )?;
         let text = render_part(
@@ -90,20 +90,20 @@ pub(super) fn own_or_built_in<'a>(own: &'a str, built_in: &'a str) -> &'a str {
 
 pub(super) fn render_part(
     part: &'static str,
-    place: OutputFormat,
+    format: OutputFormat,
     source: &str,
     facts: &TemplateVariables,
 ) -> Result<String, TemplateError> {
-    engine::render(place, source, facts.as_value()).map_err(|reason| TemplateError { part, reason })
+    engine::render(format, source, facts.as_value()).map_err(|reason| TemplateError { part, reason })
 }
 
 /// What `source` comes to in a form or JSON with nothing but these `values`: for bodies that settings describe.
 pub(in crate::notify) fn render_body(
-    place: OutputFormat,
+    format: OutputFormat,
     source: &str,
     values: &[(&str, &str)],
 ) -> Result<String, String> {
     let values: serde_json::Map<String, serde_json::Value> =
         values.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
-    engine::render(place, source, &serde_json::Value::Object(values))
+    engine::render(format, source, &serde_json::Value::Object(values))
 }

@@ -17,9 +17,9 @@ pub(super) fn check_template(source: &str) -> Result<(), String> {
     let mut at = 0;
     let mut joints = 0;
     while let Some(found) = source[at..].find('{').map(|found| at + found) {
-        let refused = |why: String| {
+        let refused = |reason: String| {
             let line = source[..found].matches('\n').count() + 1;
-            Err(format!("line {line}: {why}"))
+            Err(format!("line {line}: {reason}"))
         };
         let rest = &source[found..];
         at = if rest.starts_with("{#") {
@@ -30,7 +30,7 @@ pub(super) fn check_template(source: &str) -> Result<(), String> {
         } else if rest.starts_with("{{") || rest.starts_with("{%") {
             match tag_length(rest, &mut joints) {
                 Ok(length) => found + length,
-                Err(why) => return refused(why),
+                Err(reason) => return refused(reason),
             }
         } else {
             found + 1
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn whatever_piles_up_or_escapes_is_refused_with_its_line() {
-        for (source, why) in [
+        for (source, reason) in [
             ("a\n{% set x = 1 %}", "line 2: there is no `set`"),
             ("{% macro a() %}{% endmacro %}", "no `macro`"),
             ("{%-autoescape false%}{%endautoescape%}", "no `autoescape`"),
@@ -125,7 +125,7 @@ mod tests {
             (&format!("{{{{ a {} }}}}", "~ a ".repeat(60)), "with `~`"),
         ] {
             let refused = check_template(source).unwrap_err();
-            assert!(refused.contains(why), "{source}: {refused}");
+            assert!(refused.contains(reason), "{source}: {refused}");
         }
     }
 }

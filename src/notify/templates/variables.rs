@@ -19,22 +19,22 @@ pub(super) struct TemplateVariables(Value);
 
 impl TemplateVariables {
     /// Those of `notice`.
-    pub(super) fn from_content(notice: &NotificationContent) -> Self {
-        let mut facts = json_fields(notice, "", "");
+    pub(super) fn from_content(content: &NotificationContent) -> Self {
+        let mut facts = json_fields(content, "", "");
         facts.shift_remove("key");
         facts.shift_remove("text");
-        facts.insert("title".to_owned(), json!(notice.kind.title()));
-        facts.insert("is_clear".to_owned(), json!(notice.kind.is_clear()));
+        facts.insert("title".to_owned(), json!(content.kind.title()));
+        facts.insert("is_clear".to_owned(), json!(content.kind.is_clear()));
         facts.insert("locations".to_owned(), facts.get("rotated_locations").cloned().unwrap_or_default());
-        facts.insert("phases".to_owned(), phases_variable(&notice.phases));
-        facts.insert("certificate".to_owned(), certificate_variable(&notice.certificate));
-        facts.insert("properties".to_owned(), properties_variable(notice));
-        facts.insert("scripted".to_owned(), json!(notice.monitor_type == Some(MonitorType::BrowserScript)));
-        facts.insert("duration".to_owned(), json!(format_duration(notice)));
+        facts.insert("phases".to_owned(), phases_variable(&content.phases));
+        facts.insert("certificate".to_owned(), certificate_variable(&content.certificate));
+        facts.insert("properties".to_owned(), properties_variable(content));
+        facts.insert("scripted".to_owned(), json!(content.monitor_type == Some(MonitorType::BrowserScript)));
+        facts.insert("duration".to_owned(), json!(format_duration(content)));
         let verified =
-            notice.verification.as_ref().map(|said| format!("{} ({})", said.status.text(), said.status));
+            content.verification.as_ref().map(|said| format!("{} ({})", said.status.text(), said.status));
         facts.insert("verified".to_owned(), json!(verified));
-        let mut more = notice.extra.clone();
+        let mut more = content.extra.clone();
         let traceroute = more.shift_remove("traceroute");
         facts.insert("more".to_owned(), Value::Object(more));
         for value in facts.values_mut() {
@@ -54,23 +54,23 @@ impl TemplateVariables {
 }
 
 /// Replaces what a terminal or mail program would obey, and cuts what is too long.
-fn sanitize(value: &mut Value, most: usize) {
+fn sanitize(value: &mut Value, max: usize) {
     match value {
         Value::String(text) => {
             let safe = |c: char| {
                 if c.is_control() && c != '\n' && c != '\t' { char::REPLACEMENT_CHARACTER } else { c }
             };
-            *text = text.chars().take(most).map(safe).collect();
+            *text = text.chars().take(max).map(safe).collect();
         }
         Value::Array(items) => {
             items.truncate(MAX_LIST_ITEMS);
             for item in items {
-                sanitize(item, most);
+                sanitize(item, max);
             }
         }
         Value::Object(fields) => {
             for field in fields.values_mut().take(MAX_LIST_ITEMS) {
-                sanitize(field, most);
+                sanitize(field, max);
             }
         }
         _ => {}
@@ -108,15 +108,15 @@ fn certificate_variable(certificate: &Value) -> Value {
     }
 }
 
-fn properties_variable(notice: &NotificationContent) -> Value {
+fn properties_variable(content: &NotificationContent) -> Value {
     let property = |(name, value): &(String, String)| json!({"name": name, "value": value});
-    notice.properties.iter().map(property).collect()
+    content.properties.iter().map(property).collect()
 }
 
 /// How long the outage has lasted, in words; empty without one.
-fn format_duration(notice: &NotificationContent) -> String {
-    let Some(since) = notice.since else { return String::new() };
-    match notice.at.since(since).as_secs() {
+fn format_duration(content: &NotificationContent) -> String {
+    let Some(since) = content.since else { return String::new() };
+    match content.at.since(since).as_secs() {
         0 => String::new(),
         seconds @ 1..120 => format!("{seconds} s"),
         seconds @ 120..7_200 => format!("{} min", seconds / 60),

@@ -9,7 +9,7 @@ use crate::domain::CustomerId;
 
 /// The accounts of the monitors that are watched.
 pub(super) struct AccountSnapshots {
-    directory: Arc<AccountCache>,
+    accounts: Arc<AccountCache>,
     known: HashMap<CustomerId, VersionedFacts>,
     /// Those that could not be read so far.
     missing: HashSet<CustomerId>,
@@ -25,14 +25,14 @@ struct VersionedFacts {
 }
 
 impl AccountSnapshots {
-    pub(super) fn new(directory: Arc<AccountCache>) -> Self {
-        let generation = directory.generation();
-        Self { directory, known: HashMap::new(), missing: HashSet::new(), generation, versions: 0 }
+    pub(super) fn new(accounts: Arc<AccountCache>) -> Self {
+        let generation = accounts.generation();
+        Self { accounts, known: HashMap::new(), missing: HashSet::new(), generation, versions: 0 }
     }
 
     /// Brings all up to date; costs nothing while nothing changed.
     pub(super) async fn refresh(&mut self) {
-        let generation = self.directory.generation();
+        let generation = self.accounts.generation();
         let mut customers: Vec<CustomerId> = self.missing.iter().copied().collect();
         if generation != self.generation {
             customers.extend(self.known.keys());
@@ -59,7 +59,7 @@ impl AccountSnapshots {
     }
 
     async fn reload(&mut self, customer: CustomerId) -> bool {
-        let facts = match self.directory.facts(customer).await {
+        let facts = match self.accounts.facts(customer).await {
             Ok(facts) => facts,
             Err(error) => {
                 tracing::warn!(customer_id = %customer, error = %error, "alerts go by what was known of the account before");

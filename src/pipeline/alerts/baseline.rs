@@ -10,8 +10,8 @@ use super::location_results::good_page;
 use super::monitor_entry::{MonitorEntry, PageFingerprint};
 
 /// Whether `result` has a page that there is nothing yet to compare with.
-pub(super) fn needs_baseline(watched: &MonitorEntry, result: &CheckResult) -> bool {
-    let known = watched.pages.iter().any(|(location, _)| *location == result.location_id);
+pub(super) fn needs_baseline(entry: &MonitorEntry, result: &CheckResult) -> bool {
+    let known = entry.pages.iter().any(|(location, _)| *location == result.location_id);
     !known && good_page(result).is_some()
 }
 

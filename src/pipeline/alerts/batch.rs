@@ -58,7 +58,7 @@ pub(super) struct BatchContext {
     pub(super) asks: Vec<VerificationRequest>,
     pub(super) hasten: Vec<CheckId>,
     pub(super) events: Vec<NewRecord>,
-    pub(super) alarm: AlertChanges,
+    pub(super) changes: AlertChanges,
     pub(super) missed: Vec<CheckResult>,
 }
 
@@ -76,64 +76,60 @@ impl AlertEngine {
     pub(in crate::pipeline) async fn process_batch(
         &mut self,
         results: &mut [CheckResult],
-        words: Vec<IngestCommand>,
+        commands: Vec<IngestCommand>,
         time_passes: bool,
     ) -> BatchOutcome {
-        let mut turn = BatchContext { now: self.parts.clock.now(), ..BatchContext::default() };
+        let mut batch = BatchContext { now: self.dependencies.clock.now(), ..BatchContext::default() };
         if time_passes {
-            self.locations.refresh(turn.now);
+            self.locations.refresh(batch.now);
         }
         self.accounts.refresh().await;
         let mut answers = Vec::new();
-        for word in words {
-            match word {
-                IngestCommand::UpdateMonitors { puts, removed } => {
-                    self.apply_changes(puts, removed, &mut turn).await;
+        for command in commands {
+            match command {
+                IngestCommand::UpdateMonitors { upserts, removed } => {
+                    self.apply_changes(upserts, removed, &mut batch).await;
                 }
                 IngestCommand::VerificationDone { monitor, planned_at, answer } => {
                     answers.push((monitor, planned_at, answer));
                 }
                 IngestCommand::TracerouteDone { result, file, messages } => {
-                    turn.hasten.push(result.check_id);
-                    turn.alarm.evidence.extend(file.map(|file| Evidence { result, file }));
-                    let now = turn.now;
+                    batch.hasten.push(result.check_id);
+                    batch.changes.evidence.extend(file.map(|file| Evidence { result, file }));
+                    let now = batch.now;
                     let due = messages.into_iter().map(move |mut message| {
                         // Behind the alert that waited for it, which is made due after this is kept.
                         (message.created_at, message.not_before) = (now, now + TRACE_NOTIFY_OFFSET);
                         message
                     });
-                    turn.alarm.notifications.extend(due);
+                    batch.changes.notifications.extend(due);
                 }
                 IngestCommand::AcknowledgeEpisode { monitor, episode } => {
-                    if self
-                        .monitors
-                        .get_mut(&monitor)
-                        .is_some_and(|watched| watched.state.acknowledge(episode))
-                    {
-                        turn.dirty_monitors.insert(monitor);
+                    if self.monitors.get_mut(&monitor).is_some_and(|entry| entry.state.acknowledge(episode)) {
+                        batch.dirty_monitors.insert(monitor);
                     }
                 }
             }
         }
         for result in &mut *results {
-            self.on_result(result, &mut turn).await;
+            self.on_result(result, &mut batch).await;
         }
         for (monitor, planned_at, answer) in answers {
-            self.on_input(monitor, AlertInput::Verification(planned_at, answer), &mut turn);
+            self.on_input(monitor, AlertInput::Verification(planned_at, answer), &mut batch);
         }
         if time_passes {
-            self.on_tick(&mut turn);
+            self.on_tick(&mut batch);
         }
-        while let Some((monitor, effect)) = turn.effects.pop_front() {
-            self.apply_effect(monitor, effect, &mut turn);
+        while let Some((monitor, effect)) = batch.effects.pop_front() {
+            self.apply_effect(monitor, effect, &mut batch);
         }
-        self.record_recovered_locations(&mut turn);
-        self.write_notifications(&mut turn, results).await;
-        self.store_states(&mut turn);
-        let rings = !turn.alarm.notifications.is_empty();
-        let BatchContext { asks, traces, hasten, events, alarm, missed, .. } = turn;
+        self.record_recovered_locations(&mut batch);
+        self.write_notifications(&mut batch, results).await;
+        self.store_states(&mut batch);
+        let rings = !batch.changes.notifications.is_empty();
+        let BatchContext { asks, traces, hasten, events, changes, missed, .. } = batch;
         BatchOutcome {
-            alert_changes: alarm,
+            alert_changes: changes,
             missed_results: missed,
             after: PostCommitActions {
                 verifications: asks,
@@ -146,43 +142,43 @@ impl AlertEngine {
     }
 
     /// Takes `result`; what is compared with earlier runs is judged first.
-    async fn on_result(&mut self, result: &mut CheckResult, turn: &mut BatchContext) {
-        let Some(watched) = self.monitors.get_mut(&result.monitor_id).filter(|watched| watched.active) else {
+    async fn on_result(&mut self, result: &mut CheckResult, batch: &mut BatchContext) {
+        let Some(entry) = self.monitors.get_mut(&result.monitor_id).filter(|entry| entry.active) else {
             return;
         };
-        let Some((facts, version)) = self.accounts.get(watched.monitor.customer) else { return };
-        let rules = watched.rules(facts, version, self.settings);
-        if rules.policy.notify_on_content_change && baseline::needs_baseline(watched, result) {
-            let results = self.parts.results.as_ref();
+        let Some((facts, version)) = self.accounts.get(entry.monitor.customer) else { return };
+        let rules = entry.rules(facts, version, self.settings);
+        if rules.policy.notify_on_content_change && baseline::needs_baseline(entry, result) {
+            let results = self.dependencies.results.as_ref();
             let before = baseline::load_last_page(results, result.monitor_id, result.location_id).await;
-            watched.pages.push((result.location_id, before));
+            entry.pages.push((result.location_id, before));
         }
         let mut objects = None;
         if let Some(rule) = rules.page_objects
             && result.details.page.is_some()
         {
-            if !watched.objects.iter().any(|(location, _)| *location == result.location_id) {
-                let results = self.parts.results.as_ref();
+            if !entry.objects.iter().any(|(location, _)| *location == result.location_id) {
+                let results = self.dependencies.results.as_ref();
                 let before =
                     baseline::load_last_objects(results, result.monitor_id, result.location_id).await;
-                watched.objects.push((result.location_id, before));
+                entry.objects.push((result.location_id, before));
             }
-            objects = watched.compare_objects(result, rule);
+            objects = entry.compare_objects(result, rule);
         }
-        let heard = watched.location_result(result, &rules, objects);
-        let moment = InputContext { facts, offline_locations: self.locations.offline(), now: turn.now };
-        let effects = watched.apply(AlertInput::Result(heard), &rules, moment);
-        self.queue_effects(result.monitor_id, effects, turn);
+        let heard = entry.location_result(result, &rules, objects);
+        let moment = InputContext { facts, offline_locations: self.locations.offline(), now: batch.now };
+        let effects = entry.apply(AlertInput::Result(heard), &rules, moment);
+        self.queue_effects(result.monitor_id, effects, batch);
     }
 
     /// Lets something else happen to `monitor`.
-    pub(super) fn on_input(&mut self, monitor: MonitorId, what: AlertInput, turn: &mut BatchContext) {
-        let Some(watched) = self.monitors.get_mut(&monitor).filter(|watched| watched.active) else { return };
-        let Some((facts, version)) = self.accounts.get(watched.monitor.customer) else { return };
-        let rules = watched.rules(facts, version, self.settings);
-        let moment = InputContext { facts, offline_locations: self.locations.offline(), now: turn.now };
-        let effects = watched.apply(what, &rules, moment);
-        self.queue_effects(monitor, effects, turn);
+    pub(super) fn on_input(&mut self, monitor: MonitorId, what: AlertInput, batch: &mut BatchContext) {
+        let Some(entry) = self.monitors.get_mut(&monitor).filter(|entry| entry.active) else { return };
+        let Some((facts, version)) = self.accounts.get(entry.monitor.customer) else { return };
+        let rules = entry.rules(facts, version, self.settings);
+        let moment = InputContext { facts, offline_locations: self.locations.offline(), now: batch.now };
+        let effects = entry.apply(what, &rules, moment);
+        self.queue_effects(monitor, effects, batch);
     }
 
     /// Notes what follows for the rest of the turn, and when to look again.
@@ -190,34 +186,33 @@ impl AlertEngine {
         &mut self,
         monitor: MonitorId,
         effects: Vec<Effect>,
-        turn: &mut BatchContext,
+        batch: &mut BatchContext,
     ) {
-        let Some(watched) = self.monitors.get_mut(&monitor) else { return };
-        if watched.has_stored_state || !watched.state.is_default() {
-            turn.dirty_monitors.insert(monitor);
+        let Some(entry) = self.monitors.get_mut(&monitor) else { return };
+        if entry.has_stored_state || !entry.state.is_default() {
+            batch.dirty_monitors.insert(monitor);
         }
-        if let Some(due) = watched.state.next_tick_at()
-            && watched.timer.is_none_or(|set| due < set)
+        if let Some(due) = entry.state.next_tick_at()
+            && entry.timer.is_none_or(|set| due < set)
         {
-            watched.timer = Some(due);
+            entry.timer = Some(due);
             self.timers.set(due, monitor);
         }
-        turn.effects.extend(effects.into_iter().map(|effect| (monitor, effect)));
+        batch.effects.extend(effects.into_iter().map(|effect| (monitor, effect)));
         self.publish_health(monitor);
     }
 
-    fn on_tick(&mut self, turn: &mut BatchContext) {
-        while let Some((at, monitor)) = self.timers.pop_due(turn.now) {
-            let Some(watched) = self.monitors.get_mut(&monitor).filter(|watched| watched.timer == Some(at))
-            else {
+    fn on_tick(&mut self, batch: &mut BatchContext) {
+        while let Some((at, monitor)) = self.timers.pop_due(batch.now) {
+            let Some(entry) = self.monitors.get_mut(&monitor).filter(|entry| entry.timer == Some(at)) else {
                 continue;
             };
-            watched.timer = None;
-            if watched.state.next_tick_at().is_some_and(|due| due <= turn.now) {
-                self.on_input(monitor, AlertInput::Tick, turn);
-                self.defer_timer(monitor, turn.now);
+            entry.timer = None;
+            if entry.state.next_tick_at().is_some_and(|due| due <= batch.now) {
+                self.on_input(monitor, AlertInput::Tick, batch);
+                self.defer_timer(monitor, batch.now);
             } else {
-                self.queue_effects(monitor, Vec::new(), turn);
+                self.queue_effects(monitor, Vec::new(), batch);
             }
         }
     }
@@ -225,83 +220,84 @@ impl AlertEngine {
     /// Puts off a timer that its look did not bring forward, so that the loop does not turn on the spot.
     fn defer_timer(&mut self, monitor: MonitorId, now: Timestamp) {
         let later = now + Duration::from_secs(1);
-        if let Some(watched) =
-            self.monitors.get_mut(&monitor).filter(|watched| watched.timer.is_some_and(|at| at <= now))
+        if let Some(entry) =
+            self.monitors.get_mut(&monitor).filter(|entry| entry.timer.is_some_and(|at| at <= now))
         {
-            watched.timer = Some(later);
+            entry.timer = Some(later);
             self.timers.set(later, monitor);
         }
     }
 
-    fn apply_effect(&mut self, monitor: MonitorId, effect: Effect, turn: &mut BatchContext) {
-        let Some(watched) = self.monitors.get(&monitor) else { return };
+    fn apply_effect(&mut self, monitor: MonitorId, effect: Effect, batch: &mut BatchContext) {
+        let Some(entry) = self.monitors.get(&monitor) else { return };
         match effect {
             Effect::RequestVerification { planned_at, check, location, failed } => {
-                let second = self.select_verifier(watched, &failed, (location, check));
+                let second = self.select_verifier(entry, &failed, (location, check));
                 match second {
                     Ok((location, longest)) => {
-                        turn.asks.push(VerificationRequest {
-                            monitor: watched.monitor.clone(),
+                        batch.asks.push(VerificationRequest {
+                            monitor: entry.monitor.clone(),
                             planned_at,
                             location,
                             longest,
                         });
                     }
                     Err(status) => {
-                        self.apply_verification(monitor, planned_at, not_verified(status, turn.now), turn);
+                        self.apply_verification(monitor, planned_at, not_verified(status, batch.now), batch);
                     }
                 }
             }
             Effect::RecordVerification { planned_at, location, answer } => {
-                turn.alarm
+                batch
+                    .changes
                     .verifications
                     .push(VerifiedCheck { result: result_key(monitor, planned_at, location), answer });
             }
             Effect::RecordMissed { planned_at, locations } => {
                 for location in locations {
-                    turn.missed.push(stored_forms::missed_result(
-                        &watched.monitor,
+                    batch.missed.push(stored_forms::missed_result(
+                        &entry.monitor,
                         location,
                         planned_at,
-                        turn.now,
+                        batch.now,
                     ));
-                    let customer = watched.monitor.customer;
+                    let customer = entry.monitor.customer;
                     if self.offline.mark_offline(customer, location) {
                         let name = self.locations.name(location);
-                        turn.events.push(super::offline_locations::location_event(
-                            customer, name, location, true, turn.now,
+                        batch.events.push(super::offline_locations::location_event(
+                            customer, name, location, true, batch.now,
                         ));
                     }
                 }
             }
             Effect::UpdateEpisode(change) => {
-                turn.alarm.episodes.push(stored_forms::episode_record(&watched.monitor, &change));
+                batch.changes.episodes.push(stored_forms::episode_record(&entry.monitor, &change));
             }
             // Its audience is that of the news that follows.
             Effect::RunTraceroute { planned_at, location, check, audience: _ } => {
-                if self.traceroutes.try_acquire(location, turn.now) {
+                if self.traceroutes.try_acquire(location, batch.now) {
                     let result = result_key(monitor, planned_at, location);
-                    turn.traced_checks.insert(check);
-                    let monitor = watched.monitor.clone();
-                    turn.traces.push(TracerouteJob { monitor, result, address: None, messages: Vec::new() });
+                    batch.traced_checks.insert(check);
+                    let monitor = entry.monitor.clone();
+                    batch.traces.push(TracerouteJob { monitor, result, address: None, messages: Vec::new() });
                 }
             }
-            Effect::Notify { recipient, group, news } => {
-                let traced = news.awaits_trace
-                    && news
+            Effect::Notify { recipient, group, draft } => {
+                let traced = draft.awaits_trace
+                    && draft
                         .deciding_result
                         .as_ref()
-                        .is_some_and(|cause| turn.traced_checks.contains(&cause.check_id));
+                        .is_some_and(|cause| batch.traced_checks.contains(&cause.check_id));
                 if traced {
-                    let news = NotificationDraft { kind: NotificationKind::Traceroute, ..news.clone() };
-                    turn.traceroute_notifications.push(PendingNotification {
+                    let draft = NotificationDraft { kind: NotificationKind::Traceroute, ..draft.clone() };
+                    batch.traceroute_notifications.push(PendingNotification {
                         monitor,
                         recipient,
                         group,
-                        draft: news,
+                        draft,
                     });
                 }
-                turn.notifications.push(PendingNotification { monitor, recipient, group, draft: news });
+                batch.notifications.push(PendingNotification { monitor, recipient, group, draft });
             }
         }
     }
@@ -309,11 +305,11 @@ impl AlertEngine {
     /// Who is asked about a failure, and how long its check may take; or why nobody is.
     fn select_verifier(
         &self,
-        watched: &MonitorEntry,
+        entry: &MonitorEntry,
         failed: &[LocationId],
         of: (LocationId, CheckId),
     ) -> Result<(LocationId, Duration), Status> {
-        let known = self.accounts.get(watched.monitor.customer).zip(watched.rules.as_ref());
+        let known = self.accounts.get(entry.monitor.customer).zip(entry.rules.as_ref());
         let ((facts, _), (_, rules)) = known.ok_or(Status::VERIFIED_UNAVAILABLE)?;
         let location = self.locations.select_verifier(&rules.policy, facts, failed, of);
         let location = location.ok_or(Status::VERIFIED_UNAVAILABLE)?;
@@ -329,32 +325,32 @@ impl AlertEngine {
         monitor: MonitorId,
         planned_at: Timestamp,
         answer: Verification,
-        turn: &mut BatchContext,
+        batch: &mut BatchContext,
     ) {
-        let rest = std::mem::take(&mut turn.effects);
-        self.on_input(monitor, AlertInput::Verification(planned_at, answer), turn);
-        turn.effects.extend(rest);
+        let rest = std::mem::take(&mut batch.effects);
+        self.on_input(monitor, AlertInput::Verification(planned_at, answer), batch);
+        batch.effects.extend(rest);
     }
 
-    fn record_recovered_locations(&mut self, turn: &mut BatchContext) {
+    fn record_recovered_locations(&mut self, batch: &mut BatchContext) {
         for (customer, location) in self.offline.take_recovered(self.locations.offline()) {
             let name = self.locations.name(location);
-            turn.events
-                .push(super::offline_locations::location_event(customer, name, location, false, turn.now));
+            batch
+                .events
+                .push(super::offline_locations::location_event(customer, name, location, false, batch.now));
         }
     }
 
     /// Adds the watches that changed to what is kept; those that are idle are forgotten.
-    fn store_states(&mut self, turn: &mut BatchContext) {
-        let mut touched: Vec<MonitorId> = turn.dirty_monitors.drain().collect();
+    fn store_states(&mut self, batch: &mut BatchContext) {
+        let mut touched: Vec<MonitorId> = batch.dirty_monitors.drain().collect();
         touched.sort_unstable();
         for monitor in touched {
-            let Some(watched) = self.monitors.get_mut(&monitor) else { continue };
-            let body =
-                if watched.state.is_default() { None } else { serde_json::to_string(&watched.state).ok() };
-            if body.is_some() || watched.has_stored_state {
-                watched.has_stored_state = body.is_some();
-                turn.alarm.alert_states.push((monitor, body));
+            let Some(entry) = self.monitors.get_mut(&monitor) else { continue };
+            let body = if entry.state.is_default() { None } else { serde_json::to_string(&entry.state).ok() };
+            if body.is_some() || entry.has_stored_state {
+                entry.has_stored_state = body.is_some();
+                batch.changes.alert_states.push((monitor, body));
             }
         }
     }

@@ -14,7 +14,7 @@ use crate::store::ResultKey;
 /// What the loop hears beside results.
 pub(in crate::pipeline) enum IngestCommand {
     /// New versions of monitors, and removed ones.
-    UpdateMonitors { puts: Vec<Monitor>, removed: Vec<MonitorId> },
+    UpdateMonitors { upserts: Vec<Monitor>, removed: Vec<MonitorId> },
     /// What a second location said.
     VerificationDone { monitor: MonitorId, planned_at: Timestamp, answer: Verification },
     /// A traceroute has ended; without a file when it came to none.

@@ -19,7 +19,7 @@ use crate::store::StoreError;
 
 /// Watches every monitor. It belongs to the loop that takes results, which alone changes it.
 pub struct AlertEngine {
-    pub(super) parts: AlertEngineDependencies,
+    pub(super) dependencies: AlertEngineDependencies,
     pub(super) settings: AlertEngineSettings,
     /// What answers come back through.
     pub(super) commands: tokio::sync::mpsc::WeakSender<IngestCommand>,
@@ -41,16 +41,16 @@ impl AlertEngine {
     /// # Errors
     /// As the store's.
     pub(in crate::pipeline) async fn load(
-        parts: AlertEngineDependencies,
+        dependencies: AlertEngineDependencies,
         settings: AlertEngineSettings,
         words: tokio::sync::mpsc::WeakSender<IngestCommand>,
         healths: HealthMap,
     ) -> Result<Self, StoreError> {
-        let start = RestoredState::load(&parts).await?;
-        let mut places = Locations::new(Arc::clone(&parts.planner));
-        places.refresh(parts.clock.now());
+        let start = RestoredState::load(&dependencies).await?;
+        let mut places = Locations::new(Arc::clone(&dependencies.planner));
+        places.refresh(dependencies.clock.now());
         Ok(Self {
-            accounts: AccountSnapshots::new(Arc::clone(&parts.directory)),
+            accounts: AccountSnapshots::new(Arc::clone(&dependencies.accounts)),
             locations: places,
             offline: OfflineLocations::default(),
             timers: TimerHeap::default(),
@@ -58,7 +58,7 @@ impl AlertEngine {
             traceroutes: TracerouteRunner::default(),
             monitors: HashMap::new(),
             restored_state: Some(start),
-            parts,
+            dependencies,
             settings,
             commands: words,
             health_map: healths,
@@ -68,17 +68,17 @@ impl AlertEngine {
     /// Waits until time has something to do: at most a second, so that a clock that was set is seen.
     pub(in crate::pipeline) async fn wait_for_timer(&self) {
         let longest = Duration::from_secs(1);
-        let now = self.parts.clock.now();
+        let now = self.dependencies.clock.now();
         let pause = self.timers.next_at().map_or(longest, |due| due.since(now).min(longest));
-        self.parts.clock.sleep(pause).await;
+        self.dependencies.clock.sleep(pause).await;
     }
 
     /// Notes how `monitor` is, when that changed.
     pub(super) fn publish_health(&mut self, monitor: MonitorId) {
-        let Some(watched) = self.monitors.get_mut(&monitor) else { return };
-        let health = watched.state.health();
-        if watched.health != Some(health) {
-            watched.health = Some(health);
+        let Some(entry) = self.monitors.get_mut(&monitor) else { return };
+        let health = entry.state.health();
+        if entry.health != Some(health) {
+            entry.health = Some(health);
             self.health_map.write().insert(monitor, health);
         }
     }

@@ -80,7 +80,7 @@ impl MonitorEntry {
         }
         let failure = page_comparison::changes_failure(&changes)?;
         full.changes = page_comparison::truncate_changes(changes);
-        let news = PageChange {
+        let change = PageChange {
             before: bytes_before,
             now: full.bytes,
             object_changes: Some(failure.detail.clone()),
@@ -104,7 +104,7 @@ impl MonitorEntry {
                 attempt.warnings.push(Warning::from_page_failure(&failure));
             }
         }
-        (!rule.is_error).then_some(news)
+        (!rule.is_error).then_some(change)
     }
 }
 

@@ -13,67 +13,69 @@ impl AlertEngine {
     /// without a clear (behaviour.md 6).
     pub(super) async fn apply_changes(
         &mut self,
-        puts: Vec<Monitor>,
+        upserts: Vec<Monitor>,
         removed: Vec<MonitorId>,
-        turn: &mut BatchContext,
+        batch: &mut BatchContext,
     ) {
         for id in removed {
-            self.remove(id, turn);
+            self.remove(id, batch);
         }
-        for monitor in puts {
+        for monitor in upserts {
             self.accounts.ensure_loaded(monitor.customer).await;
-            self.upsert(monitor, turn);
+            self.upsert(monitor, batch);
         }
         // The first change has all monitors: what is left of the start belongs to none.
         if let Some(start) = self.restored_state.take() {
             let (monitors, episodes) = start.into_leftovers();
-            turn.alarm.alert_states.extend(monitors.into_iter().map(|monitor| (monitor, None)));
-            let now = turn.now;
-            turn.alarm
+            batch.changes.alert_states.extend(monitors.into_iter().map(|monitor| (monitor, None)));
+            let now = batch.now;
+            batch
+                .changes
                 .episodes
-                .extend(episodes.into_iter().map(|kept| stored_forms::end_episode_record(kept, now)));
+                .extend(episodes.into_iter().map(|stored| stored_forms::end_episode_record(stored, now)));
         }
     }
 
-    fn upsert(&mut self, monitor: Monitor, turn: &mut BatchContext) {
-        let (id, active) = (monitor.id, monitor.is_planned(turn.now));
+    fn upsert(&mut self, monitor: Monitor, batch: &mut BatchContext) {
+        let (id, active) = (monitor.id, monitor.is_planned(batch.now));
         if !self.monitors.contains_key(&id) {
             let started = self.restored_state.as_mut().map(|start| start.restore_monitor(monitor.clone()));
-            let (watched, over) = started.unwrap_or_else(|| (MonitorEntry::new(monitor.clone()), Vec::new()));
-            turn.alarm
+            let (entry, over) = started.unwrap_or_else(|| (MonitorEntry::new(monitor.clone()), Vec::new()));
+            batch
+                .changes
                 .episodes
-                .extend(over.into_iter().map(|kept| stored_forms::end_episode_record(kept, turn.now)));
-            self.monitors.insert(id, watched);
+                .extend(over.into_iter().map(|stored| stored_forms::end_episode_record(stored, batch.now)));
+            self.monitors.insert(id, entry);
         }
-        let Some(watched) = self.monitors.get_mut(&id) else { return };
-        let was_active = std::mem::replace(&mut watched.active, active);
-        (watched.monitor, watched.rules) = (monitor, None);
+        let Some(entry) = self.monitors.get_mut(&id) else { return };
+        let was_active = std::mem::replace(&mut entry.active, active);
+        (entry.monitor, entry.rules) = (monitor, None);
         if active && !was_active {
-            let questions = watched.state.pending_verifications();
-            turn.effects.extend(questions.into_iter().map(|question| (id, question)));
+            let questions = entry.state.pending_verifications();
+            batch.effects.extend(questions.into_iter().map(|question| (id, question)));
             // So that it notices when its next run does not come.
-            self.on_input(id, AlertInput::Tick, turn);
-        } else if !active && (was_active || watched.has_stored_state) {
-            let effects = watched.state.close(turn.now);
-            watched.pages.clear();
-            watched.objects.clear();
-            self.queue_effects(id, effects, turn);
+            self.on_input(id, AlertInput::Tick, batch);
+        } else if !active && (was_active || entry.has_stored_state) {
+            let effects = entry.state.close(batch.now);
+            entry.pages.clear();
+            entry.objects.clear();
+            self.queue_effects(id, effects, batch);
         }
-        if !active && let Some(watched) = self.monitors.get_mut(&id) {
-            watched.health = None;
+        if !active && let Some(entry) = self.monitors.get_mut(&id) {
+            entry.health = None;
             self.health_map.write().remove(&id);
         }
     }
 
-    fn remove(&mut self, id: MonitorId, turn: &mut BatchContext) {
-        let Some(mut watched) = self.monitors.remove(&id) else { return };
-        for effect in watched.state.close(turn.now) {
+    fn remove(&mut self, id: MonitorId, batch: &mut BatchContext) {
+        let Some(mut entry) = self.monitors.remove(&id) else { return };
+        for effect in entry.state.close(batch.now) {
             if let Effect::UpdateEpisode(change) = effect {
-                turn.alarm.episodes.push(stored_forms::episode_record(&watched.monitor, &change));
+                batch.changes.episodes.push(stored_forms::episode_record(&entry.monitor, &change));
             }
         }
-        if watched.has_stored_state {
-            turn.alarm.alert_states.push((id, None));
+        if entry.has_stored_state {
+            batch.changes.alert_states.push((id, None));
         }
         self.health_map.write().remove(&id);
     }

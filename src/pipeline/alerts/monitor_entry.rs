@@ -95,7 +95,7 @@ impl MonitorEntry {
         rules: &MonitorRules,
         moment: InputContext<'_>,
     ) -> Vec<Effect> {
-        let terms = AlertContext {
+        let cx = AlertContext {
             policy: &rules.policy,
             contacts: &moment.facts.contacts,
             calendar: &moment.facts.calendar,
@@ -103,11 +103,11 @@ impl MonitorEntry {
             now: moment.now,
         };
         match what {
-            AlertInput::Result(heard) => self.state.on_result(heard, &terms),
+            AlertInput::Result(result) => self.state.on_result(result, &cx),
             AlertInput::Verification(planned_at, answer) => {
-                self.state.on_verification(planned_at, answer, &terms)
+                self.state.on_verification(planned_at, answer, &cx)
             }
-            AlertInput::Tick => self.state.on_tick(&terms),
+            AlertInput::Tick => self.state.on_tick(&cx),
         }
     }
 }

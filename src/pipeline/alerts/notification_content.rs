@@ -27,40 +27,40 @@ pub(super) struct ContentSources<'a, 'r> {
     pub(super) now: Timestamp,
 }
 
-/// `news` as it is told.
-pub(super) fn build_content(news: &NotificationDraft, from: &ContentSources<'_, '_>) -> NotificationContent {
+/// `draft` as it is told.
+pub(super) fn build_content(draft: &NotificationDraft, from: &ContentSources<'_, '_>) -> NotificationContent {
     let (monitor, facts) = (from.monitor, from.facts);
-    let cause = news.deciding_result.as_ref();
+    let cause = draft.deciding_result.as_ref();
     let result = cause.and_then(|cause| (from.results)(cause.check_id));
-    let (status, status_text) = status_line(news, result, from.now);
+    let (status, status_text) = status_line(draft, result, from.now);
     NotificationContent {
-        kind: news.kind,
+        kind: draft.kind,
         customer: monitor.customer,
         company: facts.name.clone(),
         brand: facts.brand.clone(),
         monitor_id: Some(monitor.id),
         monitor_name: monitor.name().to_owned(),
         monitor_type: Some(monitor.monitor_type()),
-        episode: news.episode,
+        episode: draft.episode,
         check_id: cause.map(|cause| cause.check_id),
-        at: news.planned_at,
-        since: news.started_at,
+        at: draft.planned_at,
+        since: draft.started_at,
         status,
         status_text,
         reasons: result.map(|result| result.reasons.clone()).unwrap_or_default(),
-        errcount: news.errcount,
+        errcount: draft.errcount,
         http_status: result.and_then(|result| Some(result.facts.http.as_ref()?.http_status)),
         location_id: cause.map(|cause| cause.location),
         location: cause.map(|cause| location_name(cause.location, from)).unwrap_or_default(),
-        locations: locations(news, from),
-        verification: news.verification.clone(),
+        locations: locations(draft, from),
+        verification: draft.verification.clone(),
         target: display_target(monitor),
         step: result.and_then(CheckResult::failing_step).map(|step| (step.number, step.name.clone())),
         alert_note: monitor.document.alert_note().to_owned(),
         properties: custom_properties(monitor, facts),
         phases: result.map(phases).unwrap_or_default(),
         certificate: result.map(certificate).unwrap_or_default(),
-        extra: extra_fields(news, result, from.now),
+        extra: extra_fields(draft, result, from.now),
     }
 }
 
@@ -73,11 +73,11 @@ fn status_line(news: &NotificationDraft, result: Option<&CheckResult>, now: Time
         NotificationKind::NoData => (found, format!("no data of {} runs in a row", news.errcount)),
         NotificationKind::WebChange => {
             let page = cause.and_then(|cause| cause.page.as_ref());
-            let words = page.map(|page| match &page.object_changes {
+            let text = page.map(|page| match &page.object_changes {
                 Some(objects) => format!("objects of the page changed: {objects}"),
                 None => format!("content changed from {} to {} bytes", page.before, page.now),
             });
-            (Status::OK, words.unwrap_or_else(|| "content changed".to_owned()))
+            (Status::OK, text.unwrap_or_else(|| "content changed".to_owned()))
         }
         NotificationKind::CertificateExpiration => match cause.and_then(|cause| cause.certificate.as_ref()) {
             Some(news) if news.not_after < now => (
@@ -92,7 +92,7 @@ fn status_line(news: &NotificationDraft, result: Option<&CheckResult>, now: Time
 }
 
 /// Every location of the run, those that were not heard too.
-fn locations(news: &NotificationDraft, from: &ContentSources<'_, '_>) -> Vec<LocationReport> {
+fn locations(draft: &NotificationDraft, from: &ContentSources<'_, '_>) -> Vec<LocationReport> {
     let heard = |heard: &LocationResult| LocationReport {
         location_id: heard.location,
         name: location_name(heard.location, from),
@@ -108,7 +108,7 @@ fn locations(news: &NotificationDraft, from: &ContentSources<'_, '_>) -> Vec<Loc
         status: None,
         status_text: "not heard".to_owned(),
     };
-    news.location_results.iter().map(heard).chain(news.unreported_locations.iter().map(silent)).collect()
+    draft.location_results.iter().map(heard).chain(draft.unreported_locations.iter().map(silent)).collect()
 }
 
 fn location_name(location: LocationId, from: &ContentSources<'_, '_>) -> String {
@@ -179,20 +179,20 @@ fn extra_fields(
 /// Names what is told to whom; a repeat of the same news makes the same key, which the store drops and receivers
 /// get as idempotency key.
 pub(super) fn deduplication_key(
-    notice: &NotificationContent,
+    content: &NotificationContent,
     recipient: crate::domain::RecipientId,
 ) -> String {
-    let about = match (notice.episode, notice.check_id) {
+    let about = match (content.episode, content.check_id) {
         (Some(episode), _) => episode.to_string(),
         (None, Some(check)) => check.to_string(),
-        (None, None) => notice.monitor_id.map_or_else(String::new, |monitor| format!("m{monitor}")),
+        (None, None) => content.monitor_id.map_or_else(String::new, |monitor| format!("m{monitor}")),
     };
-    format!("{}-{about}-{}-{recipient}", notice.kind.name(), notice.at.as_micros())
+    format!("{}-{about}-{}-{recipient}", content.kind.name(), content.at.as_micros())
 }
 
 /// Results that a notice about `news` is written from.
-pub(super) fn referenced_results(news: &NotificationDraft) -> impl Iterator<Item = &LocationResult> {
-    news.deciding_result.iter().chain(&news.location_results)
+pub(super) fn referenced_results(draft: &NotificationDraft) -> impl Iterator<Item = &LocationResult> {
+    draft.deciding_result.iter().chain(&draft.location_results)
 }
 
 /// Finds results in `at_hand` and then in `fetched`.

@@ -17,10 +17,10 @@ use crate::store::MonitorState;
 impl AlertEngine {
     /// Writes what `turn` has to tell. Results that are not of this turn are read from the store; where that fails,
     /// the message goes out with less.
-    pub(super) async fn write_notifications(&self, turn: &mut BatchContext, results: &[CheckResult]) {
-        let mut tellings = std::mem::take(&mut turn.notifications);
-        tellings.append(&mut turn.traceroute_notifications);
-        if tellings.is_empty() && turn.traces.is_empty() {
+    pub(super) async fn write_notifications(&self, batch: &mut BatchContext, results: &[CheckResult]) {
+        let mut tellings = std::mem::take(&mut batch.notifications);
+        tellings.append(&mut batch.traceroute_notifications);
+        if tellings.is_empty() && batch.traces.is_empty() {
             return;
         }
         let at_hand = results_by_check(results);
@@ -28,45 +28,45 @@ impl AlertEngine {
         let find = |id: CheckId| find_result(&at_hand, &fetched, id);
         let mut written: Option<(MonitorId, NotificationKind, Timestamp, NotificationContent)> = None;
         for telling in tellings {
-            let PendingNotification { monitor, recipient, group, draft: news } = telling;
-            let kind = news.kind;
+            let PendingNotification { monitor, recipient, group, draft } = telling;
+            let kind = draft.kind;
             // Recipients of the same news follow one another.
             let same =
                 |(of, told, at, notice): &(MonitorId, NotificationKind, Timestamp, NotificationContent)| {
                     *of == monitor
                         && *told == kind
-                        && *at == news.planned_at
-                        && notice.episode == news.episode
+                        && *at == draft.planned_at
+                        && notice.episode == draft.episode
                 };
             if !written.as_ref().is_some_and(same) {
                 written = self
-                    .build_content(monitor, &news, &find, turn.now)
-                    .map(|notice| (monitor, kind, news.planned_at, notice));
+                    .build_content(monitor, &draft, &find, batch.now)
+                    .map(|notice| (monitor, kind, draft.planned_at, notice));
             }
             let Some((.., notice)) = &written else { continue };
-            let waits = news.awaits_trace
-                && news.deciding_result.is_some_and(|cause| turn.traced_checks.contains(&cause.check_id));
-            let not_before = if waits { turn.now + self.settings.trace_wait } else { turn.now };
+            let waits = draft.awaits_trace
+                && draft.deciding_result.is_some_and(|cause| batch.traced_checks.contains(&cause.check_id));
+            let not_before = if waits { batch.now + self.settings.trace_wait } else { batch.now };
             let message = NewNotification {
                 key: deduplication_key(notice, recipient),
                 recipient,
                 group,
                 content: notice.clone(),
-                created_at: turn.now,
+                created_at: batch.now,
                 not_before,
             };
             if kind == NotificationKind::Traceroute {
                 // Goes out with what it found.
                 let trace =
-                    turn.traces.iter_mut().find(|trace| Some(trace.result.check_id) == notice.check_id);
+                    batch.traces.iter_mut().find(|trace| Some(trace.result.check_id) == notice.check_id);
                 if let Some(trace) = trace {
                     trace.messages.push(message);
                 }
             } else {
-                turn.alarm.notifications.push(message);
+                batch.changes.notifications.push(message);
             }
         }
-        for trace in &mut turn.traces {
+        for trace in &mut batch.traces {
             trace.address = find(trace.result.check_id).and_then(|result| Some(result.address?.ip()));
         }
     }
@@ -74,15 +74,15 @@ impl AlertEngine {
     fn build_content<'r>(
         &self,
         monitor: MonitorId,
-        news: &crate::alerting::NotificationDraft,
+        draft: &crate::alerting::NotificationDraft,
         find: &dyn Fn(CheckId) -> Option<&'r CheckResult>,
         now: Timestamp,
     ) -> Option<NotificationContent> {
-        let watched = self.monitors.get(&monitor)?;
-        let (facts, _) = self.accounts.get(watched.monitor.customer)?;
+        let entry = self.monitors.get(&monitor)?;
+        let (facts, _) = self.accounts.get(entry.monitor.customer)?;
         let name = |location| self.locations.name(location).to_owned();
-        let sources = ContentSources { monitor: &watched.monitor, facts, results: find, name: &name, now };
-        Some(build_content(news, &sources))
+        let sources = ContentSources { monitor: &entry.monitor, facts, results: find, name: &name, now };
+        Some(build_content(draft, &sources))
     }
 
     /// Results that are wanted and not `at_hand`.
@@ -114,7 +114,7 @@ impl AlertEngine {
         if places.is_empty() {
             return HashMap::new();
         }
-        match Arc::clone(&self.parts.results).latest_results(places).await {
+        match Arc::clone(&self.dependencies.results).latest_results(places).await {
             Ok(found) => found.into_iter().flatten().map(|result| (result.check_id, result)).collect(),
             Err(error) => {
                 tracing::warn!(error = %error, "messages go out without what the store has of their results");

@@ -14,32 +14,34 @@ impl AlertEngine {
             events,
             wakes_delivery: rings,
         } = after;
-        for ask in asks {
-            self.verifications.start(ask, &self.parts, self.commands.clone());
+        for request in asks {
+            self.verifications.start(request, &self.dependencies, self.commands.clone());
         }
         for trace in traces {
-            self.traceroutes.start(trace, &self.parts, self.commands.clone());
+            self.traceroutes.start(trace, &self.dependencies, self.commands.clone());
         }
         if rings {
-            self.parts.bell.wake();
+            self.dependencies.wakeup.wake();
         }
         if hasten.is_empty() && events.is_empty() {
             return;
         }
-        let parts = self.parts.clone();
+        let dependencies = self.dependencies.clone();
         tokio::spawn(async move {
             for check in hasten {
-                if let Err(error) = parts.outbox.release_for_check(check, parts.clock.now()).await {
+                if let Err(error) =
+                    dependencies.outbox.release_for_check(check, dependencies.clock.now()).await
+                {
                     tracing::warn!(check_id = %check, error = %error, "its messages wait a few seconds more");
                 }
             }
             let events: Vec<_> = events.into_iter().map(ConfigChange::CreateRecord).collect();
             if !events.is_empty()
-                && let Err(error) = parts.config_store.write_changes(events, Vec::new()).await
+                && let Err(error) = dependencies.config_store.write_changes(events, Vec::new()).await
             {
                 tracing::warn!(error = %error, "that a location is away, or back, is in no event");
             }
-            parts.bell.wake();
+            dependencies.wakeup.wake();
         });
     }
 }

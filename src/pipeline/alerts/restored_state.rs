@@ -18,9 +18,9 @@ pub(super) struct RestoredState {
 }
 
 impl RestoredState {
-    pub(super) async fn load(parts: &AlertEngineDependencies) -> Result<Self, StoreError> {
+    pub(super) async fn load(dependencies: &AlertEngineDependencies) -> Result<Self, StoreError> {
         let mut watches = HashMap::new();
-        for (monitor, body) in parts.alert_store.alert_states().await? {
+        for (monitor, body) in dependencies.alert_store.alert_states().await? {
             // Begun anew, it would forget an open outage and who waits for its end.
             let watch = serde_json::from_str(&body).map_err(|error| StoreError::Undecodable {
                 table: "watches",
@@ -31,12 +31,13 @@ impl RestoredState {
             watches.insert(monitor, watch);
         }
         let mut states: HashMap<MonitorId, Vec<MonitorState>> = HashMap::new();
-        for state in parts.results.states().await? {
+        for state in dependencies.results.states().await? {
             states.entry(state.monitor_id).or_default().push(state);
         }
         let filter = EpisodeFilter { open: Some(true), ..EpisodeFilter::default() };
         let mut open: HashMap<MonitorId, Vec<StoredEpisode>> = HashMap::new();
-        let kept = parts.alert_store.episodes(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
+        let kept =
+            dependencies.alert_store.episodes(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
         let left_out = kept.total.saturating_sub(kept.items.len() as u64);
         if left_out > 0 {
             return Err(StoreError::Undecodable {
@@ -54,23 +55,23 @@ impl RestoredState {
 
     /// `monitor` with what is remembered of it, and outages that this knows nothing of and that are over therefore.
     pub(super) fn restore_monitor(&mut self, monitor: Monitor) -> (MonitorEntry, Vec<StoredEpisode>) {
-        let (id, mut watched) = (monitor.id, MonitorEntry::new(monitor));
+        let (id, mut entry) = (monitor.id, MonitorEntry::new(monitor));
         let states = self.states.remove(&id).unwrap_or_default();
         match self.alert_states.remove(&id) {
-            Some(watch) => (watched.state, watched.has_stored_state) = (watch, true),
+            Some(watch) => (entry.state, entry.has_stored_state) = (watch, true),
             None if states.is_empty() => {}
-            None => watched.state.restore(&states.iter().map(location_result_from_state).collect::<Vec<_>>()),
+            None => entry.state.restore(&states.iter().map(location_result_from_state).collect::<Vec<_>>()),
         }
         let mut over = self.open_episodes.remove(&id).unwrap_or_default();
         over.retain(|episode| {
-            Some(episode.id) != watched.state.open_episode() || {
+            Some(episode.id) != entry.state.open_episode() || {
                 if episode.acknowledged_at.is_some() {
-                    watched.state.acknowledge(episode.id);
+                    entry.state.acknowledge(episode.id);
                 }
                 false
             }
         });
-        (watched, over)
+        (entry, over)
     }
 
     /// What is left when all monitors came: theirs are gone.

@@ -21,13 +21,13 @@ pub struct AlertEngineDependencies {
     /// Takes events.
     pub config_store: Arc<dyn ConfigStore>,
     /// Knows the accounts.
-    pub directory: Arc<AccountCache>,
+    pub accounts: Arc<AccountCache>,
     /// Checks from another location, and traces.
     pub planner: Arc<dyn Planner>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// Rung when there are new messages.
-    pub bell: Wakeup,
+    pub wakeup: Wakeup,
 }
 
 /// How watching is done.

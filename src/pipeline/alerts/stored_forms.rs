@@ -26,11 +26,11 @@ pub(super) fn episode_record(monitor: &Monitor, change: &EpisodeChange) -> Store
 }
 
 /// `kept`, ended at `at` without a good run: its monitor is gone, or what was remembered of it.
-pub(super) fn end_episode_record(mut kept: StoredEpisode, at: Timestamp) -> StoredEpisode {
+pub(super) fn end_episode_record(mut stored: StoredEpisode, at: Timestamp) -> StoredEpisode {
     let end = crate::alerting::EpisodeEnd { at, recovered: false };
-    kept.ended_at = Some(at);
-    kept.body.insert("end".to_owned(), serde_json::to_value(end).unwrap_or_default());
-    kept
+    stored.ended_at = Some(at);
+    stored.body.insert("end".to_owned(), serde_json::to_value(end).unwrap_or_default());
+    stored
 }
 
 /// The run of `monitor` that `location`, which is away, did not check.

@@ -62,10 +62,10 @@ impl TracerouteRunner {
     pub(super) fn start(
         &self,
         trace: TracerouteJob,
-        parts: &AlertEngineDependencies,
+        dependencies: &AlertEngineDependencies,
         words: WeakSender<IngestCommand>,
     ) {
-        let (places, planner) = (Arc::clone(&self.permits), Arc::clone(&parts.planner));
+        let (places, planner) = (Arc::clone(&self.permits), Arc::clone(&dependencies.planner));
         let TracerouteJob { monitor, result, address, messages } = trace;
         let tracing = tokio::spawn(async move {
             let _place = places.acquire().await.ok()?;

@@ -55,22 +55,22 @@ impl VerificationRunner {
     /// start.
     pub(super) fn start(
         &self,
-        ask: VerificationRequest,
-        parts: &AlertEngineDependencies,
+        request: VerificationRequest,
+        dependencies: &AlertEngineDependencies,
         words: WeakSender<IngestCommand>,
     ) {
-        let (asks, parts) = (self.clone(), parts.clone());
+        let (asks, dependencies) = (self.clone(), dependencies.clone());
         self.waiting.fetch_add(1, Ordering::Relaxed);
         tokio::spawn(async move {
-            let (monitor, planned_at) = (ask.monitor.id, ask.planned_at);
-            let limit = ask.longest + GRACE;
+            let (monitor, planned_at) = (request.monitor.id, request.planned_at);
+            let limit = request.longest + GRACE;
             let answer = tokio::select! {
-                answer = asks.run_verification(ask, &parts) => answer,
-                () = parts.clock.sleep(limit) => Some((Status::VERIFIED_NO_ANSWER, None, None)),
+                answer = asks.run_verification(request, &dependencies) => answer,
+                () = dependencies.clock.sleep(limit) => Some((Status::VERIFIED_NO_ANSWER, None, None)),
             };
             asks.waiting.fetch_sub(1, Ordering::Relaxed);
             let Some((status, location_id, found)) = answer else { return };
-            let answer = Verification { status, location_id, found, at: parts.clock.now() };
+            let answer = Verification { status, location_id, found, at: dependencies.clock.now() };
             if let Some(words) = words.upgrade() {
                 // Fails only at the end of the process.
                 let _ = words.send(IngestCommand::VerificationDone { monitor, planned_at, answer }).await;
@@ -80,16 +80,16 @@ impl VerificationRunner {
 
     async fn run_verification(
         &self,
-        ask: VerificationRequest,
-        parts: &AlertEngineDependencies,
+        request: VerificationRequest,
+        dependencies: &AlertEngineDependencies,
     ) -> Option<VerificationOutcome> {
         // The semaphore is never closed.
         let _place = self.permits.acquire().await.ok()?;
-        let location = Some(ask.location);
+        let location = Some(request.location);
         loop {
-            match parts.planner.run_once(ask.monitor.clone(), ask.location).await {
+            match dependencies.planner.run_once(request.monitor.clone(), request.location).await {
                 Ok(result) => return Some(outcome_from_result(&result, location)),
-                Err(PlanError::Busy) => parts.clock.sleep(BUSY_RETRY_DELAY).await,
+                Err(PlanError::Busy) => dependencies.clock.sleep(BUSY_RETRY_DELAY).await,
                 Err(PlanError::LocationOffline) => return Some((Status::VERIFIED_UNAVAILABLE, None, None)),
                 Err(PlanError::Stopped) => return None,
             }

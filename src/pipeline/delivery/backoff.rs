@@ -34,11 +34,8 @@ mod tests {
                 pauses.iter().all(|pause| *pause >= whole * 3 / 4 && *pause <= whole * 5 / 4),
                 "{failures}"
             );
-            let (least, most) = (pauses.iter().min().unwrap(), pauses.iter().max().unwrap());
-            assert!(
-                most.saturating_sub(*least) > whole / 4,
-                "no spread after {failures}: {least:?} to {most:?}"
-            );
+            let (min, max) = (pauses.iter().min().unwrap(), pauses.iter().max().unwrap());
+            assert!(max.saturating_sub(*min) > whole / 4, "no spread after {failures}: {min:?} to {max:?}");
         }
     }
 }

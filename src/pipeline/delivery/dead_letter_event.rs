@@ -17,15 +17,15 @@ pub(super) fn dead_notification_event(
     error: &str,
     now: Timestamp,
 ) -> ConfigChange {
-    let notice = &message.message.content;
-    let about = match notice.monitor_name.as_str() {
+    let content = &message.message.content;
+    let about = match content.monitor_name.as_str() {
         "" => String::new(),
         name => format!(" about `{name}`"),
     };
     let description = format!(
         "{}{about} could not be delivered to `{}`: {error}. Further ones of the next hour are found under \
          /notifications?state=dead",
-        notice.kind.title(),
+        content.kind.title(),
         recipient.name
     );
     let fields: Map<String, Value> =
@@ -35,7 +35,7 @@ pub(super) fn dead_notification_event(
             .collect();
     ConfigChange::CreateRecord(NewRecord {
         kind: RecordKind::Event,
-        customer: Some(notice.customer),
+        customer: Some(content.customer),
         parent_id: None,
         unique_key: None,
         created_at: now,

@@ -17,9 +17,9 @@ pub struct DeliveryTask {
 impl DeliveryTask {
     /// Begins to deliver. `bell` is rung by whoever puts something into the outbox.
     #[must_use]
-    pub fn start(parts: DeliveryDependencies, settings: DeliverySettings, bell: Wakeup) -> Self {
+    pub fn start(dependencies: DeliveryDependencies, settings: DeliverySettings, wakeup: Wakeup) -> Self {
         let (end, ended) = tokio::sync::watch::channel(None);
-        let task = tokio::spawn(DeliveryWorker::new(parts, settings, bell).run(ended));
+        let task = tokio::spawn(DeliveryWorker::new(dependencies, settings, wakeup).run(ended));
         Self { end, task }
     }
 

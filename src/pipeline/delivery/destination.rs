@@ -31,9 +31,9 @@ pub trait DestinationLookup: Send + Sync + 'static {
 /// The recipients of all accounts.
 pub struct AccountDestinations {
     /// Who there is.
-    pub directory: Arc<AccountCache>,
+    pub accounts: Arc<AccountCache>,
     /// Their secrets, and templates.
-    pub ledger: Arc<dyn ConfigStore>,
+    pub config: Arc<dyn ConfigStore>,
     /// Opens secrets.
     pub vault: Arc<Keyring>,
 }
@@ -42,10 +42,10 @@ impl DestinationLookup for AccountDestinations {
     fn find<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<Destination>> {
         Box::pin(async move {
             let (new, customer) = (&message.message, message.message.content.customer);
-            let facts = self.directory.facts(customer).await?;
+            let facts = self.accounts.facts(customer).await?;
             let known = facts.contacts.recipients.iter().find(|recipient| recipient.id == new.recipient);
             let Some(recipient) = known.cloned() else { return Ok(None) };
-            let Some(record) = self.ledger.record(RecordKind::Recipient, recipient.id.0).await? else {
+            let Some(record) = self.config.record(RecordKind::Recipient, recipient.id.0).await? else {
                 return Ok(None);
             };
             let secret = self.secret(&record);
@@ -77,7 +77,7 @@ impl AccountDestinations {
     }
 
     async fn template(&self, customer: CustomerId, id: i64) -> Result<Option<MessageTemplate>, StoreError> {
-        let record = self.ledger.record(RecordKind::Template, id).await?;
+        let record = self.config.record(RecordKind::Template, id).await?;
         let record = record.filter(|record| record.customer == customer);
         Ok(record.and_then(|record| log_and_skip(&record, template_from_fields(&record.fields))))
     }

@@ -48,16 +48,16 @@ pub(super) fn last_included_id(digest: &NotificationContent) -> Option<i64> {
 }
 
 fn summary_line(message: &Notification) -> String {
-    let notice = &message.message.content;
+    let content = &message.message.content;
     let location =
-        if notice.location.is_empty() { String::new() } else { format!(" from {}", notice.location) };
+        if content.location.is_empty() { String::new() } else { format!(" from {}", content.location) };
     format!(
         "{} {}: {} (ST={}) {}{location}",
-        notice.at,
-        notice.kind.title(),
-        notice.monitor_name,
-        notice.status,
-        notice.status_text
+        content.at,
+        content.kind.title(),
+        content.monitor_name,
+        content.status,
+        content.status_text
     )
 }
 

@@ -53,8 +53,8 @@ impl RecipientQueue {
             return NextAction::Wait;
         }
         self.prune_window(now);
-        let most = usize::try_from(settings.per_minute).unwrap_or(usize::MAX);
-        if !is_digest && most > 0 && self.sent_at.len() >= most {
+        let max = usize::try_from(settings.per_minute).unwrap_or(usize::MAX);
+        if !is_digest && max > 0 && self.sent_at.len() >= max {
             let free_at = self.sent_at.front().map_or(now, |first| *first + RATE_WINDOW);
             self.digest_at.get_or_insert(free_at);
             return NextAction::HoldBack;
@@ -142,35 +142,35 @@ mod tests {
     #[test]
     fn a_share_of_a_minute_goes_out_and_the_rest_is_held_until_the_minute_is_over() {
         let settings = DeliverySettings { per_minute: 2, ..DeliverySettings::default() };
-        let mut lane = RecipientQueue::default();
+        let mut queue = RecipientQueue::default();
         for second in [0, 10] {
-            assert_eq!(lane.next_action(at(second), false, &settings), NextAction::Send);
-            lane.on_sent(at(second), false);
+            assert_eq!(queue.next_action(at(second), false, &settings), NextAction::Send);
+            queue.on_sent(at(second), false);
         }
-        assert_eq!(lane.next_action(at(20), false, &settings), NextAction::HoldBack);
-        assert_eq!(lane.digest_at, Some(at(60)));
+        assert_eq!(queue.next_action(at(20), false, &settings), NextAction::HoldBack);
+        assert_eq!(queue.digest_at, Some(at(60)));
         assert_eq!(
-            lane.next_action(at(59), true, &settings),
+            queue.next_action(at(59), true, &settings),
             NextAction::Send,
             "a digest is beyond the limit"
         );
-        assert_eq!(lane.next_action(at(60), false, &settings), NextAction::Send);
+        assert_eq!(queue.next_action(at(60), false, &settings), NextAction::Send);
         let unlimited = DeliverySettings { per_minute: 0, ..settings };
-        assert_eq!(lane.next_action(at(20), false, &unlimited), NextAction::Send);
+        assert_eq!(queue.next_action(at(20), false, &unlimited), NextAction::Send);
     }
 
     #[test]
     fn a_lane_that_fails_waits_and_opens_again() {
         let settings = DeliverySettings::default();
-        let mut lane = RecipientQueue::default();
-        let again = lane.on_failed(at(0), "a", 1, None, &settings);
+        let mut queue = RecipientQueue::default();
+        let again = queue.on_failed(at(0), "a", 1, None, &settings);
         assert!(again > at(3) && again < at(7), "{again}");
-        assert_eq!(lane.next_action(at(1), false, &settings), NextAction::Wait);
-        assert_eq!(lane.next_action(again, false, &settings), NextAction::Send);
-        let asked = lane.on_failed(at(10), "a", 2, Some(Duration::from_secs(90)), &settings);
-        assert_eq!((asked, lane.next_action(at(99), false, &settings)), (at(100), NextAction::Wait));
+        assert_eq!(queue.next_action(at(1), false, &settings), NextAction::Wait);
+        assert_eq!(queue.next_action(again, false, &settings), NextAction::Send);
+        let asked = queue.on_failed(at(10), "a", 2, Some(Duration::from_secs(90)), &settings);
+        assert_eq!((asked, queue.next_action(at(99), false, &settings)), (at(100), NextAction::Wait));
         assert_eq!(
-            lane.next_action(at(-7_200), false, &settings),
+            queue.next_action(at(-7_200), false, &settings),
             NextAction::Send,
             "the clock was set back two hours"
         );
@@ -179,22 +179,22 @@ mod tests {
     #[test]
     fn a_message_that_fails_by_itself_lets_the_next_one_by_but_a_dead_receiver_is_left_alone() {
         let settings = DeliverySettings::default();
-        let mut lane = RecipientQueue::default();
-        lane.on_failed(at(0), "poison", 2, None, &settings);
-        assert_eq!(lane.next_action(at(1), false, &settings), NextAction::Wait);
-        lane.on_failed(at(20), "poison", 3, None, &settings);
+        let mut queue = RecipientQueue::default();
+        queue.on_failed(at(0), "poison", 2, None, &settings);
+        assert_eq!(queue.next_action(at(1), false, &settings), NextAction::Wait);
+        queue.on_failed(at(20), "poison", 3, None, &settings);
         assert_eq!(
-            lane.next_action(at(20), false, &settings),
+            queue.next_action(at(20), false, &settings),
             NextAction::Send,
             "the next message has its chance"
         );
-        lane.on_failed(at(20), "other", 1, None, &settings);
+        queue.on_failed(at(20), "other", 1, None, &settings);
         assert_eq!(
-            lane.next_action(at(20), false, &settings),
+            queue.next_action(at(20), false, &settings),
             NextAction::Wait,
             "that failed too: the receiver is down"
         );
-        lane.on_sent(at(60), false);
-        assert_eq!(lane.next_action(at(60), false, &settings), NextAction::Send);
+        queue.on_sent(at(60), false);
+        assert_eq!(queue.next_action(at(60), false, &settings), NextAction::Send);
     }
 }

@@ -43,25 +43,26 @@ impl RecipientQueues {
 
     /// How many lanes wait or are busy: each may show one message that cannot go yet.
     pub(super) fn waiting_count(&self, now: Timestamp) -> usize {
-        self.lanes.values().filter(|lane| lane.is_busy || lane.ready_at(now).is_some()).count()
+        self.lanes.values().filter(|queue| queue.is_busy || queue.ready_at(now).is_some()).count()
     }
 
     /// Recipients whose digest is due.
     pub(super) fn due_digests(&self, now: Timestamp) -> Vec<RecipientId> {
-        let due = |lane: &RecipientQueue| !lane.is_busy && lane.digest_at.is_some_and(|at| at <= now);
-        self.lanes.iter().filter(|(_, lane)| due(lane)).map(|(recipient, _)| *recipient).collect()
+        let due = |queue: &RecipientQueue| !queue.is_busy && queue.digest_at.is_some_and(|at| at <= now);
+        self.lanes.iter().filter(|(_, queue)| due(queue)).map(|(recipient, _)| *recipient).collect()
     }
 
     /// When the next lane opens or the next digest is due.
     pub(super) fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
-        let moments = |lane: &RecipientQueue| [lane.ready_at(now), lane.digest_at.filter(|_| !lane.is_busy)];
+        let moments =
+            |queue: &RecipientQueue| [queue.ready_at(now), queue.digest_at.filter(|_| !queue.is_busy)];
         self.lanes.values().flat_map(moments).flatten().min()
     }
 
     /// Lets go of what is idle.
     pub(super) fn prune(&mut self, now: Timestamp) {
         if self.lanes.len() > PRUNE_THRESHOLD {
-            self.lanes.retain(|_, lane| !lane.is_idle(now));
+            self.lanes.retain(|_, queue| !queue.is_idle(now));
         }
     }
 }

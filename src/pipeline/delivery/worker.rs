@@ -44,9 +44,9 @@ struct SendOutcome {
 }
 
 pub(super) struct DeliveryWorker {
-    parts: DeliveryDependencies,
+    dependencies: DeliveryDependencies,
     settings: DeliverySettings,
-    bell: Wakeup,
+    wakeup: Wakeup,
     lanes: RecipientQueues,
     in_flight: JoinSet<SendOutcome>,
     /// How messages ended, as far as the store does not know it yet.
@@ -58,11 +58,15 @@ pub(super) struct DeliveryWorker {
 }
 
 impl DeliveryWorker {
-    pub(super) fn new(parts: DeliveryDependencies, settings: DeliverySettings, bell: Wakeup) -> Self {
+    pub(super) fn new(
+        dependencies: DeliveryDependencies,
+        settings: DeliverySettings,
+        wakeup: Wakeup,
+    ) -> Self {
         Self {
-            parts,
+            dependencies,
             settings,
-            bell,
+            wakeup,
             lanes: RecipientQueues::default(),
             in_flight: JoinSet::new(),
             unsaved_outcomes: Vec::new(),
@@ -72,19 +76,19 @@ impl DeliveryWorker {
     }
 
     pub(super) async fn run(mut self, mut end: watch::Receiver<Option<Duration>>) {
-        if let Ok(holding) = self.parts.outbox.recipients_with_held().await {
-            let now = self.parts.clock.now();
+        if let Ok(holding) = self.dependencies.outbox.recipients_with_held().await {
+            let now = self.dependencies.clock.now();
             for recipient in holding {
                 self.lanes.queue_mut(recipient).digest_at = Some(now);
             }
         }
         let within = loop {
             let pause = self.run_once().await;
-            let clock = Arc::clone(&self.parts.clock);
+            let clock = Arc::clone(&self.dependencies.clock);
             tokio::select! {
                 _ = end.changed() => break end.borrow().unwrap_or_default(),
                 Some(back) = self.in_flight.join_next(), if !self.in_flight.is_empty() => self.on_send_finished(back.ok()).await,
-                () = self.bell.wait() => {}
+                () = self.wakeup.wait() => {}
                 () = clock.sleep(pause) => {}
             }
         };
@@ -128,8 +132,8 @@ impl DeliveryWorker {
                 return RETRY_DELAY;
             }
         }
-        let now = self.parts.clock.now();
-        let due = self.parts.outbox.next_due().await.unwrap_or_default();
+        let now = self.dependencies.clock.now();
+        let due = self.dependencies.outbox.next_due().await.unwrap_or_default();
         match [due, self.lanes.next_at(now)].into_iter().flatten().min() {
             None => MAX_SLEEP,
             // Due, and still here: it waits for its lane, of which others know nothing.
@@ -141,21 +145,21 @@ impl DeliveryWorker {
     /// Notes what ended and lets go what is due; answers whether there may be more to do at once.
     async fn dispatch_due(&mut self) -> Result<bool, StoreError> {
         self.save_outcomes().await?;
-        let now = self.parts.clock.now();
+        let now = self.dependencies.clock.now();
         self.lanes.prune(now);
         self.write_digests(now).await?;
-        let most = u32::try_from(MAX_DUE + self.lanes.waiting_count(now)).unwrap_or(u32::MAX);
-        let due = self.parts.outbox.due(now, most, 1).await?;
+        let max = u32::try_from(MAX_DUE + self.lanes.waiting_count(now)).unwrap_or(u32::MAX);
+        let due = self.dependencies.outbox.due(now, max, 1).await?;
         let mut over = HashSet::new();
         for message in due {
             let (recipient, is_digest) = (message.message.recipient, is_digest(&message));
-            let lane = self.lanes.queue_mut(recipient);
-            match lane.next_action(now, is_digest, &self.settings) {
+            let queue = self.lanes.queue_mut(recipient);
+            match queue.next_action(now, is_digest, &self.settings) {
                 NextAction::Wait => {}
                 NextAction::HoldBack => drop(over.insert(recipient)),
                 NextAction::Send if self.in_flight.len() >= self.settings.max_concurrent => break,
                 // Behind a receiver that is down for long, tries are for what is still of use.
-                NextAction::Send if lane.is_failing() && self.is_expired(&message, now) => {
+                NextAction::Send if queue.is_failing() && self.is_expired(&message, now) => {
                     self.expire(&message, now).await?;
                 }
                 NextAction::Send => self.dispatch(message).await?,
@@ -181,7 +185,10 @@ impl DeliveryWorker {
     /// Keeps how messages ended; their lanes are free then.
     async fn save_outcomes(&mut self) -> Result<(), StoreError> {
         if !self.unsaved_outcomes.is_empty() {
-            self.parts.outbox.record_outcomes(self.unsaved_outcomes.clone(), self.parts.clock.now()).await?;
+            self.dependencies
+                .outbox
+                .record_outcomes(self.unsaved_outcomes.clone(), self.dependencies.clock.now())
+                .await?;
             self.unsaved_outcomes.clear();
         }
         for recipient in self.released_recipients.drain(..) {
@@ -195,14 +202,14 @@ impl DeliveryWorker {
         if over.is_empty() {
             return Ok(false);
         }
-        let most = MAX_HELD_PER_RECIPIENT
+        let max = MAX_HELD_PER_RECIPIENT
             .saturating_mul(u32::try_from(over.len()).unwrap_or(u32::MAX))
             .max(MAX_DIGEST_SIZE);
-        let due = self.parts.outbox.due(now, most, MAX_HELD_PER_RECIPIENT).await?;
+        let due = self.dependencies.outbox.due(now, max, MAX_HELD_PER_RECIPIENT).await?;
         let held =
             due.iter().filter(|message| over.contains(&message.message.recipient) && !is_digest(message));
         let held: Vec<_> = held.map(|message| (message.id, DeliveryOutcome::Held)).collect();
-        self.parts.metrics.record_notifications("held", held.len());
+        self.dependencies.metrics.record_notifications("held", held.len());
         self.unsaved_outcomes.extend(held);
         Ok(true)
     }
@@ -210,9 +217,9 @@ impl DeliveryWorker {
     /// Puts digests into the outbox for those who have messages held back.
     async fn write_digests(&mut self, now: Timestamp) -> Result<(), StoreError> {
         for recipient in self.lanes.due_digests(now) {
-            let held = self.parts.outbox.held(recipient, MAX_DIGEST_SIZE).await?;
+            let held = self.dependencies.outbox.held(recipient, MAX_DIGEST_SIZE).await?;
             if let Some(new) = digest::digest_of_held(&held, now) {
-                self.parts.outbox.enqueue(vec![new]).await?;
+                self.dependencies.outbox.enqueue(vec![new]).await?;
             }
             self.lanes.queue_mut(recipient).digest_at = None;
         }
@@ -225,7 +232,7 @@ impl DeliveryWorker {
         message: &Notification,
         now: Timestamp,
     ) -> Result<Option<Destination>, StoreError> {
-        let found = self.parts.destinations.find(message).await?;
+        let found = self.dependencies.destinations.find(message).await?;
         if found.is_none() {
             let dead = DeliveryOutcome::Dead { error: "the recipient was removed".to_owned() };
             self.unsaved_outcomes.push((message.id, dead.clone()));
@@ -236,23 +243,23 @@ impl DeliveryWorker {
 
     /// Sends `message`, in a task of its own.
     async fn dispatch(&mut self, message: Notification) -> Result<(), StoreError> {
-        let now = self.parts.clock.now();
+        let now = self.dependencies.clock.now();
         let Some(to) = self.find_destination(&message, now).await? else { return Ok(()) };
         let host = destination_host(&to.recipient);
         if !self.lanes.try_acquire_host(&host, &self.settings) {
             return Ok(());
         }
         self.lanes.queue_mut(message.message.recipient).is_busy = true;
-        let parts = self.parts.clone();
+        let dependencies = self.dependencies.clone();
         self.in_flight.spawn(async move {
-            let began = Instant::now();
+            let started = Instant::now();
             let recipient = to.recipient.clone();
             let method = recipient.method;
             // A defect in one channel ends its message alone.
-            let sent = AssertUnwindSafe(render_and_send(&parts, &message, to)).catch_unwind().await;
+            let sent = AssertUnwindSafe(render_and_send(&dependencies, &message, to)).catch_unwind().await;
             let outcome =
                 sent.unwrap_or_else(|_| Err(SendError::transient("a defect of Vigie; see its log")));
-            parts.metrics.record_delivery(method, outcome.is_ok(), began.elapsed());
+            dependencies.metrics.record_delivery(method, outcome.is_ok(), started.elapsed());
             SendOutcome { message, recipient, host, outcome }
         });
         Ok(())
@@ -261,21 +268,21 @@ impl DeliveryWorker {
     /// Takes how a message came back; `None` only of a task that was cut off.
     async fn on_send_finished(&mut self, back: Option<SendOutcome>) {
         let Some(SendOutcome { message, recipient, host, outcome }) = back else { return };
-        let now = self.parts.clock.now();
+        let now = self.dependencies.clock.now();
         self.lanes.release_host(&host);
         self.released_recipients.push(recipient.id);
         let attempts = message.attempts.saturating_add(1);
-        let lane = self.lanes.queue_mut(recipient.id);
+        let queue = self.lanes.queue_mut(recipient.id);
         match outcome {
             Ok(()) => {
-                lane.on_sent(now, is_digest(&message));
+                queue.on_sent(now, is_digest(&message));
                 self.unsaved_outcomes.push((message.id, DeliveryOutcome::Sent));
-                self.parts.metrics.record_notifications("sent", 1);
+                self.dependencies.metrics.record_notifications("sent", 1);
                 self.resolve_digest(&message, DeliveryOutcome::Digested(message.id), now).await;
             }
             Err(error) if error.is_retryable => {
                 let next_at =
-                    lane.on_failed(now, &message.message.key, attempts, error.not_before, &self.settings);
+                    queue.on_failed(now, &message.message.key, attempts, error.not_before, &self.settings);
                 tracing::warn!(
                     notification_id = message.id,
                     recipient_id = %recipient.id,
@@ -285,15 +292,15 @@ impl DeliveryWorker {
                 );
                 if self.is_expired(&message, now) {
                     let hours = self.settings.max_age.as_secs() / 3_600;
-                    let words = format!("given up after {hours} h and {attempts} tries: {}", error.detail);
-                    self.mark_dead(&message, &recipient, words, now).await;
+                    let text = format!("given up after {hours} h and {attempts} tries: {}", error.detail);
+                    self.mark_dead(&message, &recipient, text, now).await;
                 } else {
                     self.unsaved_outcomes
                         .push((message.id, DeliveryOutcome::Failed { error: error.detail, next_at }));
                 }
             }
             Err(error) => {
-                lane.on_rejected();
+                queue.on_rejected();
                 self.mark_dead(&message, &recipient, error.detail, now).await;
             }
         }
@@ -312,13 +319,13 @@ impl DeliveryWorker {
             error,
             "a message was given up"
         );
-        self.parts.metrics.record_notifications("dead", 1);
-        let lane = self.lanes.queue_mut(recipient.id);
-        let told = lane.reported_at.is_some_and(|at| at <= now && now.since(at) < REPORT_INTERVAL);
-        if let Some(ledger) = self.parts.ledger.as_ref().filter(|_| !told) {
-            lane.reported_at = Some(now);
+        self.dependencies.metrics.record_notifications("dead", 1);
+        let queue = self.lanes.queue_mut(recipient.id);
+        let told = queue.reported_at.is_some_and(|at| at <= now && now.since(at) < REPORT_INTERVAL);
+        if let Some(config) = self.dependencies.ledger.as_ref().filter(|_| !told) {
+            queue.reported_at = Some(now);
             let event = dead_letter_event::dead_notification_event(message, recipient, &error, now);
-            if let Err(error) = ledger.write_changes(vec![event], Vec::new()).await {
+            if let Err(error) = config.write_changes(vec![event], Vec::new()).await {
                 tracing::warn!(error = %error, "a given up message is not reported as an event");
             }
         }
@@ -334,12 +341,12 @@ impl DeliveryWorker {
             return;
         };
         let recipient = message.message.recipient;
-        match self.parts.outbox.held(recipient, MAX_DIGEST_SIZE).await {
+        match self.dependencies.outbox.held(recipient, MAX_DIGEST_SIZE).await {
             Ok(held) => {
                 let (told, left): (Vec<_>, Vec<_>) = held.iter().partition(|held| held.id <= last);
                 self.unsaved_outcomes.extend(told.iter().map(|held| (held.id, end.clone())));
-                let lane = self.lanes.queue_mut(recipient);
-                lane.digest_at = (!left.is_empty()).then(|| now + DIGEST_INTERVAL);
+                let queue = self.lanes.queue_mut(recipient);
+                queue.digest_at = (!left.is_empty()).then(|| now + DIGEST_INTERVAL);
             }
             // They come again with the next one: told twice is better than never.
             Err(error) => tracing::warn!(error = %error, "what a digest told is not noted"),
@@ -353,14 +360,14 @@ fn is_digest(message: &Notification) -> bool {
 
 /// Makes the words and hands the message to its channel.
 async fn render_and_send(
-    parts: &DeliveryDependencies,
+    dependencies: &DeliveryDependencies,
     message: &Notification,
     to: Destination,
 ) -> Result<(), SendError> {
     let Destination { recipient, secret, template } = to;
-    let (new, composer) = (&message.message, &parts.renderer);
+    let (new, composer) = (&message.message, &dependencies.renderer);
     let attachments =
-        attachments::attachments_for(parts.results.as_ref(), new.content.check_id, &recipient).await;
+        attachments::attachments_for(dependencies.results.as_ref(), new.content.check_id, &recipient).await;
     let mut notice = new.content.clone();
     if let Some(traceroute) = attachments::traceroute_text(&attachments) {
         notice.extra.entry("traceroute").or_insert(traceroute.into());
@@ -385,5 +392,5 @@ async fn render_and_send(
         body: words.body,
         attachments,
     };
-    parts.sender.send(&message).await
+    dependencies.sender.send(&message).await
 }

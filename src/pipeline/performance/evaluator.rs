@@ -34,24 +34,24 @@ const HOUR: i64 = 3_600_000_000;
 #[derive(Clone)]
 pub struct PerformanceDependencies {
     /// Where the rules are.
-    pub ledger: Arc<dyn ConfigStore>,
+    pub config: Arc<dyn ConfigStore>,
     /// Where the checks are.
     pub results: Arc<dyn ResultStore>,
     /// Where it is kept what is raised.
     pub states: Arc<dyn PerformanceAlertStore>,
     /// The monitors.
-    pub roster: Arc<MonitorCache>,
+    pub monitors: Arc<MonitorCache>,
     /// Who is told.
-    pub directory: Arc<AccountCache>,
+    pub accounts: Arc<AccountCache>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// Rung when there are messages.
-    pub bell: Wakeup,
+    pub wakeup: Wakeup,
 }
 
 /// Watches performance alerts.
 pub struct PerformanceEvaluator {
-    parts: PerformanceDependencies,
+    dependencies: PerformanceDependencies,
     active: BTreeMap<(i64, LocationId), ActivePerformanceAlert>,
     /// Means of the days before the current hour, by rule; they change once an hour.
     baseline_means: HashMap<i64, (i64, Vec<MeanDuration>)>,
@@ -70,9 +70,9 @@ impl PerformanceEvaluator {
     ///
     /// # Errors
     /// As the store's.
-    pub async fn new(parts: PerformanceDependencies) -> Result<Self, StoreError> {
+    pub async fn new(dependencies: PerformanceDependencies) -> Result<Self, StoreError> {
         let mut raised = BTreeMap::new();
-        for kept in parts.states.active().await? {
+        for kept in dependencies.states.active().await? {
             // Left out, it would be raised and told a second time.
             let alert: ActivePerformanceAlert =
                 serde_json::from_str(&kept.body).map_err(|error| StoreError::Undecodable {
@@ -83,7 +83,7 @@ impl PerformanceEvaluator {
                 })?;
             raised.insert((kept.alert, kept.location), alert);
         }
-        let performance = Self { parts, active: raised, baseline_means: HashMap::new() };
+        let performance = Self { dependencies, active: raised, baseline_means: HashMap::new() };
         performance.active.keys().for_each(|(alert, _)| performance.publish_active(*alert));
         Ok(performance)
     }
@@ -92,7 +92,7 @@ impl PerformanceEvaluator {
     #[must_use]
     pub fn start(mut self, end: CancellationToken) -> JoinHandle<()> {
         tokio::spawn(async move {
-            let clock = Arc::clone(&self.parts.clock);
+            let clock = Arc::clone(&self.dependencies.clock);
             loop {
                 tokio::select! {
                     () = end.cancelled() => return,
@@ -119,22 +119,22 @@ impl PerformanceEvaluator {
     /// # Errors
     /// As the store's.
     pub async fn evaluate(&mut self) -> Result<(), StoreError> {
-        let now = self.parts.clock.now();
+        let now = self.dependencies.clock.now();
         let every = Pagination { limit: u32::MAX, offset: 0 };
         let filter = RecordFilter::new(RecordKind::PerformanceAlert);
         let rules: Vec<PerformanceRule> = self
-            .parts
-            .ledger
+            .dependencies
+            .config
             .records(filter, every)
             .await?
             .items
             .iter()
             .filter_map(rule_from_record)
             .collect();
-        let mut made = EvaluationChanges::default();
+        let mut changes = EvaluationChanges::default();
         let mut watched = HashSet::new();
         for rule in &rules {
-            let Some(monitor) = self.parts.roster.get(rule.monitor) else {
+            let Some(monitor) = self.dependencies.monitors.get(rule.monitor) else {
                 // Not read yet, as just after a start. When it is removed, so are its rules.
                 watched.insert(rule.id);
                 continue;
@@ -144,12 +144,12 @@ impl PerformanceEvaluator {
                 continue;
             }
             watched.insert(rule.id);
-            let facts = self.parts.directory.facts(monitor.customer).await?;
-            self.evaluate_rule(rule, &monitor, &facts, now, &mut made).await?;
+            let facts = self.dependencies.accounts.facts(monitor.customer).await?;
+            self.evaluate_rule(rule, &monitor, &facts, now, &mut changes).await?;
         }
-        made.cleared.extend(self.active.keys().filter(|(alert, _)| !watched.contains(alert)).copied());
+        changes.cleared.extend(self.active.keys().filter(|(alert, _)| !watched.contains(alert)).copied());
         self.baseline_means.retain(|alert, _| watched.contains(alert));
-        self.store_changes(made).await
+        self.store_changes(changes).await
     }
 
     async fn evaluate_rule(
@@ -158,14 +158,14 @@ impl PerformanceEvaluator {
         monitor: &Monitor,
         facts: &AccountFacts,
         now: Timestamp,
-        made: &mut EvaluationChanges,
+        changes: &mut EvaluationChanges,
     ) -> Result<(), StoreError> {
         let bases = self.baseline_means(rule, now).await?;
-        for mean in self.parts.results.means(rule.monitor, now - rule.window, now).await? {
+        for mean in self.dependencies.results.means(rule.monitor, now - rule.window, now).await? {
             let place = (rule.id, mean.location);
             let base = bases.iter().find(|base| base.location == mean.location).copied();
-            let raised = self.active.get(&place);
-            let Some(change) = rule.evaluate(raised.is_some(), Some(mean), base) else { continue };
+            let alert = self.active.get(&place);
+            let Some(change) = rule.evaluate(alert.is_some(), Some(mean), base) else { continue };
             match change {
                 PerformanceChange::Raise { limit_us, .. } => {
                     let named = performance_recipients_for(&facts.contacts, monitor.id);
@@ -178,21 +178,22 @@ impl PerformanceEvaluator {
                         since: now,
                         now,
                     };
-                    made.push_notifications(&told, &named);
+                    changes.push_notifications(&told, &named);
                     let told = named.iter().map(|(recipient, _)| *recipient).collect();
-                    made.raised
+                    changes
+                        .raised
                         .push((place, ActivePerformanceAlert { since: now, limit_us, notified: told }));
                 }
                 PerformanceChange::Clear { .. } => {
-                    let since = raised.map_or(now, |raised| raised.since);
+                    let since = alert.map_or(now, |alert| alert.since);
                     let named: Vec<_> = performance_recipients_for(&facts.contacts, monitor.id)
                         .into_iter()
-                        .filter(|(id, _)| raised.is_some_and(|raised| raised.notified.contains(id)))
+                        .filter(|(id, _)| alert.is_some_and(|alert| alert.notified.contains(id)))
                         .filter(|(id, _)| {
                             facts.contacts.recipient(*id).is_some_and(|recipient| recipient.notify_on_clear)
                         })
                         .collect();
-                    made.push_notifications(
+                    changes.push_notifications(
                         &PerformanceEvent {
                             rule,
                             monitor,
@@ -204,7 +205,7 @@ impl PerformanceEvaluator {
                         },
                         &named,
                     );
-                    made.cleared.push(place);
+                    changes.cleared.push(place);
                 }
             }
         }
@@ -226,7 +227,7 @@ impl PerformanceEvaluator {
         }
         let thru = now - rule.window;
         let from = thru - Duration::from_hours(24 * u64::from(days));
-        let rollups = self.parts.results.rollups(rule.monitor, RollupSpan::Hour, from, thru).await?;
+        let rollups = self.dependencies.results.rollups(rule.monitor, RollupSpan::Hour, from, thru).await?;
         let mut means: BTreeMap<LocationId, MeanDuration> = BTreeMap::new();
         for rollup in rollups {
             let location = rollup.location_id;
@@ -245,8 +246,8 @@ impl PerformanceEvaluator {
         Ok(means)
     }
 
-    async fn store_changes(&mut self, made: EvaluationChanges) -> Result<(), StoreError> {
-        if made.raised.is_empty() && made.cleared.is_empty() {
+    async fn store_changes(&mut self, changes: EvaluationChanges) -> Result<(), StoreError> {
+        if changes.raised.is_empty() && changes.cleared.is_empty() {
             return Ok(());
         }
         let kept = |((alert, location), raised): &((i64, LocationId), ActivePerformanceAlert)| {
@@ -257,46 +258,46 @@ impl PerformanceEvaluator {
                 body: serde_json::to_string(raised).unwrap_or_default(),
             }
         };
-        let rows = made.raised.iter().map(kept).collect();
-        let messages = !made.notifications.is_empty();
-        self.parts.states.commit_changes(rows, made.cleared.clone(), made.notifications).await?;
-        let mut changed: Vec<i64> = made.cleared.iter().map(|(alert, _)| *alert).collect();
-        changed.extend(made.raised.iter().map(|((alert, _), _)| *alert));
-        for place in &made.cleared {
+        let rows = changes.raised.iter().map(kept).collect();
+        let messages = !changes.notifications.is_empty();
+        self.dependencies.states.commit_changes(rows, changes.cleared.clone(), changes.notifications).await?;
+        let mut changed: Vec<i64> = changes.cleared.iter().map(|(alert, _)| *alert).collect();
+        changed.extend(changes.raised.iter().map(|((alert, _), _)| *alert));
+        for place in &changes.cleared {
             self.active.remove(place);
         }
-        self.active.extend(made.raised);
+        self.active.extend(changes.raised);
         for alert in changed {
             self.publish_active(alert);
         }
         if messages {
-            self.parts.bell.wake();
+            self.dependencies.wakeup.wake();
         }
         Ok(())
     }
 
     /// Lets the pages and the API know that this alert is raised somewhere, or is not any more.
     fn publish_active(&self, alert: i64) {
-        self.parts.directory.active_performance_alerts().set_active(alert, self.is_active(alert));
+        self.dependencies.accounts.active_performance_alerts().set_active(alert, self.is_active(alert));
     }
 }
 
 impl EvaluationChanges {
-    fn push_notifications(&mut self, told: &PerformanceEvent<'_>, named: &[(RecipientId, Option<i64>)]) {
-        let kind = match told.change {
+    fn push_notifications(&mut self, event: &PerformanceEvent<'_>, named: &[(RecipientId, Option<i64>)]) {
+        let kind = match event.change {
             PerformanceChange::Raise { .. } => NotificationKind::PerformanceError,
             PerformanceChange::Clear { .. } => NotificationKind::PerformanceClear,
         };
         for (recipient, group) in named {
-            let (alert, location) = (told.rule.id, told.location);
-            let since = told.since.as_micros();
+            let (alert, location) = (event.rule.id, event.location);
+            let since = event.since.as_micros();
             self.notifications.push(NewNotification {
                 key: format!("{}-{alert}-{location}-{since}-{recipient}", kind.name()),
                 recipient: *recipient,
                 group: *group,
-                content: build_content(told, kind),
-                created_at: told.now,
-                not_before: told.now,
+                content: build_content(event, kind),
+                created_at: event.now,
+                not_before: event.now,
             });
         }
     }

@@ -20,8 +20,8 @@ pub(super) struct PerformanceEvent<'a> {
     pub(super) now: Timestamp,
 }
 
-pub(super) fn build_content(told: &PerformanceEvent<'_>, kind: NotificationKind) -> NotificationContent {
-    let PerformanceEvent { rule, monitor, facts, location, change, since, now } = told;
+pub(super) fn build_content(event: &PerformanceEvent<'_>, kind: NotificationKind) -> NotificationContent {
+    let PerformanceEvent { rule, monitor, facts, location, change, since, now } = event;
     let (mean_us, limit_us, words) = match *change {
         PerformanceChange::Raise { mean_us, limit_us } => (mean_us, limit_us, "over"),
         PerformanceChange::Clear { mean_us, limit_us } => (mean_us, limit_us, "no longer over"),

@@ -43,7 +43,7 @@ pub(super) struct ApiStepsAttempt<'a> {
 /// What a step has come to so far.
 struct StepState {
     result: StepResult,
-    began: Instant,
+    started: Instant,
     /// Status, headers and such of the last answer.
     facts: Option<HttpFacts>,
     warning: Option<String>,
@@ -93,7 +93,7 @@ impl<'a> ApiStepsAttempt<'a> {
                 variables: Vec::new(),
                 browser_step: None,
             },
-            began: Instant::now(),
+            started: Instant::now(),
             facts: None,
             warning: None,
             captures: Vec::new(),
@@ -131,33 +131,33 @@ impl<'a> ApiStepsAttempt<'a> {
             record_exchanges: true,
         };
         let mut jar = std::mem::take(&mut self.cookie_jar);
-        let mut journey = RequestChain::new(client, request, &mut jar);
-        let ruling = loop {
-            let (head, body) = match journey.send().await {
+        let mut chain = RequestChain::new(client, request, &mut jar);
+        let evaluation = loop {
+            let (head, body) = match chain.send().await {
                 Ok(answer) => answer,
                 Err(failure) => {
                     step.record(
-                        &mut journey,
+                        &mut chain,
                         &ExchangeRecord { failure: Some(&failure), ..ExchangeRecord::default() },
                     );
                     break Evaluation { failures: vec![failure], ..Evaluation::default() };
                 }
             };
-            step.record_facts(&journey, &head);
-            let kept = ExchangeRecord {
+            step.record_facts(&chain, &head);
+            let record = ExchangeRecord {
                 head: Some(&head),
                 max_body_bytes: EXCERPT_BYTES,
                 ..ExchangeRecord::default()
             };
-            let before = journey.will_continue(&head).then(|| journey.record(&kept));
-            match journey.advance(&head) {
+            let before = chain.will_continue(&head).then(|| chain.record(&record));
+            match chain.advance(&head) {
                 Ok(true) => step.result.exchanges.extend(before),
                 Ok(false) => {
-                    break self.evaluate_response(step, steps, index, &mut journey, &head, body).await;
+                    break self.evaluate_response(step, steps, index, &mut chain, &head, body).await;
                 }
                 Err(failure) => {
                     step.record(
-                        &mut journey,
+                        &mut chain,
                         &ExchangeRecord {
                             head: Some(&head),
                             failure: Some(&failure),
@@ -169,10 +169,10 @@ impl<'a> ApiStepsAttempt<'a> {
                 }
             }
         };
-        step.chain_trace = journey.finish();
+        step.chain_trace = chain.finish();
         self.cookie_jar = jar;
-        step.result.failures.extend(ruling.failures);
-        for (name, value) in ruling.variables {
+        step.result.failures.extend(evaluation.failures);
+        for (name, value) in evaluation.variables {
             Arc::make_mut(&mut self.variables).set(&name, value);
             self.redactor = None;
             step.result.variables.push(name);
@@ -184,7 +184,7 @@ impl<'a> ApiStepsAttempt<'a> {
         step: &mut StepState,
         steps: &Arc<[StepPlan]>,
         index: usize,
-        journey: &mut RequestChain<'_>,
+        chain: &mut RequestChain<'_>,
         head: &ResponseHead,
         body: ResponseBody,
     ) -> Evaluation {
@@ -195,18 +195,18 @@ impl<'a> ApiStepsAttempt<'a> {
             BodyRetention::Prefix(captures::MAX_CAPTURED_BODY)
         };
         let (limit, deadline) = (self.options.max_body_bytes, self.cx.deadline);
-        let content = body.read(keep, limit, deadline, &mut journey.trace.phases).await;
-        let elapsed = step.began.elapsed();
+        let content = body.read(keep, limit, deadline, &mut chain.trace.phases).await;
+        let elapsed = step.started.elapsed();
         let BodyContent { bytes, wire_bytes, body_bytes, failure } = content;
         if let Some(facts) = &mut step.facts {
             (facts.body_wire_bytes, facts.body_bytes) = (wire_bytes, body_bytes);
         }
         let bytes = Arc::new(bytes);
-        let mut ruling = Evaluation::default();
+        let mut evaluation = Evaluation::default();
         if let Some(failure) = &failure {
-            ruling.failures.push(failure.clone());
+            evaluation.failures.push(failure.clone());
         } else {
-            let refused = step.status_failure(plan, journey, head);
+            let refused = step.status_failure(plan, chain, head);
             let case = EvaluationInput {
                 steps: Arc::clone(steps),
                 index,
@@ -218,61 +218,61 @@ impl<'a> ApiStepsAttempt<'a> {
                 variables: Arc::clone(&self.variables),
                 failed: refused.is_some(),
             };
-            let began = Instant::now();
-            ruling = case.evaluate(deadline).await;
-            ruling.failures.splice(0..0, refused);
-            journey.trace.phases.set(Phase::Validate, began.elapsed());
+            let started = Instant::now();
+            evaluation = case.evaluate(deadline).await;
+            evaluation.failures.splice(0..0, refused);
+            chain.trace.phases.set(Phase::Validate, started.elapsed());
         }
-        let most = if self.cx.record_exchanges { captures::MAX_CAPTURED_BODY } else { EXCERPT_BYTES };
+        let max = if self.cx.record_exchanges { captures::MAX_CAPTURED_BODY } else { EXCERPT_BYTES };
         let failure = failure.as_ref();
         step.record(
-            journey,
+            chain,
             &ExchangeRecord {
                 head: Some(head),
                 body: &bytes,
                 wire_bytes,
                 body_bytes,
                 failure,
-                max_body_bytes: most,
+                max_body_bytes: max,
             },
         );
-        if !ruling.failures.is_empty() {
+        if !evaluation.failures.is_empty() {
             step.captures.push(captures::head_capture(head));
             step.captures.extend(captures::body_capture(&bytes, content_type(&head.headers)));
         }
-        ruling
+        evaluation
     }
 
     /// Puts the step into the observation. Whether it passed.
     fn finish_step(&mut self, mut step: StepState) -> bool {
-        step.result.total_us = duration_micros(step.began.elapsed());
+        step.result.total_us = duration_micros(step.started.elapsed());
         step.result.phases = step.chain_trace.phases;
         self.redact(&mut step);
         let StepState { result, facts, warning, captures, chain_trace: travelled, .. } = step;
-        let seen = &mut self.observation;
-        seen.phases.merge(&travelled.phases);
-        seen.address = travelled.trace.address.or(seen.address);
+        let observation = &mut self.observation;
+        observation.phases.merge(&travelled.phases);
+        observation.address = travelled.trace.address.or(observation.address);
         if !travelled.trace.resolved.is_empty() {
-            seen.facts.resolved = travelled.trace.resolved;
+            observation.facts.resolved = travelled.trace.resolved;
         }
         if travelled.trace.tls.is_some() {
-            seen.facts.tls = travelled.trace.tls;
+            observation.facts.tls = travelled.trace.tls;
         }
         if let Some(mut facts) = facts {
             facts.redirects = travelled.redirects;
-            seen.facts.http = Some(Box::new(facts));
+            observation.facts.http = Some(Box::new(facts));
         }
         if let Some(line) = warning {
-            seen.record_warning(WarningKind::RedirectNotFollowed, with_step_prefix(&result, &line));
+            observation.record_warning(WarningKind::RedirectNotFollowed, with_step_prefix(&result, &line));
         }
-        seen.captures.extend(captures);
+        observation.captures.extend(captures);
         let failure = result.failures.first().map(|first| attempt_failure(first, &result));
         let mut result = result;
         result.status = failure.as_ref().map_or(Status::OK, Failure::status);
-        seen.details.steps.push(result);
+        observation.details.steps.push(result);
         let passed = failure.is_none();
         if let Some(failure) = failure {
-            seen.record_failure(failure);
+            observation.record_failure(failure);
         }
         passed
     }
@@ -284,9 +284,9 @@ impl<'a> ApiStepsAttempt<'a> {
 
     /// Takes the texts that let somebody in out of all that is kept of the step.
     fn redact(&mut self, step: &mut StepState) {
-        let masks = self.redactor.take().unwrap_or_else(|| Redactor::from_secrets(self.secrets()));
+        let redactor = self.redactor.take().unwrap_or_else(|| Redactor::from_secrets(self.secrets()));
         let hide = |text: &mut String| {
-            if let Cow::Owned(hidden) = masks.redact(text) {
+            if let Cow::Owned(hidden) = redactor.redact(text) {
                 *text = hidden;
             }
         };
@@ -312,8 +312,8 @@ impl<'a> ApiStepsAttempt<'a> {
         } in &mut step.result.exchanges
         {
             hide_all(url);
-            request_headers.map_values(|text| masks.redact(text));
-            response_headers.map_values(|text| masks.redact(text));
+            request_headers.map_values(|text| redactor.redact(text));
+            response_headers.map_values(|text| redactor.redact(text));
             let bodies = request_body.iter_mut().chain(response_body);
             bodies.for_each(|Excerpt { text, .. }| hide_all(text));
             if let Some(failure) = failure {
@@ -331,22 +331,22 @@ impl<'a> ApiStepsAttempt<'a> {
                 *capture = Capture::new(&capture.name, &*capture.mimetype, hidden.as_bytes());
             }
         }
-        self.redactor = Some(masks);
+        self.redactor = Some(redactor);
     }
 }
 
 impl StepState {
-    fn record(&mut self, journey: &mut RequestChain<'_>, kept: &ExchangeRecord<'_>) {
-        self.result.exchanges.push(journey.record(kept));
+    fn record(&mut self, chain: &mut RequestChain<'_>, record: &ExchangeRecord<'_>) {
+        self.result.exchanges.push(chain.record(record));
     }
 
-    fn record_facts(&mut self, journey: &RequestChain<'_>, head: &ResponseHead) {
+    fn record_facts(&mut self, chain: &RequestChain<'_>, head: &ResponseHead) {
         self.facts = Some(HttpFacts {
             http_status: head.status.as_u16(),
             http_version: version_name(head.version).to_owned(),
             http_reason: head.reason.as_deref().map(truncate_for_result),
             content_type: content_type(&head.headers).map(truncate_for_result),
-            url: journey.url().as_str().to_owned(),
+            url: chain.url().as_str().to_owned(),
             ..HttpFacts::default()
         });
     }
@@ -355,7 +355,7 @@ impl StepState {
     fn status_failure(
         &mut self,
         plan: &StepPlan,
-        journey: &RequestChain<'_>,
+        chain: &RequestChain<'_>,
         head: &ResponseHead,
     ) -> Option<Failure> {
         if plan.assertions.iter().any(crate::evaluate::assertion::AssertionTemplate::checks_status) {
@@ -365,8 +365,8 @@ impl StepState {
             Some(reason) => format!("`{} {}`", head.status.as_u16(), truncate_for_result(reason)),
             None => format!("`{}`", head.status.as_u16()),
         };
-        let (kind, words) = match head.status {
-            StatusCode::UNAUTHORIZED if journey.sent_credentials() => {
+        let (kind, text) = match head.status {
+            StatusCode::UNAUTHORIZED if chain.sent_credentials() => {
                 (FailureKind::LoginRefused, " after user name and password were sent")
             }
             status if status.as_u16() >= 400 => (FailureKind::HttpStatus, ""),
@@ -374,11 +374,11 @@ impl StepState {
             status => {
                 let redirected = status.is_redirection();
                 self.warning = redirected
-                    .then(|| format!("{line} from `{}` was not followed", display_url(journey.url())));
+                    .then(|| format!("{line} from `{}` was not followed", display_url(chain.url())));
                 return None;
             }
         };
-        let detail = format!("{line} from `{}`{words}", display_url(journey.url()));
+        let detail = format!("{line} from `{}`{text}", display_url(chain.url()));
         Some(Failure::new(Phase::Validate, kind, detail))
     }
 }
@@ -394,8 +394,8 @@ fn attempt_failure(first: &Failure, result: &StepResult) -> Failure {
     Failure { detail, ..first.clone() }
 }
 
-fn with_step_prefix(result: &StepResult, words: &str) -> String {
-    format!("step {} `{}`: {words}", result.number, result.name)
+fn with_step_prefix(result: &StepResult, text: &str) -> String {
+    format!("step {} `{}`: {text}", result.number, result.name)
 }
 
 /// The header fields as assertions look at them.

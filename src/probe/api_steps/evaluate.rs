@@ -48,9 +48,9 @@ impl EvaluationInput {
         if self.body.len() <= LONG_BODY && !plan.has_regex(&self.content_type) {
             let text = charset::decode(&self.body, Some(&self.content_type));
             let answer = self.to_answer(&text).with_inline_fuel();
-            let ruling = self.evaluate_response(&answer);
+            let evaluation = self.evaluate_response(&answer);
             if !answer.is_fuel_exhausted() {
-                return ruling;
+                return evaluation;
             }
         }
         let internal = |failure| Evaluation { failures: vec![failure], ..Evaluation::default() };
@@ -59,7 +59,7 @@ impl EvaluationInput {
             let answer = self
                 .to_answer(&text)
                 .with_search_budget(SearchBudget::with_remaining(|| deadline.remaining()));
-            let ruling = self.evaluate_response(&answer);
+            let evaluation = self.evaluate_response(&answer);
             if answer.is_search_budget_exhausted() {
                 let words = format!(
                     "searching {} bytes would take longer than the timeout; simplify the regular expressions",
@@ -67,7 +67,7 @@ impl EvaluationInput {
                 );
                 return internal(Failure::new(Phase::Validate, FailureKind::Internal, words));
             }
-            ruling
+            evaluation
         };
         run_blocking("judging the assertions", deadline, judge).await.unwrap_or_else(internal)
     }
@@ -78,21 +78,21 @@ impl EvaluationInput {
 
     fn evaluate_response(&self, answer: &ParsedResponse<'_>) -> Evaluation {
         let plan = &self.steps[self.index];
-        let mut ruling = Evaluation::default();
-        for draft in &plan.assertions {
+        let mut evaluation = Evaluation::default();
+        for template in &plan.assertions {
             let judged =
-                draft.resolve(&self.variables).map(|assertion| Assertion::evaluate(&assertion, answer));
-            ruling.failures.extend(judged.unwrap_or_else(Some));
+                template.resolve(&self.variables).map(|assertion| Assertion::evaluate(&assertion, answer));
+            evaluation.failures.extend(judged.unwrap_or_else(Some));
         }
-        if self.failed || !ruling.failures.is_empty() {
-            return ruling;
+        if self.failed || !evaluation.failures.is_empty() {
+            return evaluation;
         }
         for variable in &plan.variables {
             match variable.extract(answer, &self.content_type) {
-                Ok(value) => ruling.variables.push((variable.name().to_owned(), value)),
-                Err(failure) => ruling.failures.push(failure),
+                Ok(value) => evaluation.variables.push((variable.name().to_owned(), value)),
+                Err(failure) => evaluation.failures.push(failure),
             }
         }
-        ruling
+        evaluation
     }
 }

@@ -61,13 +61,13 @@ impl UrlTemplate {
         match self {
             Self::Known(url) => Ok(url.clone()),
             Self::Template(template) => parse_url(&template.render(variables)?)
-                .map_err(|why| invalid(format!("the URL with its variables cannot be used: {why}"))),
+                .map_err(|reason| invalid(format!("the URL with its variables cannot be used: {reason}"))),
         }
     }
 }
 
-fn invalid(words: impl Into<String>) -> Failure {
-    Failure::new(Phase::Prepare, FailureKind::VariableInvalid, words)
+fn invalid(text: impl Into<String>) -> Failure {
+    Failure::new(Phase::Prepare, FailureKind::VariableInvalid, text)
 }
 
 impl StepPlan {

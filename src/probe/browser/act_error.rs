@@ -24,25 +24,25 @@ impl From<Failure> for ActError {
 pub(super) fn to_act_error(
     window: &WindowContext<'_>,
     budget: &TimeBudget,
-    trouble: WebDriverError,
+    error: WebDriverError,
     bound: LimitKind,
 ) -> ActError {
     let of = |kind, detail: String| Failure::new(Phase::Play, kind, detail);
-    ActError::Failed(match trouble {
+    ActError::Failed(match error {
         WebDriverError::DialogOpen(text) => return ActError::DialogOpen(text),
         WebDriverError::TimedOut | WebDriverError::ScriptTimedOut => budget.timeout_failure(bound, "it"),
         WebDriverError::PageTimedOut => budget.timeout_failure(budget.page_limit_kind(), "the page load"),
         WebDriverError::ErrorPage(word) => window.error_page_failure(&word),
         WebDriverError::NoDialog => of(FailureKind::BrowserEventMissing, "no dialog is open".to_owned()),
-        WebDriverError::NotFound(why) => of(FailureKind::ElementMissing, why),
+        WebDriverError::NotFound(reason) => of(FailureKind::ElementMissing, reason),
         WebDriverError::StaleElement | WebDriverError::Unloaded => {
             of(FailureKind::ElementMissing, "the page changed under it".to_owned())
         }
-        WebDriverError::NotInteractable(why) => of(FailureKind::BrowserEventTimedOut, why),
-        WebDriverError::InvalidSelector(why) => of(FailureKind::ScriptInvalid, why),
-        WebDriverError::JavaScript(why) => of(FailureKind::ScriptFailed, why),
-        WebDriverError::SessionLost(why) | WebDriverError::Refused(why) => {
-            of(FailureKind::BrowserFailed, why)
+        WebDriverError::NotInteractable(reason) => of(FailureKind::BrowserEventTimedOut, reason),
+        WebDriverError::InvalidSelector(reason) => of(FailureKind::ScriptInvalid, reason),
+        WebDriverError::JavaScript(reason) => of(FailureKind::ScriptFailed, reason),
+        WebDriverError::SessionLost(reason) | WebDriverError::Refused(reason) => {
+            of(FailureKind::BrowserFailed, reason)
         }
     })
 }

@@ -23,24 +23,24 @@ use crate::syntax::template::{TemplatePart, parse};
 pub(super) async fn set_driver_timeouts(
     window: &mut WindowContext<'_>,
     budget: &mut TimeBudget,
-    act: Option<&Action>,
+    action: Option<&Action>,
 ) -> Result<(), ActError> {
     // Drivers take milliseconds; a little more than is left, so that they are not early.
     let rounded = |time: Duration| {
         Duration::from_millis(50 * (u64::try_from(time.as_millis()).unwrap_or(u64::MAX) / 50 + 1))
     };
-    let (page, bound) = budget.page_limit(act.and_then(own_page_timeout));
+    let (page, bound) = budget.page_limit(action.and_then(own_page_timeout));
     budget.set_page_limit_kind(bound);
     let page = if matches!(bound, LimitKind::Page | LimitKind::Open(_)) { page } else { rounded(page) };
-    let (until, _) = budget.end_of(act.and_then(|act| act.timeout));
+    let (until, _) = budget.end_of(action.and_then(|action| action.timeout));
     // The page itself ends what it waits for; code of the script is ended by the driver.
-    let is_code = act.is_some_and(|act| matches!(act.kind, ActionKind::RunJs { .. }));
+    let is_code = action.is_some_and(|action| matches!(action.kind, ActionKind::RunJs { .. }));
     let own = if is_code { Duration::ZERO } else { 2 * DRIVER_GRACE };
     let script = rounded(until.saturating_duration_since(Instant::now()) + own);
     match window.session.set_timeouts(page, script, dom::short_deadline()).await {
         // Told after it is answered.
         Ok(()) | Err(WebDriverError::DialogOpen(_)) => Ok(()),
-        Err(trouble) => Err(to_act_error(window, budget, trouble, LimitKind::Step)),
+        Err(error) => Err(to_act_error(window, budget, error, LimitKind::Step)),
     }
 }
 
@@ -49,9 +49,9 @@ pub(super) async fn open(
     window: &mut WindowContext<'_>,
     budget: &TimeBudget,
     url: &str,
-    act: &Action,
+    action: &Action,
 ) -> Result<(), ActError> {
-    let (within, _) = budget.page_limit(own_page_timeout(act));
+    let (within, _) = budget.page_limit(own_page_timeout(action));
     let latest = Instant::now() + within + DRIVER_GRACE;
     match window.session.navigate(url, latest).await {
         Ok(()) => check_page(window, budget, latest).await,
@@ -61,12 +61,12 @@ pub(super) async fn open(
             "the driver did not say that the page load took too long",
         )
         .into()),
-        Err(trouble) => {
+        Err(error) => {
             // Firefox waits for the page that a download never is.
-            if trouble == WebDriverError::PageTimedOut {
+            if error == WebDriverError::PageTimedOut {
                 check_navigation(window, true).await?;
             }
-            Err(to_act_error(window, budget, trouble, LimitKind::Page))
+            Err(to_act_error(window, budget, error, LimitKind::Page))
         }
     }
 }
@@ -74,9 +74,9 @@ pub(super) async fn open(
 /// How an option is picked, and by what.
 pub(super) fn option_argument(
     page: PageAccess<'_>,
-    pick: &OptionSelector,
+    option: &OptionSelector,
 ) -> Result<(&'static str, Value), Failure> {
-    Ok(match pick {
+    Ok(match option {
         OptionSelector::Value(text) => ("value", Value::String(page.fill(text, EscapeContext::Value)?)),
         OptionSelector::Label(text) => ("label", Value::String(page.fill(text, EscapeContext::Value)?)),
         OptionSelector::Index(index) => ("index", json!(index)),
@@ -87,7 +87,7 @@ pub(super) async fn press(
     page: PageAccess<'_>,
     key: &str,
     target: Option<&ElementTarget>,
-    act: &Action,
+    action: &Action,
 ) -> Result<(), ActError> {
     let Some(KeyChord { modifiers: held, key }) = KeyChord::parse(key) else {
         return Err(
@@ -95,9 +95,9 @@ pub(super) async fn press(
         );
     };
     if let Some(target) = target {
-        interact(page, target, &Interaction::Focus, act).await?;
+        interact(page, target, &Interaction::Focus, action).await?;
     }
-    let (until, bound) = page.budget.end_of(act.timeout);
+    let (until, bound) = page.budget.end_of(action.timeout);
     let keys: Vec<char> = held.into_iter().chain([key]).collect();
     let down = keys.iter().map(|key| json!({"type": "keyDown", "value": key}));
     let up = keys.iter().rev().map(|key| json!({"type": "keyUp", "value": key}));
@@ -106,37 +106,37 @@ pub(super) async fn press(
     page.session()
         .perform_actions(sources, until + DRIVER_GRACE)
         .await
-        .map_err(|trouble| page.act_error(trouble, bound))
+        .map_err(|error| page.act_error(error, bound))
 }
 
 pub(super) async fn scroll(
     page: PageAccess<'_>,
     to: Option<&ElementTarget>,
     by: (i64, i64),
-    act: &Action,
+    action: &Action,
 ) -> Result<(), ActError> {
     if let Some(target) = to {
-        interact(page, target, &Interaction::ScrollTo, act).await?;
+        interact(page, target, &Interaction::ScrollTo, action).await?;
     }
     if by == (0, 0) {
         return Ok(());
     }
-    let (until, bound) = page.budget.end_of(act.timeout);
+    let (until, bound) = page.budget.end_of(action.timeout);
     let scrolled = page.session().execute(
         "window.scrollBy(arguments[0], arguments[1]);",
         vec![json!(by.0), json!(by.1)],
         until + DRIVER_GRACE,
     );
-    scrolled.await.map(drop).map_err(|trouble| page.act_error(trouble, bound))
+    scrolled.await.map(drop).map_err(|error| page.act_error(error, bound))
 }
 
 /// Answers the dialog that is open, or that opens soon.
 pub(super) async fn answer_dialog(
     page: PageAccess<'_>,
     answer: &DialogResponse,
-    act: &Action,
+    action: &Action,
 ) -> Result<(), ActError> {
-    let time = page.budget.wait_limit(act.timeout, Some(ELEMENT_TIMEOUT));
+    let time = page.budget.wait_limit(action.timeout, Some(ELEMENT_TIMEOUT));
     let text = match answer {
         DialogResponse::AcceptWithText(text) => Some(page.fill(text, EscapeContext::Value)?),
         DialogResponse::Accept | DialogResponse::Dismiss => None,
@@ -146,17 +146,17 @@ pub(super) async fn answer_dialog(
         match page.session().close_dialog(ok, text.as_deref(), time.latest).await {
             Ok(()) => return Ok(()),
             Err(WebDriverError::NoDialog) if Instant::now() < time.until => dom::retry_delay().await,
-            Err(trouble) => return Err(page.act_error(trouble, time.ending)),
+            Err(error) => return Err(page.act_error(error, time.ending)),
         }
     }
 }
 
 /// Runs `code` in the page; gives what it returned, as text.
-pub(super) async fn run_js(page: PageAccess<'_>, code: &str, act: &Action) -> Result<String, ActError> {
-    let (until, bound) = page.budget.end_of(act.timeout);
+pub(super) async fn run_js(page: PageAccess<'_>, code: &str, action: &Action) -> Result<String, ActError> {
+    let (until, bound) = page.budget.end_of(action.timeout);
     let script = substitute_variables(page.variables, code)?;
     let answer = page.session().execute(&script, Vec::new(), until + DRIVER_GRACE).await;
-    Ok(match answer.map_err(|trouble| page.act_error(trouble, bound))? {
+    Ok(match answer.map_err(|error| page.act_error(error, bound))? {
         Value::String(text) => text,
         Value::Null => String::new(),
         other => other.to_string(),
@@ -166,8 +166,8 @@ pub(super) async fn run_js(page: PageAccess<'_>, code: &str, act: &Action) -> Re
 /// `code` with a text of JavaScript for each placeholder: no value becomes code.
 fn substitute_variables(variables: &Variables, code: &str) -> Result<String, Failure> {
     let mut script = String::with_capacity(code.len());
-    for piece in parse(code) {
-        match piece {
+    for part in parse(code) {
+        match part {
             TemplatePart::Text(text) => script.push_str(text),
             TemplatePart::Placeholder(name) => {
                 let unknown = || {
@@ -182,6 +182,6 @@ fn substitute_variables(variables: &Variables, code: &str) -> Result<String, Fai
 }
 
 /// What the page load of `act` may take by itself.
-fn own_page_timeout(act: &Action) -> Option<Duration> {
-    act.timeout.filter(|_| matches!(act.kind, ActionKind::Open { .. }))
+fn own_page_timeout(action: &Action) -> Option<Duration> {
+    action.timeout.filter(|_| matches!(action.kind, ActionKind::Open { .. }))
 }

@@ -42,30 +42,30 @@ impl TextCondition {
         if text.len() <= INLINE_SEARCH_BYTES {
             return self.evaluate(text, deadline);
         }
-        let (must, text) = (self.clone(), Arc::clone(text));
-        run_blocking("the search in the page", deadline, move || must.evaluate(&text, deadline)).await?
+        let (condition, text) = (self.clone(), Arc::clone(text));
+        run_blocking("the search in the page", deadline, move || condition.evaluate(&text, deadline)).await?
     }
 
     fn evaluate(&self, text: &str, deadline: Deadline) -> Result<bool, Failure> {
-        let patience = SearchBudget::with_remaining(|| deadline.remaining());
-        let fits = self.matches(text, &patience);
-        if patience.is_exhausted() {
+        let budget = SearchBudget::with_remaining(|| deadline.remaining());
+        let fits = self.matches(text, &budget);
+        if budget.is_exhausted() {
             let bytes = text.len();
-            let why = format!("searching {bytes} bytes of the page would take longer than the script may");
-            return Err(Failure::new(Phase::Play, FailureKind::Internal, why));
+            let reason = format!("searching {bytes} bytes of the page would take longer than the script may");
+            return Err(Failure::new(Phase::Play, FailureKind::Internal, reason));
         }
         Ok(fits)
     }
 
-    fn matches(&self, text: &str, patience: &SearchBudget<'_>) -> bool {
+    fn matches(&self, text: &str, budget: &SearchBudget<'_>) -> bool {
         match self {
             Self::Anything => true,
             Self::Equals(wanted) => collapse_whitespace(wanted) == collapse_whitespace(text),
             Self::Contains(wanted) => collapse_whitespace(text).contains(&collapse_whitespace(wanted)),
-            Self::Matches(regex) => patience.is_match(regex, text),
-            Self::Not(of) => !of.matches(text, patience),
-            Self::AtLeast(least) => text.parse::<u64>().is_ok_and(|count| count >= *least),
-            Self::AtMost(most) => text.parse::<u64>().is_ok_and(|count| count <= *most),
+            Self::Matches(regex) => budget.is_match(regex, text),
+            Self::Not(of) => !of.matches(text, budget),
+            Self::AtLeast(min) => text.parse::<u64>().is_ok_and(|count| count >= *min),
+            Self::AtMost(max) => text.parse::<u64>().is_ok_and(|count| count <= *max),
         }
     }
 
@@ -76,15 +76,15 @@ impl TextCondition {
             Self::Contains(wanted) => format!("contain `{}`", truncate(wanted, MAX_SHOWN_CHARS)),
             Self::Matches(regex) => format!("match `{}`", truncate(regex.as_str(), MAX_SHOWN_CHARS)),
             Self::Not(of) => format!("not {}", of.describe()),
-            Self::AtLeast(least) => format!("be at least {least}"),
-            Self::AtMost(most) => format!("be at most {most}"),
+            Self::AtLeast(min) => format!("be at least {min}"),
+            Self::AtMost(max) => format!("be at most {max}"),
         }
     }
 }
 
 /// What must hold, with its texts filled in.
-pub(super) fn resolve_condition(page: PageAccess<'_>, must: &Matcher) -> Result<TextCondition, Failure> {
-    Ok(match must {
+pub(super) fn resolve_condition(page: PageAccess<'_>, matcher: &Matcher) -> Result<TextCondition, Failure> {
+    Ok(match matcher {
         Matcher::Equals(text) => TextCondition::Equals(page.fill(text, EscapeContext::Value)?),
         Matcher::Contains(text) => TextCondition::Contains(page.fill(text, EscapeContext::Value)?),
         Matcher::Matches(Pattern(regex)) => TextCondition::Matches(regex.clone()),

@@ -31,18 +31,18 @@ const EXIT_DETECTION_TIMEOUT: Duration = Duration::from_secs(5);
 /// What it may take until a browser tells of its requests.
 const BIDI_TIMEOUT: Duration = Duration::from_secs(5);
 
-pub(super) async fn run_attempt(options: &Options, house: &BrowserPool, cx: ProbeContext<'_>) -> Observation {
+pub(super) async fn run_attempt(options: &Options, pool: &BrowserPool, cx: ProbeContext<'_>) -> Observation {
     let started = Instant::now();
     let mut observation = Observation::default();
     let wish = options.session_options_for_attempt();
-    let bound = match house.proxy_config(&wish, options.device.blocked.clone()) {
+    let bound = match pool.proxy_config(&wish, options.device.blocked.clone()) {
         Ok(rules) => ForwardProxy::bind(rules).await,
         Err(failure) => Err(failure),
     };
     let outcome = match bound {
         Ok(forward) => tokio::select! {
             biased;
-            outcome = run_in_browser(options, &wish, house, cx, &forward, started, &mut observation) => outcome,
+            outcome = run_in_browser(options, &wish, pool, cx, &forward, started, &mut observation) => outcome,
             never = forward.serve(cx.net) => match never {},
             () = cx.cancel.cancelled() => {
                 Err(Failure::new(Phase::Play, FailureKind::Cancelled, "stopped before its end"))
@@ -60,13 +60,13 @@ pub(super) async fn run_attempt(options: &Options, house: &BrowserPool, cx: Prob
 async fn run_in_browser(
     options: &Options,
     wish: &SessionOptions,
-    house: &BrowserPool,
+    pool: &BrowserPool,
     cx: ProbeContext<'_>,
     forward: &ForwardProxy,
     started: Instant,
     observation: &mut Observation,
 ) -> Result<(), Failure> {
-    let opened = house.open(wish, cx.net, forward, cx.deadline).await;
+    let opened = pool.open(wish, cx.net, forward, cx.deadline).await;
     observation.phases.set(Phase::Launch, started.elapsed());
     let OpenBrowser { client, facts, process: mut keeper, driver } = opened?;
     let listener = listener(&client).await?;
@@ -74,7 +74,7 @@ async fn run_in_browser(
     let playing = Instant::now();
     let journal = Mutex::default();
     let network = NetworkLogReader::new(&journal, options.session.kind);
-    let window = WindowContext::new(session, network, house, &options.session, forward);
+    let window = WindowContext::new(session, network, pool, &options.session, forward);
     let recorder = StepRecorder::new(cx.clock, started, cx.record_exchanges);
     let variables = initial_variables(
         &options.script,
@@ -120,11 +120,11 @@ async fn run_in_browser(
 
 /// Why a browser is gone: its driver may tell sooner than its keeper, who knows more of it.
 async fn browser_lost_failure(
-    keeper: &mut BrowserProcess,
+    process: &mut BrowserProcess,
     recorder: &mut StepRecorder<'_>,
     failure: Failure,
 ) -> Failure {
-    let Ok(seen) = tokio::time::timeout(EXIT_DETECTION_TIMEOUT, keeper.wait_for_failure()).await else {
+    let Ok(seen) = tokio::time::timeout(EXIT_DETECTION_TIMEOUT, process.wait_for_failure()).await else {
         return failure;
     };
     recorder.replace_failure(&failure, &seen);

@@ -30,33 +30,33 @@ pub(super) async fn capture(
     session: &BrowserSession,
     budget: &mut TimeBudget,
     rule: &CaptureRule,
-    masks: &Redactor,
+    redactor: &Redactor,
     (moment, name): (CaptureMoment, &str),
 ) {
     let keep = rule.keeps(moment);
     if keep == CaptureRetention::Never || recorder.files.is_full() {
         return;
     }
-    let began = Instant::now();
+    let started = Instant::now();
     if rule.images
         && let Some(file) = capture_screenshot(session, rule, name).await
     {
         recorder.files.add(file, keep);
     }
     if rule.sources
-        && let Some(file) = capture_source(session, masks, name).await
+        && let Some(file) = capture_source(session, redactor, name).await
     {
         recorder.files.add(file, keep);
     }
     if rule.headers
         && let Some(document) = recorder.last_document.take()
     {
-        let text = network_results::header_text(&document, masks);
+        let text = network_results::header_text(&document, redactor);
         let name = format!("{name}-headers.txt");
         recorder.files.add(Capture::new(&name, "text/plain; charset=utf-8", text.as_bytes()), keep);
     }
     // A step is no slower for being looked at.
-    let took = began.elapsed();
+    let took = started.elapsed();
     recorder.exclude_time(took);
     budget.refund(took);
 }
@@ -89,7 +89,7 @@ async fn capture_screenshot(session: &BrowserSession, rule: &CaptureRule, name: 
     jpeg.map(|jpeg| Capture::new(&format!("{name}.jpg"), "image/jpeg", &jpeg))
 }
 
-async fn capture_source(session: &BrowserSession, masks: &Redactor, name: &str) -> Option<Capture> {
+async fn capture_source(session: &BrowserSession, redactor: &Redactor, name: &str) -> Option<Capture> {
     let told = dom::read_text(
         session,
         &TextSource::Source,
@@ -98,7 +98,7 @@ async fn capture_source(session: &BrowserSession, masks: &Redactor, name: &str) 
     )
     .await;
     let Ok(TextReading::Text(text, _)) = told else { return None };
-    let masked = masks.redact(&text);
+    let masked = redactor.redact(&text);
     let mut end = masked.len().min(MAX_SOURCE_BYTES);
     while !masked.is_char_boundary(end) {
         end -= 1;

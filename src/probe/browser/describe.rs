@@ -3,10 +3,10 @@
 use crate::script::language::{Action, ElementTarget, Locator};
 
 /// The act and where it stands: `` `click` in line 7 ``.
-pub(super) fn describe_act(act: &Action) -> String {
-    match act.position.line {
-        0 => format!("`{}`", act.kind.name()),
-        line => format!("`{}` in line {line}", act.kind.name()),
+pub(super) fn describe_act(action: &Action) -> String {
+    match action.position.line {
+        0 => format!("`{}`", action.kind.name()),
+        line => format!("`{}` in line {line}", action.kind.name()),
     }
 }
 

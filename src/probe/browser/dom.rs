@@ -56,8 +56,8 @@ pub(super) enum DomError {
 }
 
 impl From<WebDriverError> for DomError {
-    fn from(trouble: WebDriverError) -> Self {
-        Self::Driver(trouble)
+    fn from(error: WebDriverError) -> Self {
+        Self::Driver(error)
     }
 }
 
@@ -168,7 +168,7 @@ async fn query(session: &BrowserSession, mut question: Value, time: WaitLimit) -
                 None => return Ok(json!({ "done": false })),
             },
             Ok(answer) => match answer["bad"].as_str() {
-                Some(why) => return Err(DomError::InvalidLocator(why.to_owned())),
+                Some(reason) => return Err(DomError::InvalidLocator(reason.to_owned())),
                 // A browser without promises, which cannot wait by itself.
                 None if answer["done"] == false && has_time_before(time.until) => retry_delay().await,
                 None => return Ok(answer),
@@ -177,7 +177,7 @@ async fn query(session: &BrowserSession, mut question: Value, time: WaitLimit) -
             Err(WebDriverError::Unloaded | WebDriverError::StaleElement) if has_time_before(time.latest) => {
                 retry_delay().await;
             }
-            Err(trouble) => return Err(trouble.into()),
+            Err(error) => return Err(error.into()),
         }
     }
 }

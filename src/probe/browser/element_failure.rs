@@ -12,8 +12,8 @@ pub(super) const ELEMENT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The failure of an element that was looked for in vain.
 pub(super) fn element_failure(found: &ElementLookup, target: &ElementTarget) -> Failure {
-    let of = |kind, why: String| {
-        Failure::new(Phase::Play, kind, format!("{}: {why}", describe::describe_target(target)))
+    let of = |kind, reason: String| {
+        Failure::new(Phase::Play, kind, format!("{}: {reason}", describe::describe_target(target)))
     };
     match found {
         ElementLookup::Ambiguous(count) => {

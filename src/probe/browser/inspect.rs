@@ -98,15 +98,15 @@ pub(super) async fn check_page(
     budget: &TimeBudget,
     latest: Instant,
 ) -> Result<(), ActError> {
-    let seen =
+    let report =
         inspect(&window.session, UserExperience::Off, latest.max(Instant::now() + INSPECT_TIMEOUT)).await;
-    let seen = seen.map_err(|trouble| to_act_error(window, budget, trouble, budget.page_limit_kind()))?;
-    if error_page_prefix(&seen.url).is_none()
-        && without_fragment(&seen.url) != without_fragment(&window.last_url)
+    let report = report.map_err(|error| to_act_error(window, budget, error, budget.page_limit_kind()))?;
+    if error_page_prefix(&report.url).is_none()
+        && without_fragment(&report.url) != without_fragment(&window.last_url)
     {
         check_navigation(window, false).await?;
     }
-    Ok(evaluate_page(window, &seen).await?)
+    Ok(evaluate_page(window, &report).await?)
 }
 
 /// A browser that shows another page than it was sent to was redirected, or stayed where it was: what it got was
@@ -118,14 +118,14 @@ pub(super) async fn check_navigation(window: &WindowContext<'_>, late: bool) -> 
     let is_attachment = document.response_headers.iter().any(|(name, value)| {
         name.eq_ignore_ascii_case("content-disposition") && value.trim_start().starts_with("attachment")
     });
-    let why = match document.http_status {
+    let reason = match document.http_status {
         204 | 205 => "it has no content",
         _ if is_attachment || !late && (document.cancelled || document.error.is_some()) => {
             "it is a download, and those are refused"
         }
         _ => return Ok(()),
     };
-    let detail = format!("`{}`: {why}", display_url(&document.url));
+    let detail = format!("`{}`: {reason}", display_url(&document.url));
     Err(Failure::new(Phase::Play, FailureKind::NoPage, detail))
 }
 
@@ -154,8 +154,8 @@ pub(super) async fn explain_failure(window: &mut WindowContext<'_>, failure: Fai
         return failure;
     }
     match inspect_top(window, UserExperience::Off, Instant::now() + INSPECT_TIMEOUT).await {
-        Ok(seen) => evaluate_page(window, &seen).await.err().unwrap_or(failure),
-        Err(WebDriverError::SessionLost(why)) => of(Kind::BrowserFailed, why),
+        Ok(report) => evaluate_page(window, &report).await.err().unwrap_or(failure),
+        Err(WebDriverError::SessionLost(reason)) => of(Kind::BrowserFailed, reason),
         Err(_) => failure,
     }
 }
@@ -180,14 +180,14 @@ pub(super) async fn inspect_top(
     if !window.frames.is_empty() {
         window.session.switch_to_frame(serde_json::Value::Null, until).await?;
     }
-    let seen = inspect(&window.session, experience, until).await;
+    let report = inspect(&window.session, experience, until).await;
     for frame in &window.frames {
         // A frame that is gone is told by the act that looks for something in it.
         if window.session.switch_to_frame(frame.clone(), dom::short_deadline()).await.is_err() {
             break;
         }
     }
-    seen
+    report
 }
 
 async fn inspect(
@@ -216,23 +216,26 @@ async fn inspect(
 }
 
 /// Whether the page that was `seen` is the site's own, and its answer no error.
-pub(super) async fn evaluate_page(window: &mut WindowContext<'_>, seen: &PageReport) -> Result<(), Failure> {
-    match error_page_prefix(&seen.url) {
+pub(super) async fn evaluate_page(
+    window: &mut WindowContext<'_>,
+    report: &PageReport,
+) -> Result<(), Failure> {
+    match error_page_prefix(&report.url) {
         Some(CRASHED) => {
             return Err(Failure::new(Phase::Play, FailureKind::BrowserFailed, "the tab crashed"));
         }
         Some(word) => {
-            let told = error_page_cause(window).await;
-            return Err(window.error_page_failure(told.as_deref().unwrap_or(word)));
+            let text = error_page_cause(window).await;
+            return Err(window.error_page_failure(text.as_deref().unwrap_or(word)));
         }
         None => {}
     }
-    if seen.status >= 400 {
+    if report.status >= 400 {
         // What our own proxy refused has a status of its own.
-        if let Some(failure) = window.proxy_failure(&seen.url) {
+        if let Some(failure) = window.proxy_failure(&report.url) {
             return Err(failure);
         }
-        let detail = format!("`{}` answered with {}", display_url(&seen.url), seen.status);
+        let detail = format!("`{}` answered with {}", display_url(&report.url), report.status);
         return Err(Failure::new(Phase::Play, FailureKind::HttpStatus, detail));
     }
     Ok(())

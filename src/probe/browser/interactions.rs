@@ -46,21 +46,21 @@ impl Interaction {
 pub(super) async fn interact(
     page: PageAccess<'_>,
     target: &ElementTarget,
-    deed: &Interaction,
-    act: &Action,
+    interaction: &Interaction,
+    action: &Action,
 ) -> Result<ElementRef, ActError> {
     let locators = page.locator_args(target)?;
     // What it sets off may take as long as the page and the step may.
-    let mut time = page.budget.wait_limit(act.timeout, Some(ELEMENT_TIMEOUT));
+    let mut time = page.budget.wait_limit(action.timeout, Some(ELEMENT_TIMEOUT));
     loop {
         let asked = Instant::now();
-        let found = dom::find_element(page.session(), &locators, deed.required_state(), time).await;
+        let found = dom::find_element(page.session(), &locators, interaction.required_state(), time).await;
         time.extend_if_late(asked);
-        let element = match found.map_err(|why| page.dom_failure(why, time))? {
+        let element = match found.map_err(|error| page.dom_failure(error, time))? {
             ElementLookup::Match(Some(element)) => element,
             found => return Err(element_failure(&found, target).into()),
         };
-        match perform(page.session(), deed, &element, time.latest).await {
+        match perform(page.session(), interaction, &element, time.latest).await {
             Ok(()) => return Ok(element),
             Err(WebDriverError::StaleElement | WebDriverError::NotInteractable(_))
                 if Instant::now() < time.until =>
@@ -74,11 +74,11 @@ pub(super) async fn interact(
 
 async fn perform(
     session: &BrowserSession,
-    deed: &Interaction,
+    interaction: &Interaction,
     element: &ElementRef,
     until: Instant,
 ) -> Result<(), WebDriverError> {
-    match deed {
+    match interaction {
         Interaction::Click => session.click(element, until).await,
         Interaction::Pointer(clicks) => point(session, *clicks, element, until).await,
         Interaction::Type(text) => session.type_into(element, text, until).await,
@@ -88,7 +88,7 @@ async fn perform(
             match session.execute(PICK, arguments, until).await?.as_str() {
                 None => Ok(()),
                 // Its options may come later.
-                Some(why) => Err(WebDriverError::NotInteractable(why.to_owned())),
+                Some(reason) => Err(WebDriverError::NotInteractable(reason.to_owned())),
             }
         }
         Interaction::Check(on) => check(session, *on, element, until).await,

@@ -38,7 +38,7 @@ pub(super) async fn collect_network(
     recorder: &mut StepRecorder<'_>,
     window: &mut WindowContext<'_>,
     budget: &TimeBudget,
-    masks: &Redactor,
+    redactor: &Redactor,
     third_party: bool,
 ) -> Result<(), Failure> {
     // A page that computes keeps its driver from telling the log, and one that is not waited for is lost.
@@ -63,28 +63,29 @@ pub(super) async fn collect_network(
     let shown = placed.iter().filter(|placed| !placed.exchange.cancelled || placed.blocked);
     let objects: Vec<PageObject> = shown
         .map(|placed| {
-            let seen = to_page_object(placed.exchange, placed.third_party, start, masks);
+            let seen = to_page_object(placed.exchange, placed.third_party, start, redactor);
             if placed.blocked { to_blocked(seen) } else { seen }
         })
         .collect();
     if recorder.keeps_exchanges() {
         let recorded = |placed: &AttributedRequest<'_>| {
-            let seen = to_http_exchange(placed.exchange, start, masks);
+            let seen = to_http_exchange(placed.exchange, start, redactor);
             if placed.blocked { HttpExchange { failure: Some(blocked_failure()), ..seen } } else { seen }
         };
         recorder.record_exchanges(placed.iter().map(recorded).collect());
     }
     let unlisted = u32::try_from(objects.len().saturating_sub(MAX_OBJECTS)).unwrap_or(u32::MAX);
-    let played = recorder.browser_step();
+    let step = recorder.browser_step();
     if let Some(status) = status.filter(|status| *status > 0) {
-        played.http_status = status;
+        step.http_status = status;
     }
     // Of a log that did not come nobody knows how much it had.
-    played.unlisted = pages.unlisted + unlisted + u32::from(!complete);
-    played.objects = objects;
-    played.objects.truncate(MAX_OBJECTS);
-    let hidden = |entry: ConsoleEntry| ConsoleEntry { text: masks.redact(&entry.text).into_owned(), ..entry };
-    played.console = pages.console.into_iter().map(hidden).collect();
+    step.unlisted = pages.unlisted + unlisted + u32::from(!complete);
+    step.objects = objects;
+    step.objects.truncate(MAX_OBJECTS);
+    let hidden =
+        |entry: ConsoleEntry| ConsoleEntry { text: redactor.redact(&entry.text).into_owned(), ..entry };
+    step.console = pages.console.into_iter().map(hidden).collect();
     failure.map_or(Ok(()), Err)
 }
 
@@ -150,10 +151,15 @@ fn to_blocked(object: PageObject) -> PageObject {
     }
 }
 
-fn to_page_object(exchange: &LoggedRequest, third_party: bool, start: f64, masks: &Redactor) -> PageObject {
+fn to_page_object(
+    exchange: &LoggedRequest,
+    third_party: bool,
+    start: f64,
+    redactor: &Redactor,
+) -> PageObject {
     let time = |seconds: f64| duration_micros(Duration::try_from_secs_f64(seconds).unwrap_or_default());
     PageObject {
-        url: masks.redact(&display_url(&exchange.url)).into_owned(),
+        url: redactor.redact(&display_url(&exchange.url)).into_owned(),
         kind: exchange.kind.unwrap_or(PageObjectKind::Document),
         third_party,
         blocked: false,
@@ -171,10 +177,10 @@ fn to_page_object(exchange: &LoggedRequest, third_party: bool, start: f64, masks
 
 /// A request as HAR files show it (`vigie check --har`), from the first one of the step. What the browser read and
 /// sent beyond heads is not known.
-fn to_http_exchange(exchange: &LoggedRequest, start: f64, masks: &Redactor) -> HttpExchange {
+fn to_http_exchange(exchange: &LoggedRequest, start: f64, redactor: &Redactor) -> HttpExchange {
     let fields = |fields: &[(String, String)]| -> HeaderList {
         let value = |name: &str, value: &str| {
-            if is_sensitive_header(name) { MASK.to_owned() } else { masks.redact(value).into_owned() }
+            if is_sensitive_header(name) { MASK.to_owned() } else { redactor.redact(value).into_owned() }
         };
         fields.iter().map(|(name, text)| (name.clone(), value(name, text))).collect()
     };
@@ -182,7 +188,7 @@ fn to_http_exchange(exchange: &LoggedRequest, start: f64, masks: &Redactor) -> H
     HttpExchange {
         started_us: duration_micros(began),
         method: exchange.method.clone(),
-        url: masks.redact(&display_url(&exchange.url)).into_owned(),
+        url: redactor.redact(&display_url(&exchange.url)).into_owned(),
         phases: exchange.phases,
         request_headers: fields(&exchange.request_headers),
         http_status: exchange.http_status,
@@ -230,7 +236,7 @@ fn request_failure(exchange: &LoggedRequest) -> Option<Failure> {
 }
 
 /// The header fields of an exchange as text; values that let somebody in are masked.
-pub(super) fn header_text(exchange: &LoggedRequest, masks: &Redactor) -> String {
+pub(super) fn header_text(exchange: &LoggedRequest, redactor: &Redactor) -> String {
     let lines = |fields: &[(String, String)]| {
         captures::header_lines(fields.iter().map(|(name, value)| (&**name, &**value)))
     };
@@ -243,5 +249,5 @@ pub(super) fn header_text(exchange: &LoggedRequest, masks: &Redactor) -> String 
         exchange.http_status,
         lines(&exchange.response_headers)
     );
-    masks.redact(&text).into_owned()
+    redactor.redact(&text).into_owned()
 }

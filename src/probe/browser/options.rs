@@ -98,10 +98,11 @@ impl Options {
         let url = wanted.url.filter(|url| !url.is_empty());
         let script = script(&wanted, url)?;
         let base = script.base.as_deref().or(url).map(|base| Template::new(base, EscapeContext::Url));
-        let opened = script.steps.iter().flat_map(|step| &step.actions).find_map(|act| match &act.kind {
-            ActionKind::Open { url } => Some(url.as_str()),
-            _ => None,
-        });
+        let opened =
+            script.steps.iter().flat_map(|step| &step.actions).find_map(|action| match &action.kind {
+                ActionKind::Open { url } => Some(url.as_str()),
+                _ => None,
+            });
         let declared = initial_variables(&script, &settings.variables, Timestamp::from_seconds(0), 0);
         let filled = |template: &Template| Url::parse(&template.render(&declared).ok()?).ok();
         let below = base.as_ref().and_then(filled);
@@ -113,17 +114,17 @@ impl Options {
         let page = Duration::from_secs(u64::from(monitor.schedule.timeout).max(1));
         let step = monitor.step_timeout.map(|seconds| Duration::from_secs(seconds.into()));
         let keyword = keyword_search::keyword_rule(document).map_err(|error| {
-            let why = format!("`{}`: {}", error.field, error.reason);
-            Failure::new(Phase::Prepare, FailureKind::Internal, why)
+            let reason = format!("`{}`: {}", error.field, error.reason);
+            Failure::new(Phase::Prepare, FailureKind::Internal, reason)
         })?;
         let device = device(wanted.subtype.unwrap_or_default(), settings)?;
         let waits = wanted.keyword_action == KeywordAction::Wait;
-        let wish = session_options(document, wanted.browser_type).map_err(|error| unusable(&error))?;
+        let options = session_options(document, wanted.browser_type).map_err(|error| unusable(&error))?;
         Ok(Self {
             session: SessionOptions {
                 headful: settings.authoring.headful,
-                emulation: device.guise.clone(),
-                ..wish
+                emulation: device.emulation.clone(),
+                ..options
             },
             trace_requests: wanted.transaction_trace,
             device,
@@ -166,24 +167,24 @@ impl Options {
             }
             parsed => parsed,
         };
-        let why = match parsed {
+        let reason = match parsed {
             Ok(url) if matches!(url.scheme(), "http" | "https" | "about") => return Ok(url.into()),
             Ok(url) => format!("addresses of kind `{}` are not opened", url.scheme()),
             Err(error) => error.to_string(),
         };
-        Err(invalid(Phase::Play, format!("`{}`: {why}", truncate(url, MAX_SHOWN_CHARS))))
+        Err(invalid(Phase::Play, format!("`{}`: {reason}", truncate(url, MAX_SHOWN_CHARS))))
     }
 
     /// What relative addresses stand on, with the values that `variables` have now.
     fn base(&self, variables: &Variables) -> Result<Option<Url>, Failure> {
         let Some(base) = &self.base else { return Ok(None) };
         let text = base.render(variables)?;
-        let why = match Url::parse(&text) {
+        let reason = match Url::parse(&text) {
             Ok(url) if matches!(url.scheme(), "http" | "https") => return Ok(Some(url)),
             Ok(_) => "it is no http or https URL".to_owned(),
             Err(error) => error.to_string(),
         };
-        Err(invalid(Phase::Play, format!("`base` is `{}`: {why}", truncate(&text, MAX_SHOWN_CHARS))))
+        Err(invalid(Phase::Play, format!("`base` is `{}`: {reason}", truncate(&text, MAX_SHOWN_CHARS))))
     }
 }
 
@@ -207,8 +208,8 @@ pub(super) fn initial_variables(
     variables
 }
 
-fn invalid(phase: Phase, why: String) -> Failure {
-    Failure::new(phase, FailureKind::ScriptInvalid, why)
+fn invalid(phase: Phase, reason: String) -> Failure {
+    Failure::new(phase, FailureKind::ScriptInvalid, reason)
 }
 
 fn script(wanted: &BrowserSettings<'_>, url: Option<&str>) -> Result<Script, Failure> {
@@ -217,8 +218,8 @@ fn script(wanted: &BrowserSettings<'_>, url: Option<&str>) -> Result<Script, Fai
             url.ok_or_else(|| invalid(Phase::Prepare, "there is neither a script nor a URL".to_owned()))?;
         return Ok(Script::from_url(url));
     };
-    let script = Script::parse(text).map_err(|faults| {
-        let told: Vec<String> = faults.iter().take(3).map(ToString::to_string).collect();
+    let script = Script::parse(text).map_err(|errors| {
+        let told: Vec<String> = errors.iter().take(3).map(ToString::to_string).collect();
         invalid(Phase::Prepare, told.join("; "))
     })?;
     let allowed = match wanted.transaction_steps_allowed {

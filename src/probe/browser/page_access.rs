@@ -27,14 +27,14 @@ impl<'p> PageAccess<'p> {
     }
 
     /// What `trouble` means for an act that had to end at `bound`.
-    pub(super) fn act_error(&self, trouble: WebDriverError, bound: LimitKind) -> ActError {
-        to_act_error(self.window, self.budget, trouble, bound)
+    pub(super) fn act_error(&self, error: WebDriverError, bound: LimitKind) -> ActError {
+        to_act_error(self.window, self.budget, error, bound)
     }
 
     /// What a question means that the page did not answer in `time`.
     pub(super) fn dom_failure(&self, why: DomError, time: WaitLimit) -> ActError {
         match why {
-            DomError::Driver(trouble) => self.act_error(trouble, time.ending),
+            DomError::Driver(error) => self.act_error(error, time.ending),
             DomError::InvalidLocator(why) => {
                 Failure::new(Phase::Play, FailureKind::ScriptInvalid, format!("the browser refuses {why}"))
                     .into()
@@ -43,8 +43,8 @@ impl<'p> PageAccess<'p> {
     }
 
     /// `text` with the values of its placeholders.
-    pub(super) fn fill(&self, text: &str, place: EscapeContext) -> Result<String, Failure> {
-        Template::new(text, place).render(self.variables)
+    pub(super) fn fill(&self, text: &str, escape: EscapeContext) -> Result<String, Failure> {
+        Template::new(text, escape).render(self.variables)
     }
 
     /// The locators of `target`, filled in.

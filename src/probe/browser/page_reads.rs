@@ -25,18 +25,18 @@ const UTF_8: &str = "text/html; charset=utf-8";
 
 pub(super) async fn assert_text(
     page: PageAccess<'_>,
-    what: &PageProperty,
+    property: &PageProperty,
     must: &Matcher,
-    act: &Action,
+    action: &Action,
 ) -> Result<(), ActError> {
-    let time = page.budget.wait_limit(act.timeout, Some(ASSERTION_GRACE));
+    let time = page.budget.wait_limit(action.timeout, Some(ASSERTION_GRACE));
     let must = resolve_condition(page, must)?;
-    let Err(found) = wait_for_value(page, what, time, &must).await? else { return Ok(()) };
+    let Err(found) = wait_for_value(page, property, time, &must).await? else { return Ok(()) };
     let seen = match found {
         Some(text) => format!("it is `{}`", truncate(&text, MAX_SHOWN_CHARS)),
         None => "there is none".to_owned(),
     };
-    let detail = format!("{} must {}, and {seen}", describe_check(what), must.describe());
+    let detail = format!("{} must {}, and {seen}", describe_check(property), must.describe());
     Err(Failure::new(Phase::Play, FailureKind::AssertionFailed, detail).into())
 }
 
@@ -44,12 +44,12 @@ pub(super) async fn assert_element(
     page: PageAccess<'_>,
     target: &ElementTarget,
     state: ElementState,
-    act: &Action,
+    action: &Action,
 ) -> Result<(), ActError> {
-    let time = page.budget.wait_limit(act.timeout, Some(ASSERTION_GRACE));
+    let time = page.budget.wait_limit(action.timeout, Some(ASSERTION_GRACE));
     let locators = page.locator_args(target)?;
     let found = dom::find_element(page.session(), &locators, state, time).await;
-    match found.map_err(|why| page.dom_failure(why, time))? {
+    match found.map_err(|error| page.dom_failure(error, time))? {
         ElementLookup::Match(_) => Ok(()),
         ElementLookup::Ambiguous(count) if !matches!(state, ElementState::Hidden | ElementState::Absent) => {
             Err(element_failure(&ElementLookup::Ambiguous(count), target).into())
@@ -66,12 +66,12 @@ pub(super) async fn extract(
     into: &str,
     from: &PageProperty,
     pattern: Option<&Pattern>,
-    act: &Action,
+    action: &Action,
 ) -> Result<String, ActError> {
-    let time = page.budget.wait_limit(act.timeout, Some(ASSERTION_GRACE));
-    let must =
+    let time = page.budget.wait_limit(action.timeout, Some(ASSERTION_GRACE));
+    let condition =
         pattern.map_or(TextCondition::Anything, |Pattern(regex)| TextCondition::Matches(regex.clone()));
-    let value = match (wait_for_value(page, from, time, &must).await?, must) {
+    let value = match (wait_for_value(page, from, time, &condition).await?, condition) {
         (Ok(text), TextCondition::Matches(regex)) => {
             capture_group(&regex, &text, page.budget.deadline()).await?
         }
@@ -91,11 +91,11 @@ pub(super) async fn assert_keyword(
     regex: bool,
     invert: bool,
     wait: bool,
-    act: &Action,
+    action: &Action,
 ) -> Result<(), ActError> {
-    let place = if regex { EscapeContext::Regex } else { EscapeContext::Value };
+    let escape = if regex { EscapeContext::Regex } else { EscapeContext::Value };
     let rule = KeywordRule {
-        pattern: page.fill(text, place)?,
+        pattern: page.fill(text, escape)?,
         matching: if regex { KeywordMatching::RegularExpression } else { KeywordMatching::PlainText },
         invert,
         match_case: true,
@@ -107,7 +107,7 @@ pub(super) async fn assert_keyword(
         let detail = format!("the keyword is no pattern: {error}");
         return Err(Failure::new(Phase::Play, FailureKind::ScriptInvalid, detail).into());
     }
-    let time = page.budget.wait_limit(act.timeout, None);
+    let time = page.budget.wait_limit(action.timeout, None);
     wait_for_keyword(page, &rule, if wait { time } else { time.without_wait() }).await
 }
 
@@ -121,7 +121,9 @@ pub(super) async fn wait_for_keyword(
     let (mut last, mut failure) = (None, None);
     loop {
         let told = dom::read_text(page.session(), &TextSource::Source, last, time).await;
-        let TextReading::Text(text, number) = told.map_err(|why| page.dom_failure(why, time))? else { break };
+        let TextReading::Text(text, number) = told.map_err(|error| page.dom_failure(error, time))? else {
+            break;
+        };
         let (source, kind) = (Arc::new(text.into_bytes()), Some(UTF_8.to_owned()));
         match search_keyword(Box::new(rule.clone()), source, kind, deadline).await {
             Ok(()) => return Ok(()),
@@ -138,19 +140,19 @@ pub(super) async fn wait_for_keyword(
 /// What is looked at, once it is as it `must` be; else the last of it, as far as there was any.
 pub(super) async fn wait_for_value(
     page: PageAccess<'_>,
-    what: &PageProperty,
+    property: &PageProperty,
     time: WaitLimit,
-    must: &TextCondition,
+    condition: &TextCondition,
 ) -> Result<Result<Arc<str>, Option<Arc<str>>>, ActError> {
     let located = |target: &ElementTarget| -> Result<LocatorArgs, Failure> { page.locator_args(target) };
-    let (locators, target) = match what {
+    let (locators, target) = match property {
         PageProperty::Text(Some(target))
         | PageProperty::Attribute(target, _)
         | PageProperty::Value(target)
         | PageProperty::Count(target) => (located(target)?, Some(target)),
         PageProperty::Text(None) | PageProperty::Url | PageProperty::Title => (Vec::new(), None),
     };
-    let of = match what {
+    let of = match property {
         PageProperty::Text(None) => TextSource::Page,
         PageProperty::Text(Some(_)) => TextSource::Element(&locators),
         PageProperty::Attribute(_, name) => TextSource::Attribute(&locators, name),
@@ -159,7 +161,7 @@ pub(super) async fn wait_for_value(
         PageProperty::Title => TextSource::Title,
         PageProperty::Count(_) => TextSource::Count(&locators),
     };
-    match wait_for_text(page, &of, time, must).await? {
+    match wait_for_text(page, &of, time, condition).await? {
         Ok(text) => Ok(Ok(text)),
         Err(UnmetCondition { text: None, found: Some(found) }) => match target {
             Some(target) => Err(element_failure(&found, target).into()),
@@ -174,16 +176,16 @@ pub(super) async fn wait_for_text(
     page: PageAccess<'_>,
     of: &TextSource<'_>,
     mut time: WaitLimit,
-    must: &TextCondition,
+    condition: &TextCondition,
 ) -> Result<Result<Arc<str>, UnmetCondition>, ActError> {
     let (mut last, mut seen) = (None, None);
     loop {
         let told = dom::read_text(page.session(), of, last, time).await;
         let is_first = last.is_none();
-        match told.map_err(|why| page.dom_failure(why, time))? {
+        match told.map_err(|error| page.dom_failure(error, time))? {
             TextReading::Text(text, number) => {
                 let text = Arc::from(text);
-                if must.holds(&text, page.budget.deadline()).await? {
+                if condition.holds(&text, page.budget.deadline()).await? {
                     return Ok(Ok(text));
                 }
                 (last, seen) = (Some(number), Some(text));
@@ -209,8 +211,8 @@ pub(super) struct UnmetCondition {
     found: Option<ElementLookup>,
 }
 
-fn describe_check(what: &PageProperty) -> String {
-    match what {
+fn describe_check(property: &PageProperty) -> String {
+    match property {
         PageProperty::Text(None) => "the text of the page".to_owned(),
         PageProperty::Text(Some(target)) => format!("the text of {}", describe::describe_target(target)),
         PageProperty::Attribute(target, name) => format!("`{name}` of {}", describe::describe_target(target)),

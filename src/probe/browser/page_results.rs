@@ -20,15 +20,15 @@ pub(super) async fn page_facts(session: &BrowserSession, steps: &[StepResult]) -
     let told =
         dom::read_text(session, &TextSource::Source, None, WaitLimit::no_wait(dom::short_deadline())).await;
     let Ok(TextReading::Text(text, _)) = told else { return None };
-    let played = steps.last()?.browser_step.as_deref()?;
+    let step = steps.last()?.browser_step.as_deref()?;
     let bytes = text.len() as u64;
     let text_sha256 = tokio::task::spawn_blocking(move || text_fingerprint(&text)).await.ok();
     Some(HttpFacts {
-        http_status: played.http_status,
+        http_status: step.http_status,
         body_wire_bytes: bytes,
         body_bytes: bytes,
         text_sha256,
-        url: played.url.clone(),
+        url: step.url.clone(),
         ..HttpFacts::default()
     })
 }

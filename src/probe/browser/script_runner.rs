@@ -75,17 +75,17 @@ impl<'a> ScriptRunner<'a> {
     }
 
     async fn step(&mut self, at: usize, step: &ScriptStep) -> Result<(), Failure> {
-        let began = Instant::now();
+        let started = Instant::now();
         self.budget.begin_step(step);
-        self.recorder.begin_step(at, step, began);
+        self.recorder.begin_step(at, step, started);
         let played = match self.run_acts(at, step).await {
             Ok(()) => self.end_step(at).await,
             failed => failed,
         };
         // Texts of the page and of the script may hold values of protected variables.
-        let masks = self.redactor();
+        let redactor = self.redactor();
         let played = played
-            .map_err(|failure| Failure { detail: masks.redact(&failure.detail).into_owned(), ..failure });
+            .map_err(|failure| Failure { detail: redactor.redact(&failure.detail).into_owned(), ..failure });
         self.recorder.finish_step(played.as_ref().err());
         played
     }
@@ -96,10 +96,10 @@ impl<'a> ScriptRunner<'a> {
         let mut good = self.reset_driver_timeouts(at).await;
         if good.is_ok() {
             let next = self.script.steps.get(at + 1).and_then(|step| step.actions.first());
-            let (masks, rules) = (self.redactor(), self.page_rules());
+            let (redactor, rules) = (self.redactor(), self.page_rules());
             let Self { recorder, window, budget, .. } = self;
-            good =
-                end_of_step(recorder, window, budget, &masks, rules, next.is_some_and(answers_dialog)).await;
+            good = end_of_step(recorder, window, budget, &redactor, rules, next.is_some_and(answers_dialog))
+                .await;
         }
         if good.is_ok() && at + 1 == self.script.steps.len() {
             self.recover().await;
@@ -113,7 +113,8 @@ impl<'a> ScriptRunner<'a> {
     /// What is looked at after an act with a time of its own has the rest of the step again.
     async fn reset_driver_timeouts(&mut self, at: usize) -> Result<(), Failure> {
         let last = self.script.steps[at].actions.last();
-        if last.is_some_and(|act| act.timeout.is_some() || matches!(act.kind, ActionKind::RunJs { .. }))
+        if last
+            .is_some_and(|action| action.timeout.is_some() || matches!(action.kind, ActionKind::RunJs { .. }))
             && let Err(ActError::Failed(failure)) =
                 actions::set_driver_timeouts(&mut self.window, &mut self.budget, None).await
         {
@@ -136,26 +137,26 @@ impl<'a> ScriptRunner<'a> {
     }
 
     async fn run_acts(&mut self, at: usize, step: &ScriptStep) -> Result<(), Failure> {
-        for (number, act) in step.actions.iter().enumerate() {
-            let began = Instant::now();
+        for (number, action) in step.actions.iter().enumerate() {
+            let started = Instant::now();
             let next =
                 step.actions.get(number + 1).or_else(|| self.script.steps.get(at + 1)?.actions.first());
-            let mut done = self.run_act(act, next).await;
+            let mut done = self.run_act(action, next).await;
             let mut skipped = false;
             if let Err(failure) = &done
-                && act.optional
+                && action.optional
                 && is_skippable(failure)
                 && self.budget.exceeded().is_none()
             {
                 done = self.skip(failure);
                 skipped = done.is_ok();
             }
-            self.recorder.record_act(number, act.kind.name(), began, skipped, done.as_ref().err());
+            self.recorder.record_act(number, action.kind.name(), started, skipped, done.as_ref().err());
             match done {
                 Err(failure) => {
-                    let (masks, rules) = (self.redactor(), self.page_rules());
+                    let (redactor, rules) = (self.redactor(), self.page_rules());
                     let Self { recorder, window, budget, .. } = self;
-                    record_evidence(recorder, window, budget, &masks, rules, &failure).await;
+                    record_evidence(recorder, window, budget, &redactor, rules, &failure).await;
                     self.capture(CaptureMoment::Failure, &capture_name(at, Some(number))).await;
                     return Err(failure);
                 }
@@ -168,18 +169,18 @@ impl<'a> ScriptRunner<'a> {
     }
 
     /// One act, with what has to follow from it.
-    async fn run_act(&mut self, act: &Action, next: Option<&Action>) -> Result<(), Failure> {
-        let what = describe::describe_act(act);
+    async fn run_act(&mut self, action: &Action, next: Option<&Action>) -> Result<(), Failure> {
+        let what = describe::describe_act(action);
         if let Some(bound) = self.budget.exceeded() {
             return Err(self.budget.timeout_failure(bound, &what));
         }
-        match self.perform_and_wait(act).await {
+        match self.perform_and_wait(action).await {
             Ok(()) => match self.budget.exceeded() {
                 Some(bound) => Err(self.budget.timeout_failure(bound, &what)),
                 None => Ok(()),
             },
             // The next act answers it.
-            Err(ActError::DialogOpen(_)) if next.is_some_and(answers_dialog) && !answers_dialog(act) => {
+            Err(ActError::DialogOpen(_)) if next.is_some_and(answers_dialog) && !answers_dialog(action) => {
                 Ok(())
             }
             Err(ActError::DialogOpen(text)) => Err(self.window.dismiss_dialog(&what, &text).await),
@@ -191,63 +192,65 @@ impl<'a> ScriptRunner<'a> {
         }
     }
 
-    async fn perform_and_wait(&mut self, act: &Action) -> Result<(), ActError> {
+    async fn perform_and_wait(&mut self, action: &Action) -> Result<(), ActError> {
         self.recover().await;
-        actions::set_driver_timeouts(&mut self.window, &mut self.budget, Some(act)).await?;
-        let awaited = match &act.expected {
-            Some(expected) => Some(wait::prepare_wait(self.page(), expected, act).await?),
+        actions::set_driver_timeouts(&mut self.window, &mut self.budget, Some(action)).await?;
+        let awaited = match &action.expected {
+            Some(expected) => Some(wait::prepare_wait(self.page(), expected, action).await?),
             None => None,
         };
         // Of an act that opens a dialog, what has to follow may be told once that is answered.
-        self.perform(act).await?;
+        self.perform(action).await?;
         match awaited {
-            Some(awaited) => wait::wait_for_effect(self.page(), &awaited, act).await,
+            Some(awaited) => wait::wait_for_effect(self.page(), &awaited, action).await,
             None => Ok(()),
         }
     }
 
-    async fn perform(&mut self, act: &Action) -> Result<(), ActError> {
-        match &act.kind {
-            ActionKind::Open { url } => self.open(url, act).await,
+    async fn perform(&mut self, action: &Action) -> Result<(), ActError> {
+        match &action.kind {
+            ActionKind::Open { url } => self.open(url, action).await,
             ActionKind::Click { target: on, double: false } => {
-                self.interact(on, Interaction::Click, act).await
+                self.interact(on, Interaction::Click, action).await
             }
             ActionKind::Click { target: on, double: true } => {
-                self.interact(on, Interaction::Pointer(2), act).await
+                self.interact(on, Interaction::Pointer(2), action).await
             }
-            ActionKind::Hover { target: over } => self.interact(over, Interaction::Pointer(0), act).await,
+            ActionKind::Hover { target: over } => self.interact(over, Interaction::Pointer(0), action).await,
             ActionKind::Type { target: into, text } => {
                 let text = self.page().fill(text, EscapeContext::Value)?;
-                self.interact(into, Interaction::Type(text), act).await
+                self.interact(into, Interaction::Type(text), action).await
             }
-            ActionKind::Clear { target: field } => self.interact(field, Interaction::Clear, act).await,
-            ActionKind::Select { target: field, option: pick } => {
-                let (by, value) = actions::option_argument(self.page(), pick)?;
-                self.interact(field, Interaction::Pick(by, value), act).await
+            ActionKind::Clear { target: field } => self.interact(field, Interaction::Clear, action).await,
+            ActionKind::Select { target: field, option } => {
+                let (by, value) = actions::option_argument(self.page(), option)?;
+                self.interact(field, Interaction::Pick(by, value), action).await
             }
             ActionKind::SetChecked { target: field, checked: on } => {
-                self.interact(field, Interaction::Check(*on), act).await
+                self.interact(field, Interaction::Check(*on), action).await
             }
-            ActionKind::Press { key, target: on } => actions::press(self.page(), key, on.as_ref(), act).await,
+            ActionKind::Press { key, target: on } => {
+                actions::press(self.page(), key, on.as_ref(), action).await
+            }
             ActionKind::Scroll { target: to, x, y } => {
-                actions::scroll(self.page(), to.as_ref(), (*x, *y), act).await
+                actions::scroll(self.page(), to.as_ref(), (*x, *y), action).await
             }
             ActionKind::SwitchFrame(frame) => {
-                windows::switch_frame(&mut self.window, &self.budget, &self.variables, frame, act).await
+                windows::switch_frame(&mut self.window, &self.budget, &self.variables, frame, action).await
             }
             ActionKind::SwitchWindow(window) => {
-                windows::switch_window(&mut self.window, &self.budget, &self.variables, window, act).await
+                windows::switch_window(&mut self.window, &self.budget, &self.variables, window, action).await
             }
             ActionKind::CloseWindow => windows::close_window(&mut self.window, &self.budget).await,
-            ActionKind::Dialog(answer) => actions::answer_dialog(self.page(), answer, act).await,
-            ActionKind::WaitFor(wanted) => wait::wait_for(self.page(), wanted, act).await,
+            ActionKind::Dialog(answer) => actions::answer_dialog(self.page(), answer, action).await,
+            ActionKind::WaitFor(wanted) => wait::wait_for(self.page(), wanted, action).await,
             ActionKind::Extract { into_variable: into, property: from, pattern } => {
-                let value = page_reads::extract(self.page(), into, from, pattern.as_ref(), act).await?;
+                let value = page_reads::extract(self.page(), into, from, pattern.as_ref(), action).await?;
                 self.set(into, value);
                 Ok(())
             }
             ActionKind::RunJs { code, into_variable: into } => {
-                let value = actions::run_js(self.page(), code, act).await?;
+                let value = actions::run_js(self.page(), code, action).await?;
                 if let Some(name) = into {
                     self.set(name, value);
                 }
@@ -258,34 +261,34 @@ impl<'a> ScriptRunner<'a> {
                 screenshot(&mut self.recorder, &self.window.session, rule, name).await;
                 Ok(())
             }
-            ActionKind::Assert { property: what, matcher: must } => {
-                page_reads::assert_text(self.page(), what, must, act).await
+            ActionKind::Assert { property: what, matcher } => {
+                page_reads::assert_text(self.page(), what, matcher, action).await
             }
             ActionKind::AssertElement { target: element, state } => {
-                page_reads::assert_element(self.page(), element, *state, act).await
+                page_reads::assert_element(self.page(), element, *state, action).await
             }
             ActionKind::Keyword { text, regex, invert, wait } => {
-                page_reads::assert_keyword(self.page(), text, *regex, *invert, *wait, act).await
+                page_reads::assert_keyword(self.page(), text, *regex, *invert, *wait, action).await
             }
         }
     }
 
-    async fn open(&mut self, url: &str, act: &Action) -> Result<(), ActError> {
+    async fn open(&mut self, url: &str, action: &Action) -> Result<(), ActError> {
         let url = self.options.resolve_url(&self.page().fill(url, EscapeContext::Url)?, &self.variables)?;
         self.window.start_navigation(&url);
         if let Some(site) = self.options.site(&url, &self.variables) {
             self.window.set_traced_site(&site);
         }
-        actions::open(&mut self.window, &self.budget, &url, act).await
+        actions::open(&mut self.window, &self.budget, &url, action).await
     }
 
     async fn interact(
         &self,
         target: &ElementTarget,
-        deed: Interaction,
-        act: &Action,
+        interaction: Interaction,
+        action: &Action,
     ) -> Result<(), ActError> {
-        interact(self.page(), target, &deed, act).await.map(drop)
+        interact(self.page(), target, &interaction, action).await.map(drop)
     }
 
     /// Sets a variable, and notes in the result that it was set.
@@ -305,9 +308,9 @@ impl<'a> ScriptRunner<'a> {
     }
 
     async fn capture(&mut self, moment: CaptureMoment, name: &str) {
-        let masks = self.redactor();
+        let redactor = self.redactor();
         let Self { recorder, window, budget, options, .. } = self;
-        capture(recorder, &window.session, budget, &options.capture, &masks, (moment, name)).await;
+        capture(recorder, &window.session, budget, &options.capture, &redactor, (moment, name)).await;
     }
 
     fn page(&self) -> PageAccess<'_> {
@@ -326,8 +329,8 @@ impl<'a> ScriptRunner<'a> {
 }
 
 /// Whether `act` answers a dialog.
-const fn answers_dialog(act: &Action) -> bool {
-    matches!(act.kind, ActionKind::Dialog(_))
+const fn answers_dialog(action: &Action) -> bool {
+    matches!(action.kind, ActionKind::Dialog(_))
 }
 
 /// Whether an optional act that failed so may be left out: what it needs is not there.

@@ -28,35 +28,36 @@ pub(super) async fn end_of_step(
     recorder: &mut StepRecorder<'_>,
     window: &mut WindowContext<'_>,
     budget: &TimeBudget,
-    masks: &Redactor,
+    redactor: &Redactor,
     rules: PageRules,
     answers: bool,
 ) -> Result<(), Failure> {
     let experience = rules.experience;
     let time = budget.wait_limit(None, None);
     let latest = time.latest.max(Instant::now() + INSPECT_TIMEOUT);
-    let seen = match inspect_top(window, experience, latest).await {
-        Ok(seen) => seen,
+    let report = match inspect_top(window, experience, latest).await {
+        Ok(report) => report,
         Err(WebDriverError::DialogOpen(_)) if answers => return Ok(()),
         Err(WebDriverError::DialogOpen(text)) => {
             return Err(window.dismiss_dialog("the end of the step", &text).await);
         }
-        Err(trouble) => {
-            return match to_act_error(window, budget, trouble, time.ending) {
+        Err(error) => {
+            return match to_act_error(window, budget, error, time.ending) {
                 ActError::Failed(failure) => Err(failure),
                 ActError::DialogOpen(_) => Ok(()),
             };
         }
     };
-    let (new, timing) = (seen.origin != window.document, seen.page_timing(experience != UserExperience::Off));
-    window.document.clone_from(&seen.origin);
-    window.viewport.get_or_insert(seen.viewport);
+    let (new, timing) =
+        (report.origin != window.document, report.page_timing(experience != UserExperience::Off));
+    window.document.clone_from(&report.origin);
+    window.viewport.get_or_insert(report.viewport);
     if new {
         recorder.step().phases = timing.phases;
     }
-    record_page(recorder, masks, &seen, new, timing);
-    let good = evaluate_page(window, &seen).await;
-    let documents = collect_network(recorder, window, budget, masks, rules.third_party_documents).await;
+    record_page(recorder, redactor, &report, new, timing);
+    let good = evaluate_page(window, &report).await;
+    let documents = collect_network(recorder, window, budget, redactor, rules.third_party_documents).await;
     good.and(documents)
 }
 
@@ -65,7 +66,7 @@ pub(super) async fn record_evidence(
     recorder: &mut StepRecorder<'_>,
     window: &mut WindowContext<'_>,
     budget: &TimeBudget,
-    masks: &Redactor,
+    redactor: &Redactor,
     rules: PageRules,
     failure: &Failure,
 ) {
@@ -73,26 +74,26 @@ pub(super) async fn record_evidence(
     if is_lost || window.session.is_busy() {
         return;
     }
-    if let Ok(seen) = inspect_top(window, UserExperience::Off, Instant::now() + INSPECT_TIMEOUT).await {
-        record_page(recorder, masks, &seen, seen.origin != window.document, seen.page_timing(false));
+    if let Ok(report) = inspect_top(window, UserExperience::Off, Instant::now() + INSPECT_TIMEOUT).await {
+        record_page(recorder, redactor, &report, report.origin != window.document, report.page_timing(false));
     }
     // The act decides.
-    let _ = collect_network(recorder, window, budget, masks, rules.third_party_documents).await;
+    let _ = collect_network(recorder, window, budget, redactor, rules.third_party_documents).await;
 }
 
 /// Keeps in the step what was seen of the page, with its `timing` when it is `new` to the step.
 fn record_page(
     recorder: &mut StepRecorder<'_>,
-    masks: &Redactor,
-    seen: &PageReport,
+    redactor: &Redactor,
+    report: &PageReport,
     new: bool,
     timing: PageTiming,
 ) {
-    let played = recorder.browser_step();
-    played.url = masks.redact(&display_url(&seen.url)).into_owned();
-    played.title = masks.redact(&seen.title).into_owned();
+    let step = recorder.browser_step();
+    step.url = redactor.redact(&display_url(&report.url)).into_owned();
+    step.title = redactor.redact(&report.title).into_owned();
     if new {
-        played.http_status = seen.status;
-        played.timing = Some(timing);
+        step.http_status = report.status;
+        step.timing = Some(timing);
     }
 }

@@ -50,15 +50,15 @@ impl<'a> StepRecorder<'a> {
     }
 
     /// The step at this place in the script begins, which `began` then.
-    pub(super) fn begin_step(&mut self, at: usize, step: &ScriptStep, began: Instant) {
-        self.began = Some(began);
+    pub(super) fn begin_step(&mut self, at: usize, step: &ScriptStep, started: Instant) {
+        self.began = Some(started);
         self.began_at = self.clock.now();
         self.excluded_time = Duration::ZERO;
         self.steps.push(StepResult {
             number: u32::try_from(at + 1).unwrap_or(u32::MAX),
             name: step.name.clone(),
             status: Status::OK,
-            started_us: duration_micros(began - self.started),
+            started_us: duration_micros(started - self.started),
             total_us: 0,
             phases: Phases::default(),
             failures: Vec::new(),
@@ -70,8 +70,8 @@ impl<'a> StepRecorder<'a> {
 
     /// Ends the step that is under way, where one is: it passed, or `failure` ended it.
     pub(super) fn finish_step(&mut self, failure: Option<&Failure>) {
-        let Some(began) = self.began.take() else { return };
-        let took = duration_micros(began.elapsed().saturating_sub(self.excluded_time));
+        let Some(started) = self.began.take() else { return };
+        let took = duration_micros(started.elapsed().saturating_sub(self.excluded_time));
         let result = self.step();
         result.total_us = took;
         if let Some(failure) = failure {
@@ -90,7 +90,7 @@ impl<'a> StepRecorder<'a> {
         &mut self,
         number: usize,
         name: &str,
-        began: Instant,
+        started: Instant,
         skipped: bool,
         failed: Option<&Failure>,
     ) {
@@ -98,7 +98,7 @@ impl<'a> StepRecorder<'a> {
             number: u32::try_from(number + 1).unwrap_or(u32::MAX),
             action: name.to_owned(),
             status: failed.map_or(Status::OK, Failure::status),
-            total_us: duration_micros(began.elapsed()),
+            total_us: duration_micros(started.elapsed()),
             skipped,
         });
     }

@@ -79,9 +79,9 @@ impl WaitLimit {
 
     /// Gives a page all of its patience that could say nothing as long as that was; `false` where it has none.
     pub(super) fn restart(&mut self) -> bool {
-        let patience = std::mem::take(&mut self.grace);
-        self.until = (Instant::now() + patience).min(self.latest);
-        !patience.is_zero()
+        let timeout = std::mem::take(&mut self.grace);
+        self.until = (Instant::now() + timeout).min(self.latest);
+        !timeout.is_zero()
     }
 
     /// The same for a page that was `asked` in time, and answered long after that.
@@ -179,11 +179,11 @@ impl TimeBudget {
     }
 
     /// For what may take `own`; without, the page waits for `patience`, or as long as the step may take.
-    pub(super) fn wait_limit(&self, own: Option<Duration>, patience: Option<Duration>) -> WaitLimit {
-        let (until, bound) = self.end_of(own.or(patience));
+    pub(super) fn wait_limit(&self, own: Option<Duration>, timeout: Option<Duration>) -> WaitLimit {
+        let (until, bound) = self.end_of(own.or(timeout));
         let (ends, ending) = self.end_of(own);
-        let patience = patience.filter(|_| own.is_none()).unwrap_or_default();
-        WaitLimit { until, bound, latest: ends + DRIVER_GRACE, ending, grace: patience }
+        let timeout = timeout.filter(|_| own.is_none()).unwrap_or_default();
+        WaitLimit { until, bound, latest: ends + DRIVER_GRACE, ending, grace: timeout }
     }
 
     /// How long the driver may wait for a page, and the limit that sets it. A page load with a time of its `own` may
@@ -229,9 +229,9 @@ mod tests {
         let limits = ScriptLimits { page: Duration::from_secs(1), step: None };
         let budget = TimeBudget::new(limits, &Script::from_url("http://a.example/"));
         tokio::time::advance(Duration::from_secs(10)).await;
-        let must = TextCondition::Matches(Regex::new("b").unwrap());
+        let condition = TextCondition::Matches(Regex::new("b").unwrap());
         for (text, holds) in [("a", false), ("b", true)] {
-            assert_eq!(must.holds(&text.into(), budget.deadline()).await, Ok(holds), "{text}");
+            assert_eq!(condition.holds(&text.into(), budget.deadline()).await, Ok(holds), "{text}");
         }
     }
 

@@ -34,22 +34,22 @@ pub(super) enum AwaitedEffect<'s> {
 pub(super) async fn wait_for(
     page: PageAccess<'_>,
     wanted: &WaitCondition,
-    act: &Action,
+    action: &Action,
 ) -> Result<(), ActError> {
-    let time = page.budget.wait_limit(act.timeout, None);
+    let time = page.budget.wait_limit(action.timeout, None);
     match wanted {
-        WaitCondition::Element(target, state) => wait_for_element(page, target, *state, time, act).await,
+        WaitCondition::Element(target, state) => wait_for_element(page, target, *state, time, action).await,
         WaitCondition::Text(target, must) => {
             let must = resolve_condition(page, must)?;
-            let what = PageProperty::Text(target.clone());
-            match wait_for_value(page, &what, time, &must).await? {
+            let property = PageProperty::Text(target.clone());
+            match wait_for_value(page, &property, time, &must).await? {
                 Ok(_) => Ok(()),
                 Err(_) => Err(missing_failure(
                     page,
                     FailureKind::PageUpdateMissing,
                     &format!("no text that must {}", must.describe()),
                     time.bound,
-                    act,
+                    action,
                 )),
             }
         }
@@ -62,16 +62,16 @@ pub(super) async fn wait_for(
                     FailureKind::LocationChangeMissing,
                     &format!("the address must {}", must.describe()),
                     time.bound,
-                    act,
+                    action,
                 )),
             }
         }
         WaitCondition::Event(name) => {
             let watched = dom::watch_event(page.session(), name, time).await;
-            watched.map_err(|why| page.dom_failure(why, time))?;
-            wait_for_event(page, name, time, act).await
+            watched.map_err(|error| page.dom_failure(error, time))?;
+            wait_for_event(page, name, time, action).await
         }
-        WaitCondition::NetworkQuiet(quiet) => wait_for_network_idle(page, *quiet, time, act).await,
+        WaitCondition::NetworkQuiet(quiet) => wait_for_network_idle(page, *quiet, time, action).await,
     }
 }
 
@@ -80,7 +80,7 @@ async fn wait_for_element(
     target: &ElementTarget,
     state: ElementState,
     time: WaitLimit,
-    act: &Action,
+    action: &Action,
 ) -> Result<(), ActError> {
     let locators = page.locator_args(target)?;
     let found = dom::find_element(page.session(), &locators, state, time).await;
@@ -90,31 +90,31 @@ async fn wait_for_element(
         ElementLookup::WrongState | ElementLookup::NotFound => FailureKind::ElementMissing,
     };
     let why = format!("{} did not become {}", describe::describe_target(target), state.name());
-    Err(missing_failure(page, kind, &why, time.bound, act))
+    Err(missing_failure(page, kind, &why, time.bound, action))
 }
 
 async fn wait_for_network_idle(
     page: PageAccess<'_>,
     quiet: Duration,
     time: WaitLimit,
-    act: &Action,
+    action: &Action,
 ) -> Result<(), ActError> {
     let (until, bound) = (time.until, time.bound);
-    let mut began = Instant::now();
+    let mut started = Instant::now();
     loop {
         if !page.window.read_requests(time.latest).await {
             // Nobody knows what was asked for meanwhile.
-            began = Instant::now();
+            started = Instant::now();
         }
-        let since = page.window.network.log().idle_since(began);
+        let since = page.window.network.log().idle_since(started);
         let now = Instant::now();
         let left = since.map_or(quiet, |since| (since + quiet).saturating_duration_since(now));
         if left.is_zero() {
             return Ok(());
         }
         if now >= until {
-            let why = format!("never for {} s", quiet.as_secs_f64());
-            return Err(missing_failure(page, FailureKind::NetworkNotQuiet, &why, bound, act));
+            let reason = format!("never for {} s", quiet.as_secs_f64());
+            return Err(missing_failure(page, FailureKind::NetworkNotQuiet, &reason, bound, action));
         }
         tokio::time::sleep_until((now + left.min(POLL_INTERVAL)).min(until)).await;
     }
@@ -124,9 +124,9 @@ async fn wait_for_network_idle(
 pub(super) async fn prepare_wait<'s>(
     page: PageAccess<'_>,
     expected: &'s ExpectedEffect,
-    act: &Action,
+    action: &Action,
 ) -> Result<AwaitedEffect<'s>, ActError> {
-    let time = page.budget.wait_limit(act.timeout, None);
+    let time = page.budget.wait_limit(action.timeout, None);
     match expected {
         ExpectedEffect::LocationChange => {
             let told =
@@ -136,14 +136,14 @@ pub(super) async fn prepare_wait<'s>(
         ExpectedEffect::PageUpdate => {
             let told =
                 dom::read_text(page.session(), &TextSource::Fingerprint, None, time.without_wait()).await;
-            match told.map_err(|why| page.dom_failure(why, time))? {
+            match told.map_err(|error| page.dom_failure(error, time))? {
                 TextReading::Text(_, number) => Ok(AwaitedEffect::PageChange(number)),
                 _ => Ok(AwaitedEffect::PageChange(0)),
             }
         }
         ExpectedEffect::Event(name) => {
             let watched = dom::watch_event(page.session(), name, time).await;
-            watched.map_err(|why| page.dom_failure(why, time))?;
+            watched.map_err(|error| page.dom_failure(error, time))?;
             Ok(AwaitedEffect::Event(name))
         }
     }
@@ -153,9 +153,9 @@ pub(super) async fn prepare_wait<'s>(
 pub(super) async fn wait_for_effect(
     page: PageAccess<'_>,
     awaited: &AwaitedEffect<'_>,
-    act: &Action,
+    action: &Action,
 ) -> Result<(), ActError> {
-    let time = page.budget.wait_limit(act.timeout, None);
+    let time = page.budget.wait_limit(action.timeout, None);
     match awaited {
         AwaitedEffect::UrlChange(before) => {
             if wait_for_text(page, &TextSource::Url, time, &TextCondition::differs_from(before))
@@ -165,7 +165,7 @@ pub(super) async fn wait_for_effect(
                 return Ok(());
             }
             let why = format!("it stayed `{before}`");
-            Err(missing_failure(page, FailureKind::LocationChangeMissing, &why, time.bound, act))
+            Err(missing_failure(page, FailureKind::LocationChangeMissing, &why, time.bound, action))
         }
         AwaitedEffect::PageChange(before) => {
             let told = dom::read_text(page.session(), &TextSource::Fingerprint, Some(*before), time).await;
@@ -173,9 +173,9 @@ pub(super) async fn wait_for_effect(
                 return Ok(());
             }
             let why = "nothing of it changed";
-            Err(missing_failure(page, FailureKind::PageUpdateMissing, why, time.bound, act))
+            Err(missing_failure(page, FailureKind::PageUpdateMissing, why, time.bound, action))
         }
-        AwaitedEffect::Event(name) => wait_for_event(page, name, time, act).await,
+        AwaitedEffect::Event(name) => wait_for_event(page, name, time, action).await,
     }
 }
 
@@ -184,10 +184,10 @@ async fn wait_for_event(
     page: PageAccess<'_>,
     name: &str,
     time: WaitLimit,
-    act: &Action,
+    action: &Action,
 ) -> Result<(), ActError> {
     let noticed = dom::event_fired(page.session(), time).await;
-    if noticed.map_err(|why| page.dom_failure(why, time))? {
+    if noticed.map_err(|error| page.dom_failure(error, time))? {
         return Ok(());
     }
     Err(missing_failure(
@@ -195,7 +195,7 @@ async fn wait_for_event(
         FailureKind::BrowserEventMissing,
         &format!("no event `{name}`"),
         time.bound,
-        act,
+        action,
     ))
 }
 
@@ -203,12 +203,12 @@ async fn wait_for_event(
 fn missing_failure(
     page: PageAccess<'_>,
     kind: FailureKind,
-    why: &str,
+    reason: &str,
     bound: LimitKind,
-    act: &Action,
+    action: &Action,
 ) -> ActError {
-    if act.timeout.is_some() && bound != LimitKind::Act {
-        return page.budget.timeout_failure(bound, why).into();
+    if action.timeout.is_some() && bound != LimitKind::Act {
+        return page.budget.timeout_failure(bound, reason).into();
     }
-    Failure::new(Phase::Play, kind, why).into()
+    Failure::new(Phase::Play, kind, reason).into()
 }

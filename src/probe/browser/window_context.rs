@@ -44,14 +44,14 @@ impl<'a> WindowContext<'a> {
         session: BrowserSession,
         network: NetworkLogReader<'a>,
         house: &'a BrowserPool,
-        wish: &'a SessionOptions,
+        options: &'a SessionOptions,
         forward: &'a ForwardProxy,
     ) -> Self {
         Self {
             session,
             network,
             pool: house,
-            session_options: wish,
+            session_options: options,
             forward,
             windows: Vec::new(),
             prepared: Vec::new(),
@@ -65,8 +65,8 @@ impl<'a> WindowContext<'a> {
 
     /// Begins at the window that the browser began with.
     pub(super) async fn enter_first_window(&mut self) -> Result<(), Failure> {
-        let first = self.session.window(dom::short_deadline()).await.map_err(|trouble| {
-            let detail = format!("it has no window: {trouble}");
+        let first = self.session.window(dom::short_deadline()).await.map_err(|error| {
+            let detail = format!("it has no window: {error}");
             Failure::new(Phase::Launch, FailureKind::BrowserFailed, detail)
         })?;
         self.windows = vec![first];

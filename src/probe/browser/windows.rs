@@ -21,26 +21,26 @@ pub(super) async fn switch_frame(
     budget: &TimeBudget,
     variables: &Variables,
     frame: &FrameSelector,
-    act: &Action,
+    action: &Action,
 ) -> Result<(), ActError> {
-    let mut time = budget.wait_limit(act.timeout, Some(ELEMENT_TIMEOUT));
+    let mut time = budget.wait_limit(action.timeout, Some(ELEMENT_TIMEOUT));
     let id = match frame {
         FrameSelector::Parent => {
             let left = window.session.switch_to_parent_frame(time.latest).await;
-            left.map_err(|trouble| to_act_error(window, budget, trouble, time.ending))?;
+            left.map_err(|error| to_act_error(window, budget, error, time.ending))?;
             window.frames.pop();
             return Ok(());
         }
         FrameSelector::Top => {
             let entered = window.session.switch_to_frame(Value::Null, time.latest).await;
-            entered.map_err(|trouble| to_act_error(window, budget, trouble, time.ending))?;
+            entered.map_err(|error| to_act_error(window, budget, error, time.ending))?;
             window.frames.clear();
             return Ok(());
         }
         FrameSelector::Index(index) => json!(index),
         FrameSelector::Element(target) => {
             let page = PageAccess { window, budget, variables };
-            let id = interact(page, target, &Interaction::EnterFrame, act).await?.to_argument();
+            let id = interact(page, target, &Interaction::EnterFrame, action).await?.to_argument();
             window.frames.push(id);
             return Ok(());
         }
@@ -52,7 +52,7 @@ pub(super) async fn switch_frame(
         match entered {
             Ok(()) => break,
             Err(WebDriverError::NotFound(_)) if Instant::now() < time.until => dom::retry_delay().await,
-            Err(trouble) => return Err(to_act_error(window, budget, trouble, time.ending)),
+            Err(error) => return Err(to_act_error(window, budget, error, time.ending)),
         }
     }
     window.frames.push(id);
@@ -75,7 +75,7 @@ pub(super) async fn close_window(
             None => Err(WebDriverError::SessionLost("the last window was closed".to_owned())),
         }
     };
-    closed.await.map_err(|trouble| to_act_error(window, budget, trouble, time.ending))?;
+    closed.await.map_err(|error| to_act_error(window, budget, error, time.ending))?;
     window.frames.clear();
     Ok(())
 }
@@ -85,11 +85,11 @@ pub(super) async fn switch_window(
     budget: &TimeBudget,
     variables: &Variables,
     choice: &WindowSelector,
-    act: &Action,
+    action: &Action,
 ) -> Result<(), ActError> {
     window.read_new_window(budget).await;
     window.recover(budget).await;
-    let mut time = budget.wait_limit(act.timeout, Some(ELEMENT_TIMEOUT));
+    let mut time = budget.wait_limit(action.timeout, Some(ELEMENT_TIMEOUT));
     loop {
         let asked = Instant::now();
         let entered = enter_chosen(window, budget, variables, choice, time).await?;
@@ -99,8 +99,8 @@ pub(super) async fn switch_window(
             return Ok(());
         }
         if Instant::now() >= time.until {
-            let why = format!("no window fits, of {}", window.windows.len());
-            return Err(to_act_error(window, budget, WebDriverError::NotFound(why), time.bound));
+            let reason = format!("no window fits, of {}", window.windows.len());
+            return Err(to_act_error(window, budget, WebDriverError::NotFound(reason), time.bound));
         }
         dom::retry_delay().await;
     }
@@ -134,7 +134,7 @@ async fn enter_chosen(
     time: WaitLimit,
 ) -> Result<bool, ActError> {
     let here = window.session.windows(time.latest).await;
-    let here = here.map_err(|trouble| to_act_error(window, budget, trouble, time.ending))?;
+    let here = here.map_err(|error| to_act_error(window, budget, error, time.ending))?;
     window.windows.retain(|known| here.contains(known));
     let main = window.windows.first().cloned();
     let fresh: Vec<String> = here.iter().filter(|found| !window.windows.contains(found)).cloned().collect();
@@ -144,11 +144,11 @@ async fn enter_chosen(
         WindowSelector::Main => main,
         WindowSelector::Newest => window.windows.last().filter(|_| window.windows.len() > 1).cloned(),
         WindowSelector::Index(at) => window.windows.get(*at as usize).cloned(),
-        WindowSelector::Title(must) => find_window(page, &dom::TextSource::Title, must, time).await?,
-        WindowSelector::Url(must) => find_window(page, &dom::TextSource::Url, must, time).await?,
+        WindowSelector::Title(matcher) => find_window(page, &dom::TextSource::Title, matcher, time).await?,
+        WindowSelector::Url(matcher) => find_window(page, &dom::TextSource::Url, matcher, time).await?,
     };
     let Some(chosen) = of else { return Ok(false) };
     let entered = window.enter_window(chosen, time.latest).await;
-    entered.map_err(|trouble| to_act_error(window, budget, trouble, time.ending))?;
+    entered.map_err(|error| to_act_error(window, budget, error, time.ending))?;
     Ok(true)
 }

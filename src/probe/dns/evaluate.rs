@@ -101,10 +101,10 @@ fn unproven_detail(answer: &DnsResponse) -> &'static str {
 }
 
 fn join_values(values: impl IntoIterator<Item = impl AsRef<str>>) -> String {
-    let (most, characters) = SHOWN;
+    let (max, characters) = SHOWN;
     let mut values = values.into_iter();
     let start = |value: &str| value.chars().take(characters).collect::<String>();
-    let mut shown: Vec<String> = values.by_ref().take(most).map(|value| start(value.as_ref())).collect();
+    let mut shown: Vec<String> = values.by_ref().take(max).map(|value| start(value.as_ref())).collect();
     match values.count() {
         0 => {}
         more => shown.push(format!("{more} more")),

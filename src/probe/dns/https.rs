@@ -26,28 +26,28 @@ impl ServerQuery<'_> {
     pub(super) async fn over_https(
         &self,
         inquiry: &QueryPlan,
-        seen: &mut DnsState,
+        state: &mut DnsState,
     ) -> Result<DnsResponse, Failure> {
         let deadline = self.cx.deadline;
         let query = self.encode_query()?;
-        let stream = self.connect_tls(&inquiry.tls, seen).await?;
+        let stream = self.connect_tls(&inquiry.tls, state).await?;
         let is_http2 = stream.alpn_protocol() == Some(b"h2");
         let protocol = if is_http2 { HttpProtocol::Http2 } else { HttpProtocol::Http1 };
         if !is_http2 {
-            seen.notes.push("the server does not offer HTTP/2, HTTP/1.1 was used".to_owned());
+            state.notes.push("the server does not offer HTTP/2, HTTP/1.1 was used".to_owned());
         }
         let authority = Endpoint::new(self.host, self.server.port()).to_string();
         let request = request(&authority, query, protocol, &inquiry.user_agent)?;
-        let phases = &mut seen.trace.phases;
+        let phases = &mut state.trace.phases;
         let (head, body) = wire::send_request(stream, protocol, request, deadline, phases).await?;
         let mut facts = facts(&head, format!("https://{authority}{PATH}"));
         if let Err(failure) = check_head(&head) {
-            seen.http = Some(Box::new(facts));
+            state.http = Some(Box::new(facts));
             return Err(failure);
         }
         let content = body.read(BodyRetention::All, MAX_MESSAGE_BYTES, deadline, phases).await;
         (facts.body_bytes, facts.body_wire_bytes) = (content.body_bytes, content.wire_bytes);
-        seen.http = Some(Box::new(facts));
+        state.http = Some(Box::new(facts));
         match content.failure {
             Some(failure) => Err(failure),
             None => self.parse_response(&content.bytes),

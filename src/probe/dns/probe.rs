@@ -65,17 +65,17 @@ impl Probe for DnsProbe {
 impl DnsProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
-        let mut seen = DnsState::default();
+        let mut state = DnsState::default();
         let outcome = match &self.plan {
-            Ok(inquiry) => self.query_server(inquiry, cx, &mut seen).await,
+            Ok(inquiry) => self.query_server(inquiry, cx, &mut state).await,
             Err(failure) => Err(failure.clone()),
         };
-        let mut observation = build_observation(started, seen.trace, outcome);
-        if !seen.facts.question.is_empty() {
-            observation.facts.dns = Some(Box::new(seen.facts));
+        let mut observation = build_observation(started, state.trace, outcome);
+        if !state.facts.question.is_empty() {
+            observation.facts.dns = Some(Box::new(state.facts));
         }
-        observation.facts.http = seen.http;
-        for note in seen.notes {
+        observation.facts.http = state.http;
+        for note in state.notes {
             observation.record_warning(WarningKind::Note, note);
         }
         observation
@@ -85,16 +85,16 @@ impl DnsProbe {
         &self,
         inquiry: &QueryPlan,
         cx: ProbeContext<'_>,
-        seen: &mut DnsState,
+        state: &mut DnsState,
     ) -> Result<(), Failure> {
-        let addresses = cx.net.resolve(&self.server, cx.deadline, &mut seen.trace).await?;
-        let addresses = cx.net.allowed_addresses(&addresses, &mut seen.trace)?;
+        let addresses = cx.net.resolve(&self.server, cx.deadline, &mut state.trace).await?;
+        let addresses = cx.net.allowed_addresses(&addresses, &mut state.trace)?;
         let servers = routed_first(cx, &addresses, self.server.port);
         let mut kind = inquiry.record_type;
-        let (server, mut answer) = self.query_any(inquiry, &servers, cx, seen).await?;
+        let (server, mut answer) = self.query_any(inquiry, &servers, cx, state).await?;
         if kind == RecordType::A && has_no_records(&answer, kind) {
             kind = RecordType::AAAA;
-            answer = self.query(inquiry, kind, server, cx, seen).await?;
+            answer = self.query(inquiry, kind, server, cx, state).await?;
         }
         let asked = if kind == inquiry.record_type {
             kind.to_string()
@@ -111,21 +111,21 @@ impl DnsProbe {
         inquiry: &QueryPlan,
         servers: &[SocketAddr],
         cx: ProbeContext<'_>,
-        seen: &mut DnsState,
+        state: &mut DnsState,
     ) -> Result<(SocketAddr, DnsResponse), Failure> {
         let (mut failures, mut others) = (Vec::new(), Vec::new());
         for (index, &server) in servers.iter().enumerate() {
-            seen.trace.address = Some(server);
+            state.trace.address = Some(server);
             let deadline = match u32::try_from(servers.len() - index) {
                 Ok(left) if left > 1 => Deadline::within(cx.deadline.remaining() / left),
                 _ => cx.deadline,
             };
             match self
-                .query(inquiry, inquiry.record_type, server, ProbeContext { deadline, ..cx }, seen)
+                .query(inquiry, inquiry.record_type, server, ProbeContext { deadline, ..cx }, state)
                 .await
             {
                 Ok(answer) => {
-                    seen.notes.append(&mut others);
+                    state.notes.append(&mut others);
                     return Ok((server, answer));
                 }
                 Err(failure) if is_retryable(failure.kind) => {
@@ -144,23 +144,23 @@ impl DnsProbe {
         kind: RecordType,
         server: SocketAddr,
         cx: ProbeContext<'_>,
-        seen: &mut DnsState,
+        state: &mut DnsState,
     ) -> Result<DnsResponse, Failure> {
         let question = inquiry.query(kind);
-        seen.facts.question = inquiry.name.to_string();
-        seen.facts.record_type = kind.to_string();
-        seen.facts.truncated = false;
-        inquiry.transport.label().clone_into(&mut seen.facts.transport);
+        state.facts.question = inquiry.name.to_string();
+        state.facts.record_type = kind.to_string();
+        state.facts.truncated = false;
+        inquiry.transport.label().clone_into(&mut state.facts.transport);
         let call = ServerQuery { question: &question, server, host: &self.server.host, cx };
         let answer = match inquiry.transport {
-            Transport::Udp => call.over_udp_then_tcp(seen).await,
-            Transport::Tcp => call.over_tcp(seen).await,
-            Transport::Tls => call.over_tls(&inquiry.tls, seen).await,
-            Transport::Https => call.over_https(inquiry, seen).await,
+            Transport::Udp => call.over_udp_then_tcp(state).await,
+            Transport::Tcp => call.over_tcp(state).await,
+            Transport::Tls => call.over_tls(&inquiry.tls, state).await,
+            Transport::Https => call.over_https(inquiry, state).await,
         }?;
-        record_response(&mut seen.facts, &answer);
+        record_response(&mut state.facts, &answer);
         if answer.truncated {
-            let detail = format!("{} bytes came over {}", answer.bytes, seen.facts.transport);
+            let detail = format!("{} bytes came over {}", answer.bytes, state.facts.transport);
             return Err(Failure::new(Phase::Transfer, FailureKind::DnsTruncated, detail));
         }
         Ok(answer)

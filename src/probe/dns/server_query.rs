@@ -43,18 +43,18 @@ pub(super) struct ServerQuery<'a> {
 }
 
 impl ServerQuery<'_> {
-    pub(super) async fn over_udp_then_tcp(&self, seen: &mut DnsState) -> Result<DnsResponse, Failure> {
-        let answer = self.over_udp(seen).await?;
+    pub(super) async fn over_udp_then_tcp(&self, state: &mut DnsState) -> Result<DnsResponse, Failure> {
+        let answer = self.over_udp(state).await?;
         if !answer.truncated {
             return Ok(answer);
         }
-        record_response(&mut seen.facts, &answer);
-        Transport::Tcp.label().clone_into(&mut seen.facts.transport);
+        record_response(&mut state.facts, &answer);
+        Transport::Tcp.label().clone_into(&mut state.facts.transport);
         let cut = |failure: Failure| Failure {
             detail: format!("over TCP, since the answer over UDP was cut: {}", failure.detail),
             ..failure
         };
-        self.over_tcp(seen).await.map_err(cut)
+        self.over_tcp(state).await.map_err(cut)
     }
 
     /// The answer in `message`, which came over a connection of its own: whatever else comes on it is a fault

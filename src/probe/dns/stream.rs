@@ -10,37 +10,37 @@ use crate::net::{TlsOptions, TlsStream, enable_quick_ack, read_to_len, set_reset
 use crate::protocol::dns::DnsResponse;
 
 impl ServerQuery<'_> {
-    pub(super) async fn over_tcp(&self, seen: &mut DnsState) -> Result<DnsResponse, Failure> {
-        let mut stream = self.connect(seen).await?;
-        self.send_query(&mut stream, seen).await?;
-        self.read_response(&mut stream, seen).await
+    pub(super) async fn over_tcp(&self, state: &mut DnsState) -> Result<DnsResponse, Failure> {
+        let mut stream = self.connect(state).await?;
+        self.send_query(&mut stream, state).await?;
+        self.read_response(&mut stream, state).await
     }
 
     pub(super) async fn over_tls(
         &self,
         tls: &TlsOptions,
-        seen: &mut DnsState,
+        state: &mut DnsState,
     ) -> Result<DnsResponse, Failure> {
-        let mut stream = self.connect_tls(tls, seen).await?;
-        self.send_query(&mut stream, seen).await?;
+        let mut stream = self.connect_tls(tls, state).await?;
+        self.send_query(&mut stream, state).await?;
         // Some servers hold the answer back until the session tickets before it are acknowledged.
         enable_quick_ack(stream.get_ref());
-        self.read_response(&mut stream, seen).await
+        self.read_response(&mut stream, state).await
     }
 
     pub(super) async fn connect_tls(
         &self,
         tls: &TlsOptions,
-        seen: &mut DnsState,
+        state: &mut DnsState,
     ) -> Result<TlsStream<TcpStream>, Failure> {
-        let stream = self.connect(seen).await?;
-        self.cx.net.handshake(stream, self.host, tls, self.cx.deadline, &mut seen.trace).await
+        let stream = self.connect(state).await?;
+        self.cx.net.handshake(stream, self.host, tls, self.cx.deadline, &mut state.trace).await
     }
 
     /// A connection that ends with a reset: all that matters is read before.
-    async fn connect(&self, seen: &mut DnsState) -> Result<TcpStream, Failure> {
+    async fn connect(&self, state: &mut DnsState) -> Result<TcpStream, Failure> {
         let (ip, port) = (self.server.ip(), self.server.port());
-        let stream = self.cx.net.connect_addresses(&[ip], port, self.cx.deadline, &mut seen.trace).await?;
+        let stream = self.cx.net.connect_addresses(&[ip], port, self.cx.deadline, &mut state.trace).await?;
         set_reset_on_close(&stream);
         Ok(stream)
     }
@@ -49,7 +49,7 @@ impl ServerQuery<'_> {
     async fn send_query<S: AsyncWrite + Unpin>(
         &self,
         stream: &mut S,
-        seen: &mut DnsState,
+        state: &mut DnsState,
     ) -> Result<(), Failure> {
         let query = self.encode_query()?;
         let length = u16::try_from(query.len())
@@ -58,7 +58,7 @@ impl ServerQuery<'_> {
         framed.extend_from_slice(&query);
         let started = Instant::now();
         let sent = write_all(stream, &framed, self.cx.deadline).await;
-        seen.trace.phases.add(Phase::Send, started.elapsed());
+        state.trace.phases.add(Phase::Send, started.elapsed());
         sent
     }
 
@@ -66,9 +66,9 @@ impl ServerQuery<'_> {
     async fn read_response<S: AsyncRead + Unpin>(
         &self,
         stream: &mut S,
-        seen: &mut DnsState,
+        state: &mut DnsState,
     ) -> Result<DnsResponse, Failure> {
-        let (deadline, phases) = (self.cx.deadline, &mut seen.trace.phases);
+        let (deadline, phases) = (self.cx.deadline, &mut state.trace.phases);
         let started = Instant::now();
         let mut size = Vec::with_capacity(2);
         let begun = read_to_len(stream, &mut size, 2, deadline, Phase::FirstByte).await;

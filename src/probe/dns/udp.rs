@@ -27,16 +27,16 @@ impl ServerQuery<'_> {
     /// Sends the question until it is answered. Whatever is no answer to it is passed over, as it may have
     /// come from somebody who guesses; the socket itself takes datagrams of the server only. All of it is the
     /// wait for the answer.
-    pub(super) async fn over_udp(&self, seen: &mut DnsState) -> Result<DnsResponse, Failure> {
+    pub(super) async fn over_udp(&self, state: &mut DnsState) -> Result<DnsResponse, Failure> {
         let query = self.encode_query()?;
         let started = Instant::now();
         let socket =
             self.cx.net.udp_socket(self.server).map_err(|failure| Failure { phase: Phase::Send, ..failure });
-        seen.trace.phases.add(Phase::Send, started.elapsed());
+        state.trace.phases.add(Phase::Send, started.elapsed());
         let started = Instant::now();
-        let heard = self.query_udp(&socket?, &query, &mut seen.notes).await;
-        seen.trace.phases.add(Phase::FirstByte, started.elapsed());
-        heard
+        let response = self.query_udp(&socket?, &query, &mut state.notes).await;
+        state.trace.phases.add(Phase::FirstByte, started.elapsed());
+        response
     }
 
     async fn query_udp(
@@ -50,13 +50,13 @@ impl ServerQuery<'_> {
             phase: Phase::FirstByte,
             ..self.cx.net.dial_failure(self.server, error)
         };
-        let patience = MIN_RESEND_INTERVAL.max(deadline.remaining() / 3);
+        let timeout = MIN_RESEND_INTERVAL.max(deadline.remaining() / 3);
         let mut buffer = vec![0; BUFFER_BYTES];
         let (mut sent, mut strays) = (0_u32, MismatchCount::default());
         while !deadline.is_expired() {
             socket.send(query).await.map_err(|error| lost(&error))?;
             sent += 1;
-            let until = deadline.at.min(Instant::now() + patience);
+            let until = deadline.at.min(Instant::now() + timeout);
             while let Ok(received) = tokio::time::timeout_at(until, socket.recv(&mut buffer)).await {
                 let length = received.map_err(|error| lost(&error))?;
                 match self.question.match_reply(&buffer[..length]) {

@@ -86,12 +86,12 @@ impl FtpProbe {
         let mut session = LineSession::new(cx.net, cx.deadline);
         let (mut facts, mut warnings) = (None, Vec::new());
         let outcome = self.execute(cx, &mut session, &mut facts, &mut warnings).await;
-        let mut seen = session_observation(started, session, outcome);
-        seen.facts.ftp = facts.map(Box::new);
-        if seen.failure.is_none() {
-            seen.warnings = warnings;
+        let mut observation = session_observation(started, session, outcome);
+        observation.facts.ftp = facts.map(Box::new);
+        if observation.failure.is_none() {
+            observation.warnings = warnings;
         }
-        seen
+        observation
     }
 
     /// Facts are there from the greeting on.

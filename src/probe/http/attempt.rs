@@ -134,9 +134,9 @@ impl<'a> HttpAttempt<'a> {
     }
 
     /// Keeps the exchange under way in the result: of a failure, and where somebody asked for it.
-    fn record_exchange(&mut self, kept: &ExchangeRecord<'_>) {
-        if self.cx.record_exchanges || kept.failure.is_some() || self.observation.failure.is_some() {
-            let exchange = self.chain.record(kept);
+    fn record_exchange(&mut self, record: &ExchangeRecord<'_>) {
+        if self.cx.record_exchanges || record.failure.is_some() || self.observation.failure.is_some() {
+            let exchange = self.chain.record(record);
             self.observation.details.exchanges.push(exchange);
         }
     }
@@ -203,14 +203,14 @@ impl<'a> HttpAttempt<'a> {
         };
         let failure = verdict.as_ref().err();
         // Of a failure, the body is a capture of its own.
-        let most = if self.cx.record_exchanges { captures::MAX_CAPTURED_BODY } else { 0 };
+        let max = if self.cx.record_exchanges { captures::MAX_CAPTURED_BODY } else { 0 };
         self.record_exchange(&ExchangeRecord {
             head: Some(head),
             body: &bytes,
             wire_bytes,
             body_bytes,
             failure,
-            max_body_bytes: most,
+            max_body_bytes: max,
         });
         if verdict.is_err() || self.observation.failure.is_some() {
             self.observation.captures.extend(captures::body_capture(&bytes, kind));
@@ -222,8 +222,8 @@ impl<'a> HttpAttempt<'a> {
     }
 
     fn evaluate_status(&mut self, head: &ResponseHead) -> Result<(), Failure> {
-        let refused = |kind, words: &str| {
-            let detail = format!("{} from `{}`{words}", status_line(head), display_url(self.chain.url()));
+        let refused = |kind, text: &str| {
+            let detail = format!("{} from `{}`{text}", status_line(head), display_url(self.chain.url()));
             Err(Failure::new(Phase::Validate, kind, detail))
         };
         match head.status.as_u16() {

@@ -43,12 +43,12 @@ pub(super) async fn load_full_page(
     observation: &mut Observation,
 ) {
     let rule = options.full_page.filter(|rule| rule.is_due(cx.full_page_at, cx.clock.now()));
-    let finds = rule.map(|_| PageObjectQueue::new(&page.url));
-    let (finds, fingerprint) = analyze(&page, finds, options.detect_change).await;
+    let queue = rule.map(|_| PageObjectQueue::new(&page.url));
+    let (queue, fingerprint) = analyze(&page, queue, options.detect_change).await;
     if let Some(facts) = &mut observation.facts.http {
         facts.text_sha256 = fingerprint;
     }
-    let Some((rule, finds)) = rule.zip(finds) else { return };
+    let Some((rule, queue)) = rule.zip(queue) else { return };
     let terms = LoadOptions {
         net: cx.net,
         connect_options: &options.connect,
@@ -61,7 +61,7 @@ pub(super) async fn load_full_page(
         started,
     };
     let LoadedPage { page: mut loaded, timed_out } =
-        webpage::load(&terms, jar, page.auth_state.as_mut(), finds).await;
+        webpage::load(&terms, jar, page.auth_state.as_mut(), queue).await;
     loaded.bytes += page.bytes.len() as u64;
     let wrong = rule.evaluate(&loaded, timed_out, cx.deadline.timeout);
     observation.details.page = Some(Box::new(loaded));
@@ -88,10 +88,10 @@ fn page_version(observation: &Observation, wanted: Version) -> Version {
 /// What the page names, and the fingerprint of its text where it is wanted.
 async fn analyze(
     page: &FetchedPage,
-    finds: Option<PageObjectQueue>,
+    queue: Option<PageObjectQueue>,
     fingerprints: bool,
 ) -> (Option<PageObjectQueue>, Option<String>) {
-    if finds.is_none() && !fingerprints {
+    if queue.is_none() && !fingerprints {
         return (None, None);
     }
     let (bytes, kind, url) = (Arc::clone(&page.bytes), page.content_type.clone(), page.url.clone());
@@ -99,13 +99,13 @@ async fn analyze(
     let reading = move || {
         let text = charset::decode(&bytes, kind.as_deref());
         let fingerprint = fingerprints.then(|| webpage::text_fingerprint(&text));
-        let finds = finds.map(|mut finds| {
+        let queue = queue.map(|mut queue| {
             if is_html {
-                webpage::scan_html(&text, &url, 0, &mut finds);
+                webpage::scan_html(&text, &url, 0, &mut queue);
             }
-            finds
+            queue
         });
-        (finds, fingerprint)
+        (queue, fingerprint)
     };
     if page.bytes.len() <= INLINE_SCAN_BYTES {
         return reading();

@@ -32,14 +32,14 @@ impl WebsiteProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
         let (request, mut jar) = (self.options.build_request(), CookieJar::default());
-        let mut visit = HttpAttempt::new(&self.options, cx, started, &request, &mut jar);
+        let mut attempt = HttpAttempt::new(&self.options, cx, started, &request, &mut jar);
         let outcome = tokio::select! {
             biased;
-            outcome = visit.run() => outcome,
+            outcome = attempt.run() => outcome,
             () = cx.cancel.cancelled() => Err(cancelled()),
         };
-        let page = visit.take_fetched_page();
-        let mut observation = visit.into_observation();
+        let page = attempt.take_fetched_page();
+        let mut observation = attempt.into_observation();
         if let Err(failure) = outcome {
             observation.record_failure(failure);
         }

@@ -107,10 +107,10 @@ impl MailAccount {
     ) -> Observation {
         let facts = redact_facts(&session.transcript, facts);
         let outcome = outcome.map_err(|failure| self.with_tls_hint(failure, &session.trace));
-        let mut seen = session_observation(started, session, outcome);
+        let mut observation = session_observation(started, session, outcome);
         // Without a greeting there was no mail server.
-        seen.facts.mail = facts.map(Box::new);
-        seen
+        observation.facts.mail = facts.map(Box::new);
+        observation
     }
 }
 

@@ -65,9 +65,9 @@ impl PopProbe {
 /// The way into the mailbox of `account`.
 pub(super) fn build_opening(account: &MailAccount) -> Opening {
     let login = |credentials| LoginOptions { credentials, mechanism: account.mechanism };
-    let goal =
+    let options =
         OpeningOptions { require_tls: account.require_tls, login: account.credentials.clone().map(login) };
-    Opening::new(goal, account.service.implicit_tls)
+    Opening::new(options, account.service.implicit_tls)
 }
 
 /// Goes that way, and leaves again in good order when it ends early: some servers hold a mailbox for a while

@@ -99,14 +99,14 @@ impl PingProbe {
         };
         trace.address = Some((to, 0).into());
         let socket = cx.net.echo_socket(to).await?;
-        let mut figures = PingStatistics::default();
-        let outcome = self.send_series(cx, socket, to, &mut figures).await;
-        if let Some(first) = figures.first_rtt() {
+        let mut statistics = PingStatistics::default();
+        let outcome = self.send_series(cx, socket, to, &mut statistics).await;
+        if let Some(first) = statistics.first_rtt() {
             trace.phases.set(Phase::Connect, first);
         }
-        *facts = (figures.sent() > 0).then(|| figures.to_facts(socket.kind()));
+        *facts = (statistics.sent() > 0).then(|| statistics.to_facts(socket.kind()));
         outcome?;
-        self.check_loss(to, &figures)
+        self.check_loss(to, &statistics)
     }
 
     /// Of several addresses the one that the series goes to: the first that replies to a request, each asked
@@ -138,12 +138,13 @@ impl PingProbe {
     }
 
     /// Fails when the loss has reached the threshold (status 9).
-    fn check_loss(&self, to: IpAddr, figures: &PingStatistics) -> Result<(), Failure> {
-        if figures.loss_percent() < self.threshold {
+    fn check_loss(&self, to: IpAddr, statistics: &PingStatistics) -> Result<(), Failure> {
+        if statistics.loss_percent() < self.threshold {
             return Ok(());
         }
-        let mut detail = format!("{to}: {} of {} requests had no reply", figures.lost(), figures.sent());
-        for error in figures.errors() {
+        let mut detail =
+            format!("{to}: {} of {} requests had no reply", statistics.lost(), statistics.sent());
+        for error in statistics.errors() {
             detail = format!("{detail}; {error}");
         }
         Err(Failure::new(Phase::Connect, FailureKind::PingLost, detail))
@@ -155,26 +156,26 @@ impl PingProbe {
         cx: ProbeContext<'_>,
         socket: &EchoSocket,
         to: IpAddr,
-        figures: &mut PingStatistics,
+        statistics: &mut PingStatistics,
     ) -> Result<(), Failure> {
         let pace = SEND_INTERVAL.min(cx.deadline.remaining() / self.count);
         let mut waiting = FuturesUnordered::new();
         let mut next_at = Instant::now();
         loop {
-            if figures.sent() < self.count && next_at <= Instant::now() {
+            if statistics.sent() < self.count && next_at <= Instant::now() {
                 let sent = cx.deadline.enforce(Phase::Connect, socket.send(to, self.size)).await?;
                 waiting.push(sent.map_err(|error| cx.net.echo_send_failure(to, &error))?.outcome());
-                figures.record_sent();
+                statistics.record_sent();
                 next_at += pace;
             }
-            let all_sent = figures.sent() == self.count;
+            let all_sent = statistics.sent() == self.count;
             if all_sent && waiting.is_empty() {
                 return Ok(());
             }
-            let until = if all_sent { next_at - pace + final_wait(figures) } else { next_at };
+            let until = if all_sent { next_at - pace + final_wait(statistics) } else { next_at };
             match tokio::time::timeout_at(until.min(cx.deadline.at), waiting.next()).await {
-                Ok(Some(Some(EchoOutcome::Reply(took)))) => figures.record_reply(took),
-                Ok(Some(Some(EchoOutcome::Error(error)))) => figures.record_error(error),
+                Ok(Some(Some(EchoOutcome::Reply(took)))) => statistics.record_reply(took),
+                Ok(Some(Some(EchoOutcome::Error(error)))) => statistics.record_error(error),
                 Ok(Some(None)) => return Err(socket_closed_failure(to)),
                 Ok(None) => tokio::time::sleep_until(next_at.min(cx.deadline.at)).await,
                 Err(_) if all_sent || cx.deadline.is_expired() => return Ok(()),
@@ -184,8 +185,8 @@ impl PingProbe {
     }
 }
 
-fn final_wait(figures: &PingStatistics) -> Duration {
-    figures.max_rtt().map_or(FINAL_WAIT_WITHOUT_REPLY, |longest| MIN_FINAL_WAIT.max(longest * 2))
+fn final_wait(statistics: &PingStatistics) -> Duration {
+    statistics.max_rtt().map_or(FINAL_WAIT_WITHOUT_REPLY, |longest| MIN_FINAL_WAIT.max(longest * 2))
 }
 
 fn socket_closed_failure(to: IpAddr) -> Failure {
@@ -198,18 +199,18 @@ mod tests {
 
     #[test]
     fn the_threshold_decides_over_partial_loss() {
-        let mut figures = PingStatistics::default();
+        let mut statistics = PingStatistics::default();
         for _ in 0..5 {
-            figures.record_sent();
+            statistics.record_sent();
         }
         for _ in 0..3 {
-            figures.record_reply(Duration::from_millis(1));
+            statistics.record_reply(Duration::from_millis(1));
         }
         let from = IpAddr::from([192, 0, 2, 9]);
-        figures.record_error(crate::net::IcmpError { from, kind: 3, code: 1, mtu: None });
+        statistics.record_error(crate::net::IcmpError { from, kind: 3, code: 1, mtu: None });
         for (threshold, passes) in [(1.0, false), (40.0, false), (41.0, true), (100.0, true)] {
             let probe = PingProbe { target: Endpoint::new("a.test", 0), count: 5, size: 56, threshold };
-            let judged = probe.check_loss(IpAddr::from([192, 0, 2, 1]), &figures);
+            let judged = probe.check_loss(IpAddr::from([192, 0, 2, 1]), &statistics);
             assert_eq!(judged.is_ok(), passes, "{threshold}");
             if let Err(failure) = judged {
                 assert_eq!(failure.kind, FailureKind::PingLost);

@@ -95,15 +95,15 @@ mod tests {
 
     #[test]
     fn loss_and_round_trips_are_counted_over_what_was_sent() {
-        let mut figures = PingStatistics::default();
-        assert!((figures.loss_percent() - 100.0).abs() < f64::EPSILON);
+        let mut statistics = PingStatistics::default();
+        assert!((statistics.loss_percent() - 100.0).abs() < f64::EPSILON);
         for _ in 0..5 {
-            figures.record_sent();
+            statistics.record_sent();
         }
         for millis in [2, 4, 4, 6] {
-            figures.record_reply(Duration::from_millis(millis));
+            statistics.record_reply(Duration::from_millis(millis));
         }
-        let facts = figures.to_facts("raw");
+        let facts = statistics.to_facts("raw");
         assert_eq!((facts.sent, facts.received), (5, 4));
         assert!((facts.loss_percent - 20.0).abs() < 1e-9);
         assert_eq!(
@@ -115,10 +115,10 @@ mod tests {
 
     #[test]
     fn errors_are_counted_by_who_said_what_and_are_bounded() {
-        let mut figures = PingStatistics::default();
+        let mut statistics = PingStatistics::default();
         for from in 0..100_u8 {
             for _ in 0..2 {
-                figures.record_error(IcmpError {
+                statistics.record_error(IcmpError {
                     from: [192, 0, 2, from].into(),
                     kind: 3,
                     code: 1,
@@ -126,16 +126,16 @@ mod tests {
                 });
             }
         }
-        let errors = figures.to_facts("raw").icmp_errors;
+        let errors = statistics.to_facts("raw").icmp_errors;
         assert_eq!(errors.len(), ERRORS);
         assert_eq!(errors[1], "192.0.2.1 answered: host unreachable (ICMP type 3, code 1), 2 times");
     }
 
     #[test]
     fn a_series_without_replies_has_no_round_trips() {
-        let mut figures = PingStatistics::default();
-        figures.record_sent();
-        let facts = figures.to_facts("dgram");
+        let mut statistics = PingStatistics::default();
+        statistics.record_sent();
+        let facts = statistics.to_facts("dgram");
         assert_eq!((facts.received, facts.rtt_min_us, facts.rtt_stddev_us), (0, None, None));
         assert!((facts.loss_percent - 100.0).abs() < 1e-9);
     }

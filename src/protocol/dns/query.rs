@@ -201,11 +201,11 @@ mod tests {
 
     #[test]
     fn only_a_response_to_this_question_is_its_answer() {
-        let asked = question();
+        let query = question();
         let heard = |change: &dyn Fn(&mut Message)| {
-            let mut message = reply(&asked);
+            let mut message = reply(&query);
             change(&mut message);
-            asked.match_reply(&message.to_vec().unwrap())
+            query.match_reply(&message.to_vec().unwrap())
         };
         assert!(matches!(heard(&|_| {}), ReplyMatch::Response(_)));
         let other_case = Query::query(Name::from_ascii("WWW.EXAMPLE.com.").unwrap(), RecordType::A);
@@ -214,11 +214,11 @@ mod tests {
         assert!(matches!(heard(&|m| m.metadata.message_type = MessageType::Query), ReplyMatch::Mismatch(_)));
         assert!(matches!(heard(&|m| m.queries[0].query_type = RecordType::AAAA), ReplyMatch::Mismatch(_)));
         assert!(matches!(heard(&|m| m.queries.clear()), ReplyMatch::Mismatch(_)));
-        let refusal = heard(&|m| {
+        let reply = heard(&|m| {
             m.queries.clear();
             m.metadata.response_code = ResponseCode::FormErr;
         });
-        assert!(matches!(refusal, ReplyMatch::Response(answer) if answer.rcode == ResponseCode::FormErr));
+        assert!(matches!(reply, ReplyMatch::Response(answer) if answer.rcode == ResponseCode::FormErr));
     }
 
     #[test]
@@ -233,39 +233,39 @@ mod tests {
 
     #[test]
     fn what_was_cut_inside_of_a_record_is_cut_and_not_malformed() {
-        let asked = question();
-        let mut message = reply(&asked);
+        let query = question();
+        let mut message = reply(&query);
         message.metadata.truncation = true;
         let data = hickory_proto::rr::RData::A(hickory_proto::rr::rdata::A([192, 0, 2, 1].into()));
         message.add_answer(Record::from_rdata(Name::from_ascii("www.example.com.").unwrap(), 60, data));
         let bytes = message.to_vec().unwrap();
         for length in HEADER..bytes.len() {
-            let heard = asked.match_reply(&bytes[..length]);
+            let reply = query.match_reply(&bytes[..length]);
             assert!(
-                matches!(heard, ReplyMatch::Response(answer) if answer.truncated && answer.records.is_empty())
+                matches!(reply, ReplyMatch::Response(answer) if answer.truncated && answer.records.is_empty())
             );
         }
-        assert!(matches!(asked.match_reply(&bytes[..HEADER - 1]), ReplyMatch::Malformed(_)));
+        assert!(matches!(query.match_reply(&bytes[..HEADER - 1]), ReplyMatch::Malformed(_)));
     }
 
     proptest! {
         #[test]
         fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..600), ours: bool) {
-            let asked = question();
+            let query = question();
             let mut bytes = bytes;
             if ours && bytes.len() > 3 {
-                bytes[..2].copy_from_slice(&asked.id().to_be_bytes());
+                bytes[..2].copy_from_slice(&query.id().to_be_bytes());
                 bytes[2] |= 0x80;
             }
-            if let ReplyMatch::Response(answer) = asked.match_reply(&bytes) {
+            if let ReplyMatch::Response(answer) = query.match_reply(&bytes) {
                 prop_assert!(answer.record_texts(10).len() <= 10);
             }
         }
 
         #[test]
         fn a_cut_or_bent_answer_never_panics(cut in 0_usize..200, at in 0_usize..200, bit in 0_u8..8) {
-            let asked = question();
-            let mut message = reply(&asked);
+            let query = question();
+            let mut message = reply(&query);
             let data = hickory_proto::rr::rdata::TXT::new(vec!["one".to_owned(), "two".to_owned()]);
             let name = Name::from_ascii("www.example.com.").unwrap();
             message.add_answer(Record::from_rdata(name, 60, hickory_proto::rr::RData::TXT(data)));
@@ -274,7 +274,7 @@ mod tests {
             if let Some(byte) = bytes.get_mut(at) {
                 *byte ^= 1 << bit;
             }
-            if let ReplyMatch::Response(answer) = asked.match_reply(&bytes) {
+            if let ReplyMatch::Response(answer) = query.match_reply(&bytes) {
                 let _ = (answer.record_texts(10), answer.values(RecordType::TXT), answer.has_answer(RecordType::A));
             }
         }

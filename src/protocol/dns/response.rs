@@ -128,10 +128,10 @@ impl DnsResponse {
 
     /// The records as `TYPE value`, at most `most` of them, without their signatures.
     #[must_use]
-    pub fn record_texts(&self, most: usize) -> Vec<String> {
+    pub fn record_texts(&self, max: usize) -> Vec<String> {
         let text =
             |record: &Record| format!("{} {}", record.record_type(), record_text::to_short_text(record));
-        self.unsigned_records().take(most).map(text).collect()
+        self.unsigned_records().take(max).map(text).collect()
     }
 
     /// The values of the records of `kind` at the end of the aliases, as zone files write them.

@@ -39,15 +39,15 @@ impl FtpDriver<'_> {
     pub(super) async fn drive<T>(&mut self, work: impl Future<Output = FtpResult<T>>) -> Result<T, Failure> {
         let mut work = pin!(work);
         loop {
-            let errand = tokio::select! {
+            let request = tokio::select! {
                 biased;
                 done = &mut work => return done.map_err(|error| self.to_failure(&error)),
-                Some(errand) = self.requests.recv() => errand,
+                Some(request) = self.requests.recv() => request,
                 () = tokio::time::sleep_until(self.deadline.at) => {
                     return Err(self.deadline.timed_out(self.recorder.phase()));
                 }
             };
-            match errand {
+            match request {
                 DataRequest::Connect(at, answer) => drop(answer.send(self.connect_data(at.port()).await)),
                 DataRequest::StartTls(stream, answer) => drop(answer.send(self.start_data_tls(stream).await)),
             }

@@ -159,8 +159,8 @@ mod tests {
         for bad in ["SSH-2.0-OpenSSH_9", "22 x", "220x", "999 x", "", "\u{fffd}\u{1}\u{2}", "2²0 x"] {
             assert_eq!(ReplyParser::default().push_line(bad), Err(ReplyError::NoCode(bad.to_owned())));
         }
-        let told = ReplyError::NoCode("a\u{1b}[2J".to_owned()).into_failure(Phase::Banner);
-        assert!(told.detail.ends_with("it said `a\u{fffd}[2J`"), "{}", told.detail);
+        let failure = ReplyError::NoCode("a\u{1b}[2J".to_owned()).into_failure(Phase::Banner);
+        assert!(failure.detail.ends_with("it said `a\u{fffd}[2J`"), "{}", failure.detail);
     }
 
     #[test]

@@ -199,8 +199,8 @@ impl AsyncWrite for FtpStream {
             return Poll::Ready(Ok(bytes.len()));
         }
         // suppaftp writes a command at once, and never a second one before it has read the reply.
-        let said = control.watch.on_command(String::from_utf8_lossy(bytes).trim_end_matches(['\r', '\n']));
-        control.outgoing.extend(said.as_bytes());
+        let reply = control.watch.on_command(String::from_utf8_lossy(bytes).trim_end_matches(['\r', '\n']));
+        control.outgoing.extend(reply.as_bytes());
         control.outgoing.extend(b"\r\n");
         let _ = control.flush_outgoing(stream, cx);
         Poll::Ready(Ok(bytes.len()))

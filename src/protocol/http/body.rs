@@ -45,8 +45,8 @@ pub struct ResponseBody {
 pub(super) struct ReusableParts {
     pub(super) sender: SendRequest<Full<Bytes>>,
     pub(super) driver: ConnectionDriver,
-    pub(super) marks: ExchangeTimings,
-    pub(super) room: HeaderLimit,
+    pub(super) timings: ExchangeTimings,
+    pub(super) limit: HeaderLimit,
 }
 
 /// Where the pieces of a body come from.
@@ -83,12 +83,12 @@ pub struct BodyContent {
 
 impl BodyContent {
     fn push(&mut self, bytes: &[u8], keep: BodyRetention) {
-        let most = match keep {
+        let max = match keep {
             BodyRetention::All => bytes.len(),
-            BodyRetention::Prefix(most) => most.saturating_sub(self.bytes.len()).min(bytes.len()),
+            BodyRetention::Prefix(max) => max.saturating_sub(self.bytes.len()).min(bytes.len()),
             BodyRetention::Discard => 0,
         };
-        self.bytes.extend_from_slice(&bytes[..most]);
+        self.bytes.extend_from_slice(&bytes[..max]);
     }
 }
 
@@ -96,31 +96,31 @@ impl ResponseBody {
     pub(super) fn new(
         incoming: hyper::body::Incoming,
         driver: ConnectionDriver,
-        marks: ExchangeTimings,
+        timings: ExchangeTimings,
         headers: &HeaderMap,
     ) -> Self {
-        Self::from_source(BodySource::Hyper(incoming), driver, marks, headers)
+        Self::from_source(BodySource::Hyper(incoming), driver, timings, headers)
     }
 
     pub(super) fn from_quic(
         body: Http3Body,
         driver: ConnectionDriver,
-        marks: ExchangeTimings,
+        timings: ExchangeTimings,
         headers: &HeaderMap,
     ) -> Self {
-        Self::from_source(BodySource::Quic(Box::new(body)), driver, marks, headers)
+        Self::from_source(BodySource::Quic(Box::new(body)), driver, timings, headers)
     }
 
     fn from_source(
         incoming: BodySource,
         driver: ConnectionDriver,
-        marks: ExchangeTimings,
+        timings: ExchangeTimings,
         headers: &HeaderMap,
     ) -> Self {
         let source = BodyReader {
             incoming,
             driver,
-            marks,
+            timings,
             chunk: Bytes::new(),
             wire_bytes: 0,
             wire_limit: 0,
@@ -130,8 +130,8 @@ impl ResponseBody {
         Self { source, sender: None, codings: content_coding::parse_codings(headers) }
     }
 
-    pub(super) fn with_sender(self, sender: SendRequest<Full<Bytes>>, room: HeaderLimit) -> Self {
-        Self { sender: Some((sender, room)), ..self }
+    pub(super) fn with_sender(self, sender: SendRequest<Full<Bytes>>, limit: HeaderLimit) -> Self {
+        Self { sender: Some((sender, limit)), ..self }
     }
 
     /// Reads to the end, at most until `deadline` and at most `limit` bytes after decoding. `phases` gets
@@ -163,8 +163,8 @@ impl ResponseBody {
             Ok(Ok(rest)) => rest.is_empty(),
             _ => false,
         };
-        let BodyReader { driver, marks, .. } = self.source;
-        (content, at_end.then_some(ReusableParts { sender, driver, marks, room }))
+        let BodyReader { driver, timings, .. } = self.source;
+        (content, at_end.then_some(ReusableParts { sender, driver, timings, limit: room }))
     }
 
     async fn read_inner(
@@ -187,7 +187,7 @@ impl ResponseBody {
             Ok(Err(failure)) => Some(failure),
             Err(_) => Some(Failure::timed_out(Phase::Transfer, deadline.timeout)),
         };
-        self.source.marks.write_phases(phases);
+        self.source.timings.write_phases(phases);
         content
     }
 
@@ -284,7 +284,7 @@ async fn decode(
 pub(super) struct BodyReader {
     incoming: BodySource,
     driver: ConnectionDriver,
-    marks: ExchangeTimings,
+    timings: ExchangeTimings,
     chunk: Bytes,
     wire_bytes: u64,
     wire_limit: u64,
@@ -306,10 +306,10 @@ impl BodyReader {
             BodySource::Quic(body) => body.poll_data(cx),
             BodySource::Hyper(body) => {
                 let frame = ready!(Pin::new(body).poll_frame(cx));
-                let marks = &self.marks;
+                let timings = &self.timings;
                 Poll::Ready(frame.map(|frame| match frame {
                     Ok(frame) => Ok(frame.into_data().unwrap_or_default()),
-                    Err(error) => Err(failure::from_hyper_error(marks, &error)),
+                    Err(error) => Err(failure::from_hyper_error(timings, &error)),
                 }))
             }
         }

@@ -28,8 +28,8 @@ use crate::net::{Deadline, QuicConnection};
 pub struct Http1Connection {
     sender: http1::SendRequest<Full<Bytes>>,
     driver: ConnectionDriver,
-    marks: ExchangeTimings,
-    room: HeaderLimit,
+    timings: ExchangeTimings,
+    limit: HeaderLimit,
     /// Whether it has carried an exchange.
     used: bool,
 }
@@ -39,18 +39,18 @@ impl Http1Connection {
     ///
     /// # Errors
     /// Those of the stream.
-    pub async fn handshake<S>(stream: S, room: HeaderLimit) -> Result<Self, Failure>
+    pub async fn handshake<S>(stream: S, limit: HeaderLimit) -> Result<Self, Failure>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let marks = ExchangeTimings::new(true);
-        let io = TokioIo::new(TimedHttpStream::new(stream, marks.clone()));
-        let (sender, connection) = exchange::http1_builder(room)
+        let timings = ExchangeTimings::new(true);
+        let io = TokioIo::new(TimedHttpStream::new(stream, timings.clone()));
+        let (sender, connection) = exchange::http1_builder(limit)
             .handshake(io)
             .await
-            .map_err(|error| failure::from_hyper_error(&marks, &error))?;
-        let driver = ConnectionDriver::new(connection, Some(marks.clone()), None);
-        Ok(Self { sender, driver, marks, room, used: false })
+            .map_err(|error| failure::from_hyper_error(&timings, &error))?;
+        let driver = ConnectionDriver::new(connection, Some(timings.clone()), None);
+        Ok(Self { sender, driver, timings, limit, used: false })
     }
 
     /// Sends `request` and waits for the head of the answer, at most until `deadline`. [`ResponseBody::read_and_reuse`] gives
@@ -64,8 +64,8 @@ impl Http1Connection {
         deadline: Deadline,
         phases: &mut Phases,
     ) -> Result<(ResponseHead, ResponseBody), RequestError> {
-        self.marks.restart();
-        let Self { sender, driver, marks, room, used } = &mut self;
+        self.timings.restart();
+        let Self { sender, driver, timings, limit, used } = &mut self;
         // Pinned here, since a future that is handed on is copied.
         let outcome = {
             let work = pin!(async {
@@ -77,29 +77,29 @@ impl Http1Connection {
         let outcome = match outcome {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => {
-                let stale = *used && marks.bytes_read() == 0 && !error.is_parse();
-                let crowded = *room == HeaderLimit::Default && error.is_parse_too_large();
+                let stale = *used && timings.bytes_read() == 0 && !error.is_parse();
+                let crowded = *limit == HeaderLimit::Default && error.is_parse_too_large();
                 let again = if crowded {
                     Some(RetryReason::TooManyHeaders)
                 } else {
                     stale.then_some(RetryReason::StaleConnection)
                 };
-                Err(RequestError { failure: failure::from_hyper_error(marks, &error), retry: again })
+                Err(RequestError { failure: failure::from_hyper_error(timings, &error), retry: again })
             }
             Err(_) => {
-                let failure = Failure::timed_out(marks.phase(), deadline.timeout);
+                let failure = Failure::timed_out(timings.phase(), deadline.timeout);
                 Err(RequestError { failure, retry: None })
             }
         };
         if outcome.is_ok() {
-            marks.record_head();
+            timings.record_head();
         }
-        marks.write_phases(phases);
+        timings.write_phases(phases);
         let (head, incoming) = exchange::split_response(outcome?, true);
-        let Self { sender, driver, marks, room, .. } = self;
-        let body = ResponseBody::new(incoming, driver, marks, &head.headers);
+        let Self { sender, driver, timings, limit, .. } = self;
+        let body = ResponseBody::new(incoming, driver, timings, &head.headers);
         // Under TLS the farewell takes a while: such a connection looks alive when the body is there.
-        let body = if closes_connection(&head) { body } else { body.with_sender(sender, room) };
+        let body = if closes_connection(&head) { body } else { body.with_sender(sender, limit) };
         Ok((head, body))
     }
 
@@ -110,7 +110,7 @@ impl Http1Connection {
             Poll::Ready(())
         })
         .await;
-        (!self.sender.is_closed() && self.marks.stream_end().is_none()).then_some(self)
+        (!self.sender.is_closed() && self.timings.stream_end().is_none()).then_some(self)
     }
 }
 
@@ -124,8 +124,10 @@ impl ResponseBody {
         phases: &mut Phases,
     ) -> (BodyContent, Option<Http1Connection>) {
         let (content, rest) = self.read_to_end(keep, limit, deadline, phases).await;
-        let Some(ReusableParts { sender, driver, marks, room }) = rest else { return (content, None) };
-        let connection = Http1Connection { sender, driver, marks, room, used: true };
+        let Some(ReusableParts { sender, driver, timings, limit: room }) = rest else {
+            return (content, None);
+        };
+        let connection = Http1Connection { sender, driver, timings, limit: room, used: true };
         (content, connection.into_reusable().await)
     }
 }
@@ -156,12 +158,12 @@ impl MultiplexedConnection {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let (marks, wanted) = (ExchangeTimings::new(false), TaskQueue::default());
-        let io = TokioIo::new(TimedHttpStream::new(stream, marks.clone()));
-        let handshake = exchange::http2_builder(wanted.clone()).handshake(io).await;
-        let (sender, connection) = handshake.map_err(|error| failure::from_hyper_error(&marks, &error))?;
-        let driver = ConnectionDriver::new(connection, Some(marks.clone()), Some(wanted));
-        Ok((Self(MultiplexedInner::Http2(Http2Connection { sender, marks })), driver))
+        let (timings, tasks) = (ExchangeTimings::new(false), TaskQueue::default());
+        let io = TokioIo::new(TimedHttpStream::new(stream, timings.clone()));
+        let handshake = exchange::http2_builder(tasks.clone()).handshake(io).await;
+        let (sender, connection) = handshake.map_err(|error| failure::from_hyper_error(&timings, &error))?;
+        let driver = ConnectionDriver::new(connection, Some(timings.clone()), Some(tasks));
+        Ok((Self(MultiplexedInner::Http2(Http2Connection { sender, timings })), driver))
     }
 
     /// An HTTP/3 connection over `quic`, and what moves it on.
@@ -213,7 +215,7 @@ impl MultiplexedConnection {
 struct Http2Connection {
     sender: http2::SendRequest<Full<Bytes>>,
     /// Of the connection.
-    marks: ExchangeTimings,
+    timings: ExchangeTimings,
 }
 
 impl Http2Connection {
@@ -224,8 +226,8 @@ impl Http2Connection {
         phases: &mut Phases,
     ) -> Result<(ResponseHead, ResponseBody), RequestError> {
         // Of this exchange; those of the connection tell how it ended.
-        let marks = ExchangeTimings::new(false);
-        marks.assume_sent();
+        let timings = ExchangeTimings::new(false);
+        timings.assume_sent();
         let sender = &mut self.sender;
         let work = async {
             sender.ready().await?;
@@ -234,23 +236,23 @@ impl Http2Connection {
         let outcome = match timeout_at(deadline.at, work).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => {
-                marks.copy_end_from(&self.marks);
+                timings.copy_end_from(&self.timings);
                 // It has answered others, and not this one: it said farewell (RFC 9113 6.8).
-                let again = self.marks.has_head().then_some(RetryReason::StaleConnection);
-                Err(RequestError { failure: failure::from_hyper_error(&marks, &error), retry: again })
+                let again = self.timings.has_head().then_some(RetryReason::StaleConnection);
+                Err(RequestError { failure: failure::from_hyper_error(&timings, &error), retry: again })
             }
             Err(_) => {
-                let failure = Failure::timed_out(marks.phase(), deadline.timeout);
+                let failure = Failure::timed_out(timings.phase(), deadline.timeout);
                 Err(RequestError { failure, retry: None })
             }
         };
         if outcome.is_ok() {
-            marks.record_head();
-            self.marks.record_head();
+            timings.record_head();
+            self.timings.record_head();
         }
-        marks.write_phases(phases);
+        timings.write_phases(phases);
         let (head, incoming) = exchange::split_response(outcome?, false);
-        let body = ResponseBody::new(incoming, ConnectionDriver::noop(), marks, &head.headers);
+        let body = ResponseBody::new(incoming, ConnectionDriver::noop(), timings, &head.headers);
         Ok((head, body))
     }
 }

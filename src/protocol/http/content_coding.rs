@@ -82,8 +82,8 @@ pub(super) fn parse_codings(headers: &HeaderMap) -> Result<ContentCodings, Failu
 }
 
 fn unknown_coding_failure(name: &[u8]) -> Failure {
-    let shown = String::from_utf8_lossy(&name[..name.len().min(40)]).into_owned();
-    let detail = format!("content coding `{shown}` was not asked for (`{ACCEPT_ENCODING}` was)");
+    let text = String::from_utf8_lossy(&name[..name.len().min(40)]).into_owned();
+    let detail = format!("content coding `{text}` was not asked for (`{ACCEPT_ENCODING}` was)");
     Failure::new(Phase::Transfer, FailureKind::EncodingInvalid, detail)
 }
 
@@ -162,8 +162,8 @@ impl<R: AsyncBufRead + Unpin> AsyncRead for GzipMembers<R> {
                 Self::BetweenMembers(source, count) => {
                     let is_last = ready!(Pin::new(source).poll_fill_buf(cx))?.is_empty();
                     if !is_last && *count == MAX_GZIP_MEMBERS {
-                        let words = format!("more than {MAX_GZIP_MEMBERS} members");
-                        return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, words)));
+                        let text = format!("more than {MAX_GZIP_MEMBERS} members");
+                        return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, text)));
                     }
                     if is_last {
                         *self = Self::Finished;

@@ -17,7 +17,7 @@ pub struct ConnectionDriver {
     tasks: Vec<BoxedTask>,
     wanted: Option<TaskQueue>,
     /// Of the stream below.
-    marks: Option<ExchangeTimings>,
+    timings: Option<ExchangeTimings>,
 }
 
 /// Where hyper's HTTP/2 client leaves the tasks that it wants to have run.
@@ -43,19 +43,23 @@ impl Future for ConnectionDriver {
 impl ConnectionDriver {
     /// Drives `connection`, which goes over a stream that notes into `marks`, and what comes in over `wanted`. How
     /// the connection ends does not matter here: whoever waits for the answer hears it too.
-    pub(super) fn new<C, T>(connection: C, marks: Option<ExchangeTimings>, wanted: Option<TaskQueue>) -> Self
+    pub(super) fn new<C, T>(
+        connection: C,
+        timings: Option<ExchangeTimings>,
+        wanted: Option<TaskQueue>,
+    ) -> Self
     where
         C: Future<Output = T> + Send + 'static,
     {
         let connection = async move {
             connection.await;
         };
-        Self { tasks: vec![Box::pin(connection)], wanted, marks }
+        Self { tasks: vec![Box::pin(connection)], wanted, timings }
     }
 
     /// Of nothing.
     pub(super) fn noop() -> Self {
-        Self { tasks: Vec::new(), wanted: None, marks: None }
+        Self { tasks: Vec::new(), wanted: None, timings: None }
     }
 
     /// Waits for `answer` and keeps the connection moving meanwhile. `answer` is asked first, since it can be the
@@ -76,7 +80,7 @@ impl ConnectionDriver {
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) {
         loop {
             self.tasks.retain_mut(|task| task.as_mut().poll(cx) == Poll::Pending);
-            let mut goes_on = self.marks.as_ref().is_some_and(ExchangeTimings::take_progress);
+            let mut goes_on = self.timings.as_ref().is_some_and(ExchangeTimings::take_progress);
             if let Some(wanted) = &self.wanted {
                 let mut wanted = wanted.0.lock();
                 goes_on |= !wanted.is_empty();

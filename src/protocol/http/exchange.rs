@@ -57,31 +57,31 @@ pub async fn send_request<S>(
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let marks = ExchangeTimings::new(protocol == HttpProtocol::Http1);
-    let io = TokioIo::new(TimedHttpStream::new(stream, marks.clone()));
+    let timings = ExchangeTimings::new(protocol == HttpProtocol::Http1);
+    let io = TokioIo::new(TimedHttpStream::new(stream, timings.clone()));
     // Pinned here, since a future that is handed on is copied.
     let outcome = {
         let work = pin!(async {
             match protocol {
-                HttpProtocol::Http1 => send_http1(io, request, marks.clone()).await,
+                HttpProtocol::Http1 => send_http1(io, request, timings.clone()).await,
                 // On the heap, as it is the larger one and rarer.
-                HttpProtocol::Http2 => Box::pin(send_http2(io, request, marks.clone())).await,
+                HttpProtocol::Http2 => Box::pin(send_http2(io, request, timings.clone())).await,
             }
         });
         timeout_at(deadline.at, work).await
     };
     let outcome = match outcome {
         Ok(Ok(answer)) => Ok(answer),
-        Ok(Err(error)) => Err(failure::from_hyper_error(&marks, &error)),
-        Err(_) => Err(Failure::timed_out(marks.phase(), deadline.timeout)),
+        Ok(Err(error)) => Err(failure::from_hyper_error(&timings, &error)),
+        Err(_) => Err(Failure::timed_out(timings.phase(), deadline.timeout)),
     };
     if outcome.is_ok() {
-        marks.record_head();
+        timings.record_head();
     }
-    marks.write_phases(phases);
+    timings.write_phases(phases);
     let (response, driver) = outcome?;
     let (head, incoming) = split_response(response, protocol == HttpProtocol::Http1);
-    let body = ResponseBody::new(incoming, driver, marks, &head.headers);
+    let body = ResponseBody::new(incoming, driver, timings, &head.headers);
     Ok((head, body))
 }
 
@@ -98,21 +98,21 @@ pub(super) fn split_response(response: Response<Incoming>, has_reason: bool) -> 
 }
 
 /// How HTTP/1 is spoken.
-pub(super) fn http1_builder(room: HeaderLimit) -> http1::Builder {
+pub(super) fn http1_builder(limit: HeaderLimit) -> http1::Builder {
     let mut builder = http1::Builder::new();
     builder
         .max_buf_size(MAX_HEAD_BYTES as usize)
         .max_header_size(MAX_HEAD_BYTES as usize)
         .title_case_headers(true);
-    if room == HeaderLimit::Maximum {
+    if limit == HeaderLimit::Maximum {
         builder.max_headers(MAX_HEADER_FIELDS);
     }
     builder
 }
 
 /// How HTTP/2 is spoken; its tasks go to `wanted`.
-pub(super) fn http2_builder(wanted: TaskQueue) -> http2::Builder<TaskQueue> {
-    let mut builder = http2::Builder::new(wanted);
+pub(super) fn http2_builder(tasks: TaskQueue) -> http2::Builder<TaskQueue> {
+    let mut builder = http2::Builder::new(tasks);
     builder.max_header_list_size(MAX_HEAD_BYTES);
     builder
 }
@@ -122,13 +122,13 @@ type ResponseAndDriver = (Response<Incoming>, ConnectionDriver);
 async fn send_http1<I>(
     io: I,
     request: Request<Full<Bytes>>,
-    marks: ExchangeTimings,
+    timings: ExchangeTimings,
 ) -> hyper::Result<ResponseAndDriver>
 where
     I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
 {
     let (mut sender, connection) = http1_builder(HeaderLimit::Maximum).handshake(io).await?;
-    let mut driver = ConnectionDriver::new(connection, Some(marks), None);
+    let mut driver = ConnectionDriver::new(connection, Some(timings), None);
     let response = driver.drive_until(sender.send_request(request)).await?;
     Ok((response, driver))
 }
@@ -136,14 +136,14 @@ where
 async fn send_http2<I>(
     io: I,
     request: Request<Full<Bytes>>,
-    marks: ExchangeTimings,
+    timings: ExchangeTimings,
 ) -> hyper::Result<ResponseAndDriver>
 where
     I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
 {
-    let wanted = TaskQueue::default();
-    let (mut sender, connection) = http2_builder(wanted.clone()).handshake(io).await?;
-    let mut driver = ConnectionDriver::new(connection, Some(marks), Some(wanted));
+    let tasks = TaskQueue::default();
+    let (mut sender, connection) = http2_builder(tasks.clone()).handshake(io).await?;
+    let mut driver = ConnectionDriver::new(connection, Some(timings), Some(tasks));
     let response = driver.drive_until(sender.send_request(request)).await?;
     Ok((response, driver))
 }

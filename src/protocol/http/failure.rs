@@ -9,8 +9,8 @@ use crate::domain::{Failure, FailureKind};
 
 /// The failure behind `error`. A breach of the protocol is told before the end of the stream, since a
 /// peer that speaks nonsense often closes too.
-pub(super) fn from_hyper_error(marks: &ExchangeTimings, error: &hyper::Error) -> Failure {
-    let phase = marks.phase();
+pub(super) fn from_hyper_error(timings: &ExchangeTimings, error: &hyper::Error) -> Failure {
+    let phase = timings.phase();
     if error.is_parse_too_large() {
         let detail = format!("the head has more than {MAX_HEAD_BYTES} bytes or {MAX_HEADER_FIELDS} fields");
         return Failure::new(phase, FailureKind::ResponseTooLarge, detail);
@@ -18,18 +18,16 @@ pub(super) fn from_hyper_error(marks: &ExchangeTimings, error: &hyper::Error) ->
     if error.is_parse() {
         return Failure::new(phase, FailureKind::ResponseInvalid, error_chain_text(error));
     }
-    match marks.stream_end() {
-        Some(end) => from_stream_end(marks, &end),
+    match timings.stream_end() {
+        Some(end) => from_stream_end(timings, &end),
         None => Failure::new(phase, FailureKind::ResponseInvalid, error_chain_text(error)),
     }
 }
 
-fn from_stream_end(marks: &ExchangeTimings, end: &StreamEnd) -> Failure {
-    let (phase, bytes) = (marks.phase(), marks.bytes_read());
+fn from_stream_end(timings: &ExchangeTimings, end: &StreamEnd) -> Failure {
+    let (phase, bytes) = (timings.phase(), timings.bytes_read());
     let (kind, detail) = match end {
-        StreamEnd::Failed { message: words, tls_alert: true, .. } => {
-            (FailureKind::TlsHandshake, words.clone())
-        }
+        StreamEnd::Failed { message: text, tls_alert: true, .. } => (FailureKind::TlsHandshake, text.clone()),
         StreamEnd::Closed | StreamEnd::Failed { kind: Io::UnexpectedEof, .. } if bytes == 0 => {
             (FailureKind::NoResponse, "closed before the first byte".to_owned())
         }
@@ -47,30 +45,28 @@ fn from_stream_end(marks: &ExchangeTimings, end: &StreamEnd) -> Failure {
                 _ => (FailureKind::ResponseTruncated, format!("reset after {bytes} bytes")),
             }
         }
-        StreamEnd::Failed { kind: Io::HostUnreachable | Io::NetworkUnreachable, message: words, .. } => {
-            (FailureKind::Unreachable, words.clone())
+        StreamEnd::Failed { kind: Io::HostUnreachable | Io::NetworkUnreachable, message: text, .. } => {
+            (FailureKind::Unreachable, text.clone())
         }
-        StreamEnd::Failed { kind: Io::TimedOut, message: words, .. } => {
-            (FailureKind::TimedOut, words.clone())
+        StreamEnd::Failed { kind: Io::TimedOut, message: text, .. } => (FailureKind::TimedOut, text.clone()),
+        StreamEnd::Failed { kind: Io::InvalidData, message: text, .. } => {
+            (FailureKind::ResponseInvalid, text.clone())
         }
-        StreamEnd::Failed { kind: Io::InvalidData, message: words, .. } => {
-            (FailureKind::ResponseInvalid, words.clone())
-        }
-        StreamEnd::Failed { message: words, .. } => (FailureKind::Internal, words.clone()),
+        StreamEnd::Failed { message: text, .. } => (FailureKind::Internal, text.clone()),
     };
     Failure::new(phase, kind, detail)
 }
 
 /// The words of an error and of what caused it.
 fn error_chain_text(error: &dyn Error) -> String {
-    let mut words = error.to_string();
+    let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
         let more = error.to_string();
-        if !words.contains(&more) {
-            words = format!("{words}: {more}");
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
         }
         cause = error.source();
     }
-    words
+    text
 }

@@ -15,6 +15,6 @@ pub(super) const MAX_PREAMBLE_BYTES: u64 = 256 * 1024;
 pub enum HeaderLimit {
     /// A hundred, as hyper has room for without asking for memory each time.
     Default,
-    /// [`MAX_HEADER_FIELDS`](super::limits::HEAD_FIELDS).
+    /// [`MAX_HEADER_FIELDS`](MAX_HEADER_FIELDS).
     Maximum,
 }

@@ -17,6 +17,6 @@ pub enum RetryReason {
     /// The connection had answered others and ended without a byte of an answer to this one: servers close
     /// connections that are idle or have carried enough (RFC 9110 9.2.2).
     StaleConnection,
-    /// Its head may have more fields than [`HeaderLimit::Default`](super::limits::Room::Usual) is for.
+    /// Its head may have more fields than [`HeaderLimit::Default`](super::limits::HeaderLimit::Default) is for.
     TooManyHeaders,
 }

@@ -156,12 +156,12 @@ impl ExchangeTimings {
 /// The stream that hyper gets.
 pub(super) struct TimedHttpStream<S> {
     inner: S,
-    marks: ExchangeTimings,
+    timings: ExchangeTimings,
 }
 
 impl<S> TimedHttpStream<S> {
-    pub(super) fn new(inner: S, marks: ExchangeTimings) -> Self {
-        Self { inner, marks }
+    pub(super) fn new(inner: S, timings: ExchangeTimings) -> Self {
+        Self { inner, timings }
     }
 }
 
@@ -208,11 +208,11 @@ impl<S: AsyncRead + Unpin> TimedHttpStream<S> {
     /// Notes the outcome of a write or flush. When it lets a read go on, nothing has come yet as a rule: a read of no
     /// bytes asks to be woken when it does, for less than another round of all.
     fn record_write<T>(&mut self, cx: &mut Context<'_>, outcome: &Poll<io::Result<T>>, is_write: bool) {
-        if !self.marks.lock().written(outcome, is_write) {
+        if !self.timings.lock().written(outcome, is_write) {
             return;
         }
         let awaited = Pin::new(&mut self.inner).poll_read(cx, &mut ReadBuf::new(&mut []));
-        let mut noted = self.marks.lock();
+        let mut noted = self.timings.lock();
         noted.goes_on = awaited.is_ready();
         if let Poll::Ready(Err(error)) = &awaited {
             noted.failed(error);
@@ -229,7 +229,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimedHttpStream<S> {
         {
             // A server may speak before it was asked. hyper takes that for a breach of the protocol, so
             // nothing is read until the request is on its way.
-            let mut noted = self.marks.lock();
+            let mut noted = self.timings.lock();
             if noted.wrote.is_none() && noted.end.is_none() {
                 noted.is_awaited = true;
                 return Poll::Pending;
@@ -244,8 +244,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimedHttpStream<S> {
         let outcome = Pin::new(&mut self.inner).poll_read(cx, buf);
         match &outcome {
             Poll::Pending => {}
-            Poll::Ready(Ok(())) => self.marks.lock().read(buf.filled().len() - before),
-            Poll::Ready(Err(error)) => self.marks.lock().failed(error),
+            Poll::Ready(Ok(())) => self.timings.lock().read(buf.filled().len() - before),
+            Poll::Ready(Err(error)) => self.timings.lock().failed(error),
         }
         outcome
     }

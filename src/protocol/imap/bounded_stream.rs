@@ -44,8 +44,8 @@ pub(super) struct SharedLog(Arc<Mutex<DialogueLog>>);
 
 impl SharedLog {
     pub(super) fn new(phase: Phase) -> Self {
-        let talk = DialogueLog { phase, last: String::new(), lines: Vec::new(), secrets: Vec::new() };
-        Self(Arc::new(Mutex::new(talk)))
+        let log = DialogueLog { phase, last: String::new(), lines: Vec::new(), secrets: Vec::new() };
+        Self(Arc::new(Mutex::new(log)))
     }
 
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut DialogueLog) -> T) -> T {
@@ -88,7 +88,7 @@ impl BoundedStream {
 
     /// Makes the next line ready, if it is whole.
     fn next_line(&mut self) -> io::Result<()> {
-        let phase = self.talk.with(|talk| talk.phase);
+        let phase = self.talk.with(|log| log.phase);
         let fail = |kind, detail: String| Err(io::Error::other(Failure::new(phase, kind, detail)));
         let Some(end) = self.incoming.iter().position(|&byte| byte == b'\n') else {
             if self.incoming.len() >= MAX_LINE_BYTES {
@@ -104,9 +104,9 @@ impl BoundedStream {
         self.lines += 1;
         let text = String::from_utf8_lossy(&self.incoming[..end]);
         let text = text.strip_suffix('\r').unwrap_or(&text).to_owned();
-        self.talk.with(|talk| {
-            text.clone_into(&mut talk.last);
-            talk.lines.push((false, text.clone()));
+        self.talk.with(|log| {
+            text.clone_into(&mut log.last);
+            log.lines.push((false, text.clone()));
         });
         if self.ready > MAX_LINE_BYTES {
             return fail(
@@ -141,10 +141,10 @@ impl BoundedStream {
     /// Notes what goes out now. In the phase of the login only the first words are shown.
     fn log_outgoing(&self) {
         for line in String::from_utf8_lossy(&self.outgoing).lines() {
-            self.talk.with(|talk| {
-                let is_login = talk.phase == Phase::Auth;
-                let shown = if is_login { mask_login(line, &mut talk.secrets) } else { line.to_owned() };
-                talk.lines.push((true, shown));
+            self.talk.with(|log| {
+                let is_login = log.phase == Phase::Auth;
+                let text = if is_login { mask_login(line, &mut log.secrets) } else { line.to_owned() };
+                log.lines.push((true, text));
             });
         }
     }
@@ -175,10 +175,10 @@ fn announced_literal(line: &str) -> Option<usize> {
 }
 
 fn list_depth(line: &str) -> usize {
-    let step = |(now, most): (usize, usize), byte: u8| match byte {
-        b'(' => (now + 1, most.max(now + 1)),
-        b')' => (now.saturating_sub(1), most),
-        _ => (now, most),
+    let step = |(now, max): (usize, usize), byte: u8| match byte {
+        b'(' => (now + 1, max.max(now + 1)),
+        b')' => (now.saturating_sub(1), max),
+        _ => (now, max),
     };
     line.bytes().fold((0, 0), step).1
 }
@@ -209,7 +209,7 @@ impl AsyncRead for BoundedStream {
                 if this.incoming.is_empty() {
                     return Poll::Ready(Ok(()));
                 }
-                let phase = this.talk.with(|talk| talk.phase);
+                let phase = this.talk.with(|log| log.phase);
                 return Poll::Ready(Err(io::Error::other(closed_failure(phase, this.incoming.len()))));
             }
             this.incoming.extend_from_slice(part.filled());

@@ -80,7 +80,7 @@ impl<'a> Mailbox<'a> {
             Some(login) => self.log_in_and_select(client, login, session).await,
             None => self.select_preauthenticated(client, session).await,
         };
-        self.talk.with(|talk| write_transcript(talk, &mut session.transcript));
+        self.talk.with(|log| write_transcript(log, &mut session.transcript));
         outcome
     }
 
@@ -120,7 +120,7 @@ impl<'a> Mailbox<'a> {
         let opening = client.run_command_and_check_ok("SELECT INBOX", None);
         self.run_phase(Phase::Select, session, opening).await?;
         let count = |line: &str| line.strip_prefix("* ")?.strip_suffix(" EXISTS")?.parse().ok();
-        self.messages = self.talk.with(|talk| talk.lines.iter().rev().find_map(|(_, line)| count(line)));
+        self.messages = self.talk.with(|log| log.lines.iter().rev().find_map(|(_, line)| count(line)));
         self.deadline.at = self.deadline.at.min(Instant::now() + QUIT_TIMEOUT);
         let _ = self.run_phase(Phase::Quit, session, client.run_command_and_check_ok("LOGOUT", None)).await;
         Ok(())
@@ -133,27 +133,27 @@ impl<'a> Mailbox<'a> {
         session: &mut LineSession<'_>,
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Failure> {
-        self.talk.with(|talk| {
-            talk.phase = phase;
-            talk.last.clear();
+        self.talk.with(|log| {
+            log.phase = phase;
+            log.last.clear();
         });
         let started = Instant::now();
         let done = self.deadline.enforce(phase, work).await;
         session.trace.phases.add(phase, started.elapsed());
         // The library takes a mailbox for opened when the server goes in the middle of its answer.
-        let is_whole = self.talk.with(|talk| !talk.last.is_empty() && !talk.last.starts_with('*'));
+        let is_whole = self.talk.with(|log| !log.last.is_empty() && !log.last.starts_with('*'));
         let done = done?.and_then(|done| if is_whole { Ok(done) } else { Err(Error::ConnectionLost) });
         done.map_err(|error| self.to_failure(phase, error))
     }
 
     /// What `error` of the library means. Its texts are for programmers: what the server said tells more.
     fn to_failure(&self, phase: Phase, error: Error) -> Failure {
-        let last = self.talk.with(|talk| talk.last.clone());
+        let last = self.talk.with(|log| log.last.clone());
         let fail = |kind, detail| Failure::new(phase, kind, detail);
         // Behind the tag.
-        let said = last.split_once(' ').map_or(last.as_str(), |(_, said)| said);
-        if said.get(..3).is_some_and(|word| word.eq_ignore_ascii_case("BYE")) {
-            return fail(FailureKind::DialogueUnexpected, format!("it closes the session: `{said}`"));
+        let reply = last.split_once(' ').map_or(last.as_str(), |(_, reply)| reply);
+        if reply.get(..3).is_some_and(|word| word.eq_ignore_ascii_case("BYE")) {
+            return fail(FailureKind::DialogueUnexpected, format!("it closes the session: `{reply}`"));
         }
         let how = self.login.map_or("", LoginMethod::command_name);
         let asked = match phase {
@@ -169,12 +169,12 @@ impl<'a> Mailbox<'a> {
                 Err(error) => io_failure(phase, &error),
             },
             // Who may not log in now may do so later, with the same password (RFC 9051 7.1).
-            Error::No(_) if phase == Phase::Auth && !is_temporary(said) => {
+            Error::No(_) if phase == Phase::Auth && !is_temporary(reply) => {
                 let user = &self.credentials.user;
-                fail(FailureKind::LoginRefused, format!("`{user}` by {how}: `{said}`"))
+                fail(FailureKind::LoginRefused, format!("`{user}` by {how}: `{reply}`"))
             }
             Error::No(_) | Error::Bad(_) => {
-                fail(FailureKind::DialogueUnexpected, format!("it answers {asked} with `{said}`"))
+                fail(FailureKind::DialogueUnexpected, format!("it answers {asked} with `{reply}`"))
             }
             Error::ConnectionLost => closed_failure(phase, 0),
             Error::Validate(_) => fail(
@@ -191,14 +191,14 @@ fn quoted(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-fn is_temporary(said: &str) -> bool {
-    ["[UNAVAILABLE]", "[INUSE]", "[SERVERBUG]", "[LIMIT]"].iter().any(|code| said.contains(code))
+fn is_temporary(reply: &str) -> bool {
+    ["[UNAVAILABLE]", "[INUSE]", "[SERVERBUG]", "[LIMIT]"].iter().any(|code| reply.contains(code))
 }
 
 /// What was said, into the transcript; what the login sent is masked wherever the server says it again.
-fn write_transcript(talk: &mut super::bounded_stream::DialogueLog, transcript: &mut Transcript) {
-    talk.secrets.drain(..).for_each(|secret| transcript.add_secret(&secret));
-    for (sent, line) in talk.lines.drain(..) {
+fn write_transcript(log: &mut super::bounded_stream::DialogueLog, transcript: &mut Transcript) {
+    log.secrets.drain(..).for_each(|secret| transcript.add_secret(&secret));
+    for (sent, line) in log.lines.drain(..) {
         if sent { transcript.record_sent(&line) } else { transcript.record_received(&line) }
     }
 }
@@ -227,10 +227,10 @@ mod tests {
     use super::*;
     use crate::protocol::line_session::LineProtocol;
 
-    fn offering(words: &str) -> Opening {
+    fn offering(text: &str) -> Opening {
         let mut opening =
             Opening::new(OpeningOptions { implicit_tls: false, require_tls: false, continue_to_login: true });
-        for line in ["* OK hello", &format!("* CAPABILITY {words}")] {
+        for line in ["* OK hello", &format!("* CAPABILITY {text}")] {
             opening.on_line(line).unwrap();
         }
         opening
@@ -240,7 +240,7 @@ mod tests {
     fn the_login_follows_from_what_is_offered_and_wanted() {
         use LoginMethod::{Command, Sasl};
         use Mechanism::{CramMd5, Login as SaslLogin, Plain, Xoauth2};
-        for (words, wanted, secure, login) in [
+        for (text, wanted, secure, login) in [
             ("IMAP4rev1", None, true, Some(Command)),
             ("IMAP4rev1 AUTH=PLAIN", None, false, Some(Command)),
             ("IMAP4rev1 AUTH=PLAIN AUTH=CRAM-MD5", None, false, Some(Sasl(CramMd5))),
@@ -252,8 +252,8 @@ mod tests {
             ("IMAP4rev1", Some(Plain), true, None),
             ("IMAP4rev1 AUTH=XOAUTH2", Some(Xoauth2), true, Some(Sasl(Xoauth2))),
         ] {
-            let chosen = LoginMethod::choose(&offering(words), wanted, secure);
-            assert_eq!(chosen.ok(), login, "{words} {wanted:?} {secure}");
+            let chosen = LoginMethod::choose(&offering(text), wanted, secure);
+            assert_eq!(chosen.ok(), login, "{text} {wanted:?} {secure}");
         }
     }
 }

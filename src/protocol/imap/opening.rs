@@ -17,7 +17,7 @@ pub struct OpeningOptions {
 /// From the greeting to where a login may be tried.
 #[derive(Debug)]
 pub struct Opening {
-    wish: OpeningOptions,
+    options: OpeningOptions,
     step: OpeningState,
     secure: bool,
     /// Tags that were used.
@@ -63,8 +63,8 @@ impl LineProtocol for Opening {
                 Some(("*", ..)) => Ok(ProtocolAction::ReadLine),
                 Some((tag, "OK", _)) if tag == self.tag() => self.on_ok(),
                 Some((tag, "NO" | "BAD", _)) if tag == self.tag() => {
-                    let said = &line[tag.len() + 1..];
-                    Err(self.unexpected(format!("it answers {} with `{said}`", self.last_command())))
+                    let reply = &line[tag.len() + 1..];
+                    Err(self.unexpected(format!("it answers {} with `{reply}`", self.last_command())))
                 }
                 _ => Err(self.invalid(line)),
             },
@@ -82,11 +82,11 @@ impl LineProtocol for Opening {
 impl Opening {
     /// A session that waits for its greeting.
     #[must_use]
-    pub fn new(wish: OpeningOptions) -> Self {
+    pub fn new(options: OpeningOptions) -> Self {
         Self {
-            wish,
+            options,
             step: OpeningState::Greeting,
-            secure: wish.implicit_tls,
+            secure: options.implicit_tls,
             tags: 0,
             banner: String::new(),
             capabilities: Vec::new(),
@@ -127,24 +127,24 @@ impl Opening {
             && !self.has_capability("IMAP4rev2")
             && !self.has_capability("IMAP4")
         {
-            let said = self.capabilities.join(" ");
-            return Err(self.unexpected(format!("its capabilities name no version of IMAP: `{said}`")));
+            let reply = self.capabilities.join(" ");
+            return Err(self.unexpected(format!("its capabilities name no version of IMAP: `{reply}`")));
         }
         if !self.secure {
             // Who is known already may not begin TLS any more (RFC 9051 6.2.1).
             if self.has_capability("STARTTLS") && !self.is_preauthenticated {
                 return Ok(self.send_command(OpeningState::Starttls, "STARTTLS"));
             }
-            if self.wish.require_tls {
-                let why = if self.is_preauthenticated {
+            if self.options.require_tls {
+                let reason = if self.is_preauthenticated {
                     "it greets with PREAUTH, which leaves no room for TLS"
                 } else {
                     "it offers no STARTTLS"
                 };
-                return Err(Failure::new(self.phase(), FailureKind::TlsNotOffered, why));
+                return Err(Failure::new(self.phase(), FailureKind::TlsNotOffered, reason));
             }
         }
-        if self.wish.continue_to_login {
+        if self.options.continue_to_login {
             Ok(ProtocolAction::Done)
         } else {
             Ok(self.send_command(OpeningState::Logout, "LOGOUT"))
@@ -195,14 +195,14 @@ mod tests {
     const PLAIN: OpeningOptions =
         OpeningOptions { implicit_tls: false, require_tls: false, continue_to_login: true };
 
-    fn passes(wish: OpeningOptions, script: &str) -> Opening {
-        let mut core = Opening::new(wish);
+    fn passes(options: OpeningOptions, script: &str) -> Opening {
+        let mut core = Opening::new(options);
         assert_eq!(run_dialogue(&mut core, script), None);
         core
     }
 
-    fn fails(wish: OpeningOptions, script: &str) -> String {
-        let failure = run_dialogue(&mut Opening::new(wish), script).expect("it does not fail");
+    fn fails(options: OpeningOptions, script: &str) -> String {
+        let failure = run_dialogue(&mut Opening::new(options), script).expect("it does not fail");
         format!("{} {}: {}", failure.phase.name(), failure.status().0, failure.detail)
     }
 
@@ -251,11 +251,11 @@ mod tests {
     #[test]
     fn what_goes_wrong_is_told() {
         let hello = "< * OK hello\n> v1 CAPABILITY\n";
-        let offers = |words: &str| format!("{hello}< * CAPABILITY {words}\n< v1 OK");
+        let offers = |text: &str| format!("{hello}< * CAPABILITY {text}\n< v1 OK");
         let tls = format!("{}\n> v2 STARTTLS\n", offers("IMAP4rev1 STARTTLS"));
         let required = OpeningOptions { require_tls: true, ..PLAIN };
         let known = "< * PREAUTH hello\n> v1 CAPABILITY\n< * CAPABILITY IMAP4rev1 STARTTLS\n< v1 OK";
-        for (wish, script, said) in [
+        for (options, script, reply) in [
             (PLAIN, "< * BYE busy", "banner 3: it greets with `BYE busy`"),
             (PLAIN, "< +OK POP3", "banner 3: `+OK POP3` is no IMAP answer"),
             (PLAIN, "< 220 mx ESMTP", "banner 3: `220 mx ESMTP` is no IMAP answer"),
@@ -284,7 +284,7 @@ mod tests {
             (required, &offers("IMAP4rev1"), "capability 5: it offers no STARTTLS"),
             (required, known, "capability 5: it greets with PREAUTH, which leaves no room for TLS"),
         ] {
-            assert_eq!(fails(wish, script), said);
+            assert_eq!(fails(options, script), reply);
         }
         let core = passes(PLAIN, &format!("{known}\n* done"));
         assert!(core.is_preauthenticated);

@@ -45,15 +45,15 @@ impl<'s, 'n> Mailbox<'s, 'n> {
 
     /// The `most` newest of `count` messages, the newest first. Numbers grow with age of arrival. A server
     /// without UIDL (it is optional, RFC 1939 7) gives numbers alone.
-    pub async fn newest_messages(&mut self, count: u64, most: usize) -> Result<Vec<MessageEntry>, Failure> {
+    pub async fn newest_messages(&mut self, count: u64, max: usize) -> Result<Vec<MessageEntry>, Failure> {
         if count == 0 {
             return Ok(Vec::new());
         }
         let line = self.send_command(&OutgoingLine::new("UIDL"), Phase::Select).await?;
         let listed = match Reply::parse(&line) {
-            Some(Reply::Ok(_)) => self.read_uidl(most).await?,
+            Some(Reply::Ok(_)) => self.read_uidl(max).await?,
             Some(Reply::Err(_)) => {
-                let first = count.saturating_sub(most as u64) + 1;
+                let first = count.saturating_sub(max as u64) + 1;
                 (first..=count).map(|number| (number, String::new())).collect()
             }
             _ => return Err(unexpected_reply(Phase::Select, "UIDL", &line)),
@@ -62,7 +62,7 @@ impl<'s, 'n> Mailbox<'s, 'n> {
     }
 
     /// The lines of UIDL; only the highest numbers are kept of however many there are.
-    async fn read_uidl(&mut self, most: usize) -> Result<BTreeMap<u64, String>, Failure> {
+    async fn read_uidl(&mut self, max: usize) -> Result<BTreeMap<u64, String>, Failure> {
         let mut kept = BTreeMap::new();
         let mut lines = 0_u64;
         loop {
@@ -78,7 +78,7 @@ impl<'s, 'n> Mailbox<'s, 'n> {
                 )
             })?;
             kept.insert(number, uid);
-            if kept.len() > most {
+            if kept.len() > max {
                 kept.pop_first();
             }
         }
@@ -99,27 +99,27 @@ impl<'s, 'n> Mailbox<'s, 'n> {
     pub async fn top(
         &mut self,
         number: u64,
-        reading: &mut HeaderScanner,
-        most: usize,
+        scanner: &mut HeaderScanner,
+        max: usize,
     ) -> Result<ReadOutcome, Failure> {
-        self.read_message(&format!("TOP {number} 0"), reading, most).await
+        self.read_message(&format!("TOP {number} 0"), scanner, max).await
     }
 
     /// Reads all of message `number`, at most `most` bytes.
     pub async fn retrieve(
         &mut self,
         number: u64,
-        reading: &mut HeaderScanner,
-        most: usize,
+        scanner: &mut HeaderScanner,
+        max: usize,
     ) -> Result<ReadOutcome, Failure> {
-        self.read_message(&format!("RETR {number}"), reading, most).await
+        self.read_message(&format!("RETR {number}"), scanner, max).await
     }
 
     async fn read_message(
         &mut self,
         command: &str,
-        reading: &mut HeaderScanner,
-        most: usize,
+        scanner: &mut HeaderScanner,
+        max: usize,
     ) -> Result<ReadOutcome, Failure> {
         let line = self.send_command(&OutgoingLine::new(command), Phase::Fetch).await?;
         match Reply::parse(&line) {
@@ -130,13 +130,13 @@ impl<'s, 'n> Mailbox<'s, 'n> {
         loop {
             let line = self.next_data_line(Phase::Fetch).await?;
             let DataLine::Content(line) = DataLine::parse(&line) else { break };
-            reading.push_line(line);
-            if reading.bytes() > most {
-                self.session.transcript.add_note(&format!("more than {most} bytes of a message"));
+            scanner.push_line(line);
+            if scanner.bytes() > max {
+                self.session.transcript.add_note(&format!("more than {max} bytes of a message"));
                 return Ok(ReadOutcome::TooLong);
             }
         }
-        self.session.transcript.add_note(&format!("{} bytes of a message", reading.bytes()));
+        self.session.transcript.add_note(&format!("{} bytes of a message", scanner.bytes()));
         Ok(ReadOutcome::Complete)
     }
 

@@ -90,8 +90,8 @@ impl HeaderScanner {
 
     fn append_value(&mut self, part: &[u8]) {
         if let Some(value) = self.values.last_mut().filter(|_| self.open) {
-            let room = MAX_VALUE_BYTES.saturating_sub(value.len());
-            value.extend_from_slice(&part[..part.len().min(room)]);
+            let capacity = MAX_VALUE_BYTES.saturating_sub(value.len());
+            value.extend_from_slice(&part[..part.len().min(capacity)]);
         }
     }
 }
@@ -103,11 +103,11 @@ mod tests {
     use super::*;
 
     fn read(lines: &[&str]) -> Option<String> {
-        let mut reading = HeaderScanner::new("X-Vigie-Trip");
+        let mut scanner = HeaderScanner::new("X-Vigie-Trip");
         for line in lines {
-            reading.push_line(line.as_bytes());
+            scanner.push_line(line.as_bytes());
         }
-        reading.single_value()
+        scanner.single_value()
     }
 
     #[test]
@@ -126,18 +126,18 @@ mod tests {
 
     #[test]
     fn a_header_of_a_mebibyte_takes_little_memory() {
-        let mut reading = HeaderScanner::new("X-Vigie-Trip");
-        reading.push_line(b"X-Vigie-Trip: a");
+        let mut scanner = HeaderScanner::new("X-Vigie-Trip");
+        scanner.push_line(b"X-Vigie-Trip: a");
         for _ in 0..1024 {
-            reading.push_line(&[b' '; 1024]);
-            reading.push_line(b"X-Vigie-Trip: b");
+            scanner.push_line(&[b' '; 1024]);
+            scanner.push_line(b"X-Vigie-Trip: b");
         }
         assert!(
-            reading.values.len() <= MAX_VALUES
-                && reading.values.iter().all(|value| value.len() <= MAX_VALUE_BYTES)
+            scanner.values.len() <= MAX_VALUES
+                && scanner.values.iter().all(|value| value.len() <= MAX_VALUE_BYTES)
         );
-        assert_eq!(reading.single_value(), None);
-        assert!(reading.bytes() > 1024 * 1024);
+        assert_eq!(scanner.single_value(), None);
+        assert!(scanner.bytes() > 1024 * 1024);
     }
 
     #[test]
@@ -160,11 +160,11 @@ mod tests {
         /// Whatever comes, nothing panics.
         #[test]
         fn any_lines_can_be_read(lines in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..60), 0..20)) {
-            let mut reading = HeaderScanner::new("X-Vigie-Trip");
+            let mut scanner = HeaderScanner::new("X-Vigie-Trip");
             for line in &lines {
-                reading.push_line(line);
+                scanner.push_line(line);
             }
-            let _ = reading.single_value();
+            let _ = scanner.single_value();
         }
     }
 }

@@ -1,5 +1,5 @@
 //! POP3 (RFC 1939) as a client speaks it: the way into a mailbox, and what is asked of it there. The protocol
-//! itself is without sockets; [`Mailbox`] drives it over a [`super::session::Session`].
+//! itself is without sockets; [`Mailbox`] drives it over a [`super::line_session::LineSession`].
 
 mod login;
 mod mailbox;

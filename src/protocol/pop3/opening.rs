@@ -36,7 +36,7 @@ enum OpeningState {
 /// the login when there is none; QUIT is up to the caller.
 #[derive(Debug)]
 pub struct Opening {
-    goal: OpeningOptions,
+    options: OpeningOptions,
     state: OpeningState,
     secure: bool,
     capabilities: Vec<String>,
@@ -50,9 +50,9 @@ pub struct Opening {
 impl Opening {
     /// One that reads the greeting next. `secure` says whether TLS stands already.
     #[must_use]
-    pub fn new(goal: OpeningOptions, secure: bool) -> Self {
+    pub fn new(options: OpeningOptions, secure: bool) -> Self {
         Self {
-            goal,
+            options,
             state: OpeningState::Banner,
             secure,
             capabilities: Vec::new(),
@@ -139,7 +139,7 @@ impl Opening {
             self.state = OpeningState::Stls;
             return Ok(ProtocolAction::SendLine(OutgoingLine::new("STLS")));
         }
-        if !self.secure && self.goal.require_tls {
+        if !self.secure && self.options.require_tls {
             let detail =
                 if self.capabilities.is_empty() { "it tells no capabilities" } else { "it offers no STLS" };
             return Err(Failure::new(Phase::Capability, FailureKind::TlsNotOffered, detail));
@@ -148,19 +148,19 @@ impl Opening {
     }
 
     fn log_in(&mut self) -> Result<ProtocolAction, Failure> {
-        let Some(login) = &self.goal.login else { return Ok(ProtocolAction::Done) };
-        let (step, act) = login.start(self.secure, self.timestamp.as_deref(), self.capability("SASL"))?;
+        let Some(login) = &self.options.login else { return Ok(ProtocolAction::Done) };
+        let (step, action) = login.start(self.secure, self.timestamp.as_deref(), self.capability("SASL"))?;
         self.facts.mail_auth = Some(step.label().to_owned());
         self.facts.password_in_clear = !self.secure && step.exposes_password();
         self.login = Some(step);
         self.state = OpeningState::Login;
-        Ok(act)
+        Ok(action)
     }
 
     fn on_login_line(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
         let Some(step) = self.login.as_mut() else { return Err(missing_login_failure()) };
         match step.on_line(line) {
-            Ok(Some(act)) => Ok(act),
+            Ok(Some(action)) => Ok(action),
             Ok(None) => {
                 self.state = OpeningState::Stat;
                 Ok(ProtocolAction::SendLine(OutgoingLine::new("STAT")))

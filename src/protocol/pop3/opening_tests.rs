@@ -196,14 +196,14 @@ fn without_a_login_the_mailbox_stays_closed() {
 
 #[test]
 fn what_is_no_greeting_is_told() {
-    for (line, said) in [
+    for (line, reply) in [
         ("-ERR [SYS/TEMP] too many connections", "it said `-ERR [SYS/TEMP] too many connections`"),
         ("* OK IMAP4rev1", "it said `* OK IMAP4rev1`"),
         ("220 mx.test ESMTP", "it said `220 mx.test ESMTP`"),
         ("+ more", "it said `+ more`"),
     ] {
         let mut core = opening(false, None);
-        assert_eq!(fails(&mut core, &format!("< {line}")), (Phase::Banner, 3, said.to_owned()));
+        assert_eq!(fails(&mut core, &format!("< {line}")), (Phase::Banner, 3, reply.to_owned()));
         assert_eq!(core.facts().mail_banner, line);
     }
     let failure = run_dialogue(&mut opening(false, None), &format!("< {}", "x".repeat(5000))).unwrap();
@@ -238,25 +238,25 @@ fn a_refused_login_is_told_from_a_locked_mailbox_and_from_a_server_in_trouble() 
     ] {
         let script = format!("< +OK\n> CAPA\n< -ERR\n> USER tim\n< +OK\n> PASS tanstaaf\n< {answer}");
         let mut core = opening(true, login(None));
-        let told = format!("it answered PASS with `{answer}`");
+        let text = format!("it answered PASS with `{answer}`");
         let (phase, found, detail) = fails(&mut core, &script);
-        assert_eq!((phase, found, detail), (Phase::Auth, status, told), "{answer}");
+        assert_eq!((phase, found, detail), (Phase::Auth, status, text), "{answer}");
         assert_eq!(core.should_retry_later(), waits, "{answer}");
         let facts = core.facts();
         assert_eq!((facts.mail_auth.as_deref(), facts.mailbox_messages), (Some("user"), None));
     }
     let user = "< +OK\n> CAPA\n< -ERR\n> USER tim\n< -ERR [AUTH] no plain text here";
-    let told = "it answered USER with `-ERR [AUTH] no plain text here`".to_owned();
-    assert_eq!(fails(&mut opening(false, login(None)), user), (Phase::Auth, 5, told));
+    let text = "it answered USER with `-ERR [AUTH] no plain text here`".to_owned();
+    assert_eq!(fails(&mut opening(false, login(None)), user), (Phase::Auth, 5, text));
 }
 
 #[test]
 fn a_mechanism_that_is_not_offered_is_not_tried() {
     let script = "< +OK\n> CAPA\n< +OK\n< SASL PLAIN\n< .";
-    let told = "it does not offer CRAM-MD5; it offers `PLAIN`".to_owned();
+    let text = "it does not offer CRAM-MD5; it offers `PLAIN`".to_owned();
     let mut core = opening(true, login(Some(Mechanism::CramMd5)));
     let failure = run_dialogue(&mut core, script).unwrap();
-    assert_eq!((failure.phase, failure.status().0, failure.detail), (Phase::Auth, 3, told));
+    assert_eq!((failure.phase, failure.status().0, failure.detail), (Phase::Auth, 3, text));
 }
 
 #[test]

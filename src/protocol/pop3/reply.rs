@@ -39,7 +39,7 @@ fn response_code(text: &str) -> Option<&str> {
 /// Why a login was refused that ended with `-ERR` and `text`. A locked mailbox is no refused login, nor is
 /// a server that cannot log anybody in.
 pub(super) fn login_failure(command: &str, text: &str) -> Failure {
-    let said = quote_reply(command, &format!("-ERR {text}"));
+    let reply = quote_reply(command, &format!("-ERR {text}"));
     let code = response_code(text).map(str::to_ascii_uppercase);
     let kind = match code.as_deref() {
         Some("IN-USE") => FailureKind::MailboxLocked,
@@ -47,7 +47,7 @@ pub(super) fn login_failure(command: &str, text: &str) -> Failure {
         None if is_lock(text) => FailureKind::MailboxLocked,
         _ => FailureKind::LoginRefused,
     };
-    Failure::new(Phase::Auth, kind, said)
+    Failure::new(Phase::Auth, kind, reply)
 }
 
 /// Whether the server asks to come again later: RFC 2449 8.1.1, RFC 3206 4.

@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn what_is_no_reply_is_told() {
-        for (lines, why) in [
+        for (lines, reason) in [
             (&[""][..], "`` is no SMTP reply"),
             (&["22"], "`22` is no SMTP reply"),
             (&["22x hi"], "`22x hi` is no SMTP reply"),
@@ -112,14 +112,14 @@ mod tests {
             (&["250-a", "251 b"], "its answer begins with 250 and goes on with `251 b`"),
             (&["250-a", "b"], "`b` is no SMTP reply"),
         ] {
-            assert_eq!(reply(lines).unwrap_err(), why);
+            assert_eq!(reply(lines).unwrap_err(), reason);
         }
     }
 
     #[test]
     fn a_reply_without_end_is_given_up() {
-        let why = reply(&["250-x"; 101]).unwrap_err();
-        assert_eq!(why, "its answer has more than 100 lines");
+        let reason = reply(&["250-x"; 101]).unwrap_err();
+        assert_eq!(reason, "its answer has more than 100 lines");
         assert_eq!(reply(&["250-x"; 100]), Ok(None));
     }
 }

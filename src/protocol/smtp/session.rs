@@ -26,7 +26,7 @@ pub struct SmtpOptions {
 /// One session, from the greeting to QUIT.
 #[derive(Debug)]
 pub struct SmtpSession {
-    wish: SmtpOptions,
+    options: SmtpOptions,
     step: SmtpState,
     secure: bool,
     replies: ReplyParser,
@@ -79,8 +79,10 @@ impl LineProtocol for SmtpSession {
         if self.step == SmtpState::Quit {
             return Ok(ProtocolAction::Done);
         }
-        let reply =
-            self.replies.push_line(line).map_err(|why| self.failure(FailureKind::ResponseInvalid, why))?;
+        let reply = self
+            .replies
+            .push_line(line)
+            .map_err(|reason| self.failure(FailureKind::ResponseInvalid, reason))?;
         match reply {
             None => Ok(ProtocolAction::ReadLine),
             Some(reply) => self.on_reply(reply),
@@ -98,10 +100,10 @@ impl LineProtocol for SmtpSession {
 impl SmtpSession {
     /// A session that waits for its greeting.
     #[must_use]
-    pub fn new(wish: SmtpOptions) -> Self {
+    pub fn new(options: SmtpOptions) -> Self {
         Self {
-            secure: wish.implicit_tls,
-            wish,
+            secure: options.implicit_tls,
+            options,
             step: SmtpState::Greeting,
             replies: ReplyParser::default(),
             login: None,
@@ -134,7 +136,7 @@ impl SmtpSession {
             }
             // Those that do not know EHLO say so with 500 or 502; some say 501, 503, 504 or 550.
             SmtpState::Ehlo if reply.code / 100 == 5 => {
-                let line = format!("HELO {}", self.wish.hello);
+                let line = format!("HELO {}", self.options.hello);
                 Ok(self.send_command(SmtpState::Helo, line))
             }
             SmtpState::Ehlo | SmtpState::Helo => {
@@ -149,7 +151,7 @@ impl SmtpSession {
             SmtpState::Auth => self.on_auth_reply(&reply),
             SmtpState::Mail => {
                 self.expect_success(&reply)?;
-                let line = self.wish.message.as_ref().map(|message| format!("RCPT TO:<{}>", message.to));
+                let line = self.options.message.as_ref().map(|message| format!("RCPT TO:<{}>", message.to));
                 Ok(self.send_command(SmtpState::Rcpt, line.unwrap_or_default()))
             }
             SmtpState::Rcpt => {
@@ -162,7 +164,7 @@ impl SmtpSession {
                 }
                 self.step = SmtpState::End;
                 Ok(self
-                    .wish
+                    .options
                     .message
                     .as_ref()
                     .map_or(ProtocolAction::Done, |message| ProtocolAction::SendLine(message.to_data())))
@@ -189,7 +191,7 @@ impl SmtpSession {
     }
 
     fn ehlo(&mut self) -> ProtocolAction {
-        let line = format!("EHLO {}", self.wish.hello);
+        let line = format!("EHLO {}", self.options.hello);
         self.send_command(SmtpState::Ehlo, line)
     }
 
@@ -199,17 +201,18 @@ impl SmtpSession {
             if self.capability("STARTTLS").is_some() {
                 return Ok(self.send_command(SmtpState::Starttls, "STARTTLS"));
             }
-            if self.wish.require_tls {
+            if self.options.require_tls {
                 return Err(self.failure(FailureKind::TlsNotOffered, "it offers no STARTTLS"));
             }
         }
-        let Some(credentials) = self.wish.credentials.clone() else { return self.deliver() };
+        let Some(credentials) = self.options.credentials.clone() else { return self.deliver() };
         let offered = self.capability("AUTH").unwrap_or_default().to_owned();
-        let mechanism = match choose_mechanism(self.wish.mechanism, offered.split_whitespace(), self.secure) {
-            Ok(mechanism) => mechanism,
-            Err(_) if self.login_is_optional => return self.deliver(),
-            Err(failure) => return Err(failure),
-        };
+        let mechanism =
+            match choose_mechanism(self.options.mechanism, offered.split_whitespace(), self.secure) {
+                Ok(mechanism) => mechanism,
+                Err(_) if self.login_is_optional => return self.deliver(),
+                Err(failure) => return Err(failure),
+            };
         self.mechanism = Some(mechanism);
         self.password_in_clear = !self.secure && mechanism.exposes_password();
         let mut login = SaslExchange::new(mechanism, credentials);
@@ -244,7 +247,7 @@ impl SmtpSession {
             }
             // RFC 4954 6; others mean the password as well, but for the first ones, which mean the command.
             432 | 505..=599 => {
-                let user = self.wish.credentials.as_ref().map_or("", |credentials| &credentials.user);
+                let user = self.options.credentials.as_ref().map_or("", |credentials| &credentials.user);
                 let how = self.mechanism.map_or("", Mechanism::name);
                 let detail = format!("`{user}` by {how}: `{reply}`");
                 let failure = self.failure(FailureKind::LoginRefused, detail);
@@ -259,7 +262,9 @@ impl SmtpSession {
     }
 
     fn deliver(&mut self) -> Result<ProtocolAction, Failure> {
-        let Some(message) = &self.wish.message else { return Ok(self.send_command(SmtpState::Quit, "QUIT")) };
+        let Some(message) = &self.options.message else {
+            return Ok(self.send_command(SmtpState::Quit, "QUIT"));
+        };
         let size = message.size();
         let mut line = format!("MAIL FROM:<{}>", message.from);
         self.step = SmtpState::Mail;
@@ -285,7 +290,7 @@ impl SmtpSession {
 
     /// The server said no to what was asked last.
     fn refusal_failure(&self, reply: &Reply) -> Failure {
-        let message = self.wish.message.as_ref();
+        let message = self.options.message.as_ref();
         let to = |of: fn(&OutgoingMessage) -> &str| message.map_or("", of);
         let asked = match self.step {
             SmtpState::Greeting | SmtpState::Quit => "the connection".to_owned(),

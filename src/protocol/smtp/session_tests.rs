@@ -29,15 +29,15 @@ fn delivery() -> SmtpOptions {
 }
 
 /// The session of a script that ends well.
-fn passes(wish: SmtpOptions, script: &str) -> SmtpSession {
-    let mut core = SmtpSession::new(wish);
+fn passes(options: SmtpOptions, script: &str) -> SmtpSession {
+    let mut core = SmtpSession::new(options);
     assert_eq!(run_dialogue(&mut core, script), None);
     core
 }
 
 /// How a session fails, as `phase status: text`.
-fn fails(wish: SmtpOptions, script: &str) -> String {
-    let mut core = SmtpSession::new(wish);
+fn fails(options: SmtpOptions, script: &str) -> String {
+    let mut core = SmtpSession::new(options);
     let failure = run_dialogue(&mut core, script).expect("it does not fail");
     format!("{} {}: {}", failure.phase.name(), failure.status().0, failure.detail)
 }
@@ -69,10 +69,10 @@ fn an_old_server_gets_helo() {
         );
         assert!(passes(wish(), &script).capabilities.is_empty());
     }
-    let said = fails(wish(), "< 220 mx\n> EHLO [192.0.2.1]\n< 500 what?\n> HELO [192.0.2.1]\n< 550 go");
-    assert_eq!(said, "ehlo 3: it answers `HELO` with `550 go`");
-    let said = fails(wish(), "< 220 mx\n> EHLO [192.0.2.1]\n< 421 busy");
-    assert_eq!(said, "ehlo 3: it answers `EHLO` with `421 busy`");
+    let reply = fails(wish(), "< 220 mx\n> EHLO [192.0.2.1]\n< 500 what?\n> HELO [192.0.2.1]\n< 550 go");
+    assert_eq!(reply, "ehlo 3: it answers `HELO` with `550 go`");
+    let reply = fails(wish(), "< 220 mx\n> EHLO [192.0.2.1]\n< 421 busy");
+    assert_eq!(reply, "ehlo 3: it answers `EHLO` with `421 busy`");
 }
 
 #[test]
@@ -116,8 +116,8 @@ fn starttls_that_is_offered_and_then_refused_fails() {
     for refusal in ["454 TLS not available", "501 no", "554 no"] {
         let script =
             format!("< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 STARTTLS\n> STARTTLS\n< {refusal}");
-        let said = fails(wish(), &script);
-        assert_eq!(said, format!("starttls 3: it answers `STARTTLS`, which it offers, with `{refusal}`"));
+        let reply = fails(wish(), &script);
+        assert_eq!(reply, format!("starttls 3: it answers `STARTTLS`, which it offers, with `{refusal}`"));
     }
 }
 
@@ -195,8 +195,8 @@ fn a_message_can_be_refused_at_every_step() {
         for (until, asked) in
             [(mail, "`MAIL FROM:<a@b.test>`"), (&rcpt, "`RCPT TO:<c@d.test>`"), (&data, "`DATA`")]
         {
-            let said = fails(delivery(), &format!("{OFFERED}{until}< {code} no"));
-            assert_eq!(said, format!("deliver 3: it answers {asked} with `{code} no`"));
+            let reply = fails(delivery(), &format!("{OFFERED}{until}< {code} no"));
+            assert_eq!(reply, format!("deliver 3: it answers {asked} with `{code} no`"));
         }
         let mut core =
             passes(delivery(), &format!("{OFFERED}{mail}< 250\n> RCPT TO:<c@d.test>\n< 250\n> DATA"));
@@ -205,21 +205,21 @@ fn a_message_can_be_refused_at_every_step() {
         assert_eq!(failure.detail, format!("it answers the message with `{code} no`"));
         assert!(!core.delivered);
     }
-    let said = fails(delivery(), &format!("{OFFERED}{data}< 250 what?"));
-    assert_eq!(said, "deliver 3: it answers `DATA` with `250 what?`");
+    let reply = fails(delivery(), &format!("{OFFERED}{data}< 250 what?"));
+    assert_eq!(reply, "deliver 3: it answers `DATA` with `250 what?`");
     let small = "< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 SIZE 18";
     assert_eq!(fails(delivery(), small), "deliver 3: it takes 18 bytes at most, the message has 19");
 }
 
 #[test]
 fn a_greeting_that_is_none_is_told() {
-    for (line, said) in [
+    for (line, reply) in [
         ("554 no service", "banner 3: it greets with `554 no service`"),
         ("421 busy", "banner 3: it greets with `421 busy`"),
         ("* OK IMAP", "banner 3: `* OK IMAP` is no SMTP reply"),
         ("+OK POP3", "banner 3: `+OK POP3` is no SMTP reply"),
         ("SSH-2.0-x", "banner 3: `SSH-2.0-x` is no SMTP reply"),
     ] {
-        assert_eq!(fails(wish(), &format!("< {line}")), said);
+        assert_eq!(fails(wish(), &format!("< {line}")), reply);
     }
 }

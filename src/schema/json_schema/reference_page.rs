@@ -82,11 +82,11 @@ pub fn describe_type(kind: &FieldType) -> String {
     match kind {
         FieldType::Text { max, format: TextFormat::Any, .. } => format!("text, at most {max} characters"),
         FieldType::Text { max, format, .. } => format!("{}, at most {max} characters", format.expected()),
-        FieldType::List { items: FieldType::Object(part), max, .. } => {
-            format!("list of {}, at most {max}", part.name)
+        FieldType::List { items: FieldType::Object(table), max, .. } => {
+            format!("list of {}, at most {max}", table.name)
         }
         FieldType::List { items: of, max, .. } => format!("list, at most {max}, each {}", describe_type(of)),
-        FieldType::Object(part) => part.name.to_owned(),
+        FieldType::Object(table) => table.name.to_owned(),
         kind => kind.expected(),
     }
 }

@@ -41,10 +41,10 @@ impl<'a> FieldReader<'a> {
     }
 
     /// Whether so much is wrong that the rest is not read; says so once.
-    pub(super) fn too_many_errors(&mut self, place: Position) -> bool {
+    pub(super) fn too_many_errors(&mut self, position: Position) -> bool {
         if self.errors.len() == MAX_ERRORS {
             let message = format!("more than {MAX_ERRORS} things are wrong; what follows was not read");
-            self.errors.push(ValidationError::new(ValidationErrorKind::Conflict, "", place, message));
+            self.errors.push(ValidationError::new(ValidationErrorKind::Conflict, "", position, message));
         }
         self.errors.len() > MAX_ERRORS
     }
@@ -98,7 +98,7 @@ impl<'a> FieldReader<'a> {
         &mut self,
         table: &'static FieldTable,
         name: &str,
-        place: Position,
+        position: Position,
         node: &Node,
         path: &str,
         complete: bool,
@@ -109,16 +109,16 @@ impl<'a> FieldReader<'a> {
             InputFormat::V3 | InputFormat::File => table.field(name),
         };
         let Some(field) = field else {
-            return self.read_unknown_entry(table, name, place, node, path, found);
+            return self.read_unknown_entry(table, name, position, node, path, found);
         };
         let ignored = match field.access {
             Access::ReadWrite => field.legacy == LegacyEncoding::Hidden && self.format == InputFormat::Legacy,
             Access::ReadOnlyInV3 => self.format == InputFormat::V3,
             Access::ReadOnly if self.format == InputFormat::File => {
                 let message = format!("`{path}` is set by Vigie");
-                let fault = ValidationError::new(ValidationErrorKind::ReadOnly, path, place, message)
+                let error = ValidationError::new(ValidationErrorKind::ReadOnly, path, position, message)
                     .with_value(display_value(node));
-                return self.errors.push(fault.with_hint("remove it"));
+                return self.errors.push(error.with_hint("remove it"));
             }
             Access::ReadOnly | Access::Ignored => true,
         };
@@ -130,13 +130,13 @@ impl<'a> FieldReader<'a> {
             return self.errors.push(ValidationError::new(
                 ValidationErrorKind::DuplicateField,
                 path,
-                place,
+                position,
                 message,
             ));
         }
         if let Some(value) = self.read_value(field, &field.field_type, node, path, complete) {
             if value.is_null() && field.required {
-                let fault = ValidationError::new(
+                let error = ValidationError::new(
                     ValidationErrorKind::MissingField,
                     path,
                     node.position,
@@ -144,7 +144,7 @@ impl<'a> FieldReader<'a> {
                 );
                 // It is not missing as well.
                 found.entry(field.name).or_insert(Value::Null);
-                return self.errors.push(fault.with_value("null"));
+                return self.errors.push(error.with_value("null"));
             }
             merge(found, field.name, value);
         } else if field.required {
@@ -158,7 +158,7 @@ impl<'a> FieldReader<'a> {
         &mut self,
         table: &'static FieldTable,
         name: &str,
-        place: Position,
+        position: Position,
         node: &Node,
         path: &str,
         found: &mut Map<String, Value>,
@@ -170,11 +170,11 @@ impl<'a> FieldReader<'a> {
             }
             InputFormat::V3 | InputFormat::File => {
                 let message = format!("`{}` is no field of `{}`", truncate_value(path), table.name);
-                let fault = ValidationError::new(ValidationErrorKind::UnknownField, path, place, message);
+                let error = ValidationError::new(ValidationErrorKind::UnknownField, path, position, message);
                 let known = table.fields().iter().map(|field| field.name);
                 self.errors.push(match closest_match(name, known) {
-                    Some(near) => fault.with_hint(format!("did you mean `{near}`?")),
-                    None => fault.with_hint("remove it"),
+                    Some(near) => error.with_hint(format!("did you mean `{near}`?")),
+                    None => error.with_hint("remove it"),
                 });
             }
         }

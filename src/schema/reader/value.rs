@@ -78,8 +78,8 @@ impl FieldReader<'_> {
             let bound = if items.len() < min { format!("at least {min}") } else { format!("at most {max}") };
             let entries = if bound.ends_with(" 1") { "entry" } else { "entries" };
             let message = format!("`{path}` must have {bound} {entries}, not {}", items.len());
-            let fault = ValidationError::new(ValidationErrorKind::Length, path, node.position, message);
-            self.errors.push(fault.with_value(items.len().to_string()));
+            let error = ValidationError::new(ValidationErrorKind::Length, path, node.position, message);
+            self.errors.push(error.with_value(items.len().to_string()));
             return None;
         }
         let before = self.errors.len();
@@ -136,9 +136,9 @@ impl FieldReader<'_> {
         };
         match problem {
             Some((rule, message)) => {
-                let fault = ValidationError::new(rule, path, node.position, message)
+                let error = ValidationError::new(rule, path, node.position, message)
                     .with_value(display_given(field, node));
-                self.errors.push(fault);
+                self.errors.push(error);
                 None
             }
             None => Some(Value::String(text)),
@@ -253,11 +253,11 @@ impl FieldReader<'_> {
     fn reject(&mut self, field: &Field, kind: &FieldType, node: &Node, path: &str) -> Option<Value> {
         let given = display_given(field, node);
         let message = format!("`{path}` must be {}, not {}", kind.expected(), quote_value(&given, node));
-        let fault =
+        let error =
             ValidationError::new(error_kind(kind, node), path, node.position, message).with_value(given);
         self.errors.push(match hint_for(kind, node) {
-            Some(hint) => fault.with_hint(hint),
-            None => fault,
+            Some(hint) => error.with_hint(hint),
+            None => error,
         });
         None
     }

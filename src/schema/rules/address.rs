@@ -7,37 +7,37 @@ use super::rule_context::RuleContext;
 use crate::domain::MonitorType;
 use crate::syntax::text_format::{ServiceAddress, parse_service_address};
 
-pub(super) fn check(bench: &mut RuleContext<'_>) {
-    address(bench);
-    client_certificate(bench);
-    known_ids(bench);
-    profile(bench);
-    name_to_resolve(bench);
+pub(super) fn check(cx: &mut RuleContext<'_>) {
+    address(cx);
+    client_certificate(cx);
+    known_ids(cx);
+    profile(cx);
+    name_to_resolve(cx);
 }
 
 /// The field for the address of this type, when it has one.
-pub(super) fn address_field(bench: &RuleContext<'_>) -> Option<&'static str> {
-    ["ipv4", "ip_address"].into_iter().find(|field| bench.has_field(field))
+pub(super) fn address_field(cx: &RuleContext<'_>) -> Option<&'static str> {
+    ["ipv4", "ip_address"].into_iter().find(|field| cx.has_field(field))
 }
 
 /// `resolve_dns` false without an address and with a host name.
-fn address(bench: &mut RuleContext<'_>) {
-    let Some(field) = address_field(bench) else { return };
-    let document = bench.document();
-    let sound = bench.are_valid(&[field, "resolve_dns", "hostname", "url"]);
+fn address(cx: &mut RuleContext<'_>) {
+    let Some(field) = address_field(cx) else { return };
+    let document = cx.document();
+    let sound = cx.are_valid(&[field, "resolve_dns", "hostname", "url"]);
     if !sound || document.flag("resolve_dns") || document.text(field).is_some() {
         return;
     }
-    let Some(host) = host(bench) else { return };
+    let Some(host) = host(cx) else { return };
     if host.parse::<IpAddr>().is_err() {
         let message = format!("`{field}` is required when `resolve_dns` is false and the host is a name");
-        bench.add_conflict(field, message);
+        cx.add_conflict(field, message);
     }
 }
 
 /// The host that the monitor asks, without scheme, port and brackets.
-fn host(bench: &RuleContext<'_>) -> Option<String> {
-    let document = bench.document();
+fn host(cx: &RuleContext<'_>) -> Option<String> {
+    let document = cx.document();
     if let Some(url) = document.text("url") {
         let url = url::Url::parse(url).ok()?;
         return url.host_str().map(|host| host.trim_matches(['[', ']']).to_owned());
@@ -53,41 +53,39 @@ fn host(bench: &RuleContext<'_>) -> Option<String> {
     Some(host.to_owned())
 }
 
-fn client_certificate(bench: &mut RuleContext<'_>) {
-    let document = bench.document();
-    let wanted = bench.has_field("use_client_ssl_cert") && document.flag("use_client_ssl_cert");
-    if wanted
-        && document.number("ssl_cert_id") == 0
-        && bench.are_valid(&["use_client_ssl_cert", "ssl_cert_id"])
+fn client_certificate(cx: &mut RuleContext<'_>) {
+    let document = cx.document();
+    let wanted = cx.has_field("use_client_ssl_cert") && document.flag("use_client_ssl_cert");
+    if wanted && document.number("ssl_cert_id") == 0 && cx.are_valid(&["use_client_ssl_cert", "ssl_cert_id"])
     {
-        bench.add_conflict(
+        cx.add_conflict(
             "ssl_cert_id",
             "`ssl_cert_id` is required when `use_client_ssl_cert` is true".to_owned(),
         );
     }
 }
 
-fn known_ids(bench: &mut RuleContext<'_>) {
-    let around = bench.context();
+fn known_ids(cx: &mut RuleContext<'_>) {
+    let context = cx.context();
     let lists = [
-        ("ssl_cert_id", around.client_certificates, "client certificate"),
-        ("ca_cert_id", around.certificate_authorities, "certificate authority"),
-        ("proxy_id", around.proxies, "proxy"),
+        ("ssl_cert_id", context.client_certificates, "client certificate"),
+        ("ca_cert_id", context.certificate_authorities, "certificate authority"),
+        ("proxy_id", context.proxies, "proxy"),
     ];
     for (field, known, what) in lists {
-        let id = bench.document().number(field);
+        let id = cx.document().number(field);
         if id != 0 && known.is_some_and(|known| !known.contains(&id)) {
-            bench.add_conflict(field, format!("`{field}`: there is no {what} `{id}`"));
+            cx.add_conflict(field, format!("`{field}`: there is no {what} `{id}`"));
         }
     }
 }
 
 /// A `subtype` beyond 0 names a profile of the settings (fields.md 3).
-fn profile(bench: &mut RuleContext<'_>) {
-    let subtype = bench.document().number("subtype");
-    let known = bench.context().profiles;
-    if subtype != 0 && known.is_some_and(|known| !known.contains(&subtype)) && bench.are_valid(&["subtype"]) {
-        bench.add_conflict_with_hint(
+fn profile(cx: &mut RuleContext<'_>) {
+    let subtype = cx.document().number("subtype");
+    let known = cx.context().profiles;
+    if subtype != 0 && known.is_some_and(|known| !known.contains(&subtype)) && cx.are_valid(&["subtype"]) {
+        cx.add_conflict_with_hint(
             "subtype",
             format!("`subtype`: the settings have no profile `{subtype}`"),
             "add it to `mobile.profiles`, or set 0".to_owned(),
@@ -96,17 +94,17 @@ fn profile(bench: &mut RuleContext<'_>) {
 }
 
 /// `name_to_resolve_id` is used when `name_to_resolve` is empty (fields.md 3).
-fn name_to_resolve(bench: &mut RuleContext<'_>) {
-    let document = bench.document();
+fn name_to_resolve(cx: &mut RuleContext<'_>) {
+    let document = cx.document();
     if document.monitor_type() != MonitorType::NameServer || document.text("name_to_resolve").is_some() {
         return;
     }
     let id = document.number("name_to_resolve_id");
-    let names = bench.context().dns_names.unwrap_or(usize::MAX).max(1);
-    if bench.are_valid(&["name_to_resolve", "name_to_resolve_id"])
+    let names = cx.context().dns_names.unwrap_or(usize::MAX).max(1);
+    if cx.are_valid(&["name_to_resolve", "name_to_resolve_id"])
         && usize::try_from(id).is_ok_and(|id| id >= names)
     {
-        bench.add_conflict_with_hint(
+        cx.add_conflict_with_hint(
             "name_to_resolve_id",
             format!("`name_to_resolve_id`: the settings have no name `{id}`"),
             "add it to `dns.names`, or set `name_to_resolve`".to_owned(),

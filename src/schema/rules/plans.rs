@@ -2,13 +2,13 @@
 
 use super::rule_context::RuleContext;
 
-pub(super) fn check(bench: &mut RuleContext<'_>) {
-    let Some(plans) = bench.context().plans else { return };
-    let document = bench.document();
+pub(super) fn check(cx: &mut RuleContext<'_>) {
+    let Some(plans) = cx.context().plans else { return };
+    let document = cx.document();
     let Some(code) = document.text("billing_plancode") else { return };
     let Some(plan) = plans.iter().find(|plan| plan.code == code) else {
         let known: Vec<_> = plans.iter().map(|plan| format!("`{}`", plan.code)).collect();
-        return bench.add_conflict_with_hint(
+        return cx.add_conflict_with_hint(
             "billing_plancode",
             format!("`billing_plancode`: there is no plan `{code}`"),
             format!("the plans are {}", known.join(", ")),
@@ -16,27 +16,27 @@ pub(super) fn check(bench: &mut RuleContext<'_>) {
     };
     let kind = document.monitor_type();
     if !plan.types.is_empty() && !plan.types.contains(&kind) {
-        bench.add_conflict(
+        cx.add_conflict(
             "billing_plancode",
             format!("`billing_plancode`: plan `{code}` is not for type `{kind}`"),
         );
     }
     let interval = i64::from(document.settings().schedule.interval);
-    if interval < plan.min_interval_minutes && bench.are_valid(&["interval"]) {
-        let least = plan.min_interval_minutes;
-        let message = format!("`interval` must be at least {least} under plan `{code}`, not `{interval}`");
-        bench.add_conflict("interval", message);
+    if interval < plan.min_interval_minutes && cx.are_valid(&["interval"]) {
+        let min = plan.min_interval_minutes;
+        let message = format!("`interval` must be at least {min} under plan `{code}`, not `{interval}`");
+        cx.add_conflict("interval", message);
     }
     let locations = document.location_ids().len();
-    if let Some(most) = plan.max_locations.filter(|most| locations > *most) {
-        let message = format!("`locations` must be at most {most} under plan `{code}`, not {locations}");
-        bench.add_conflict("locations", message);
+    if let Some(max) = plan.max_locations.filter(|max| locations > *max) {
+        let message = format!("`locations` must be at most {max} under plan `{code}`, not {locations}");
+        cx.add_conflict("locations", message);
     }
-    let counted = bench.input.old.is_some_and(|old| old.text("billing_plancode") == Some(code));
-    if let Some(most) = plan.max_monitors.filter(|most| !counted && plan.monitor_count >= *most) {
-        bench.add_conflict(
+    let counted = cx.input.old.is_some_and(|old| old.text("billing_plancode") == Some(code));
+    if let Some(max) = plan.max_monitors.filter(|max| !counted && plan.monitor_count >= *max) {
+        cx.add_conflict(
             "billing_plancode",
-            format!("`billing_plancode`: plan `{code}` is full with {most} monitors"),
+            format!("`billing_plancode`: plan `{code}` is full with {max} monitors"),
         );
     }
 }

@@ -6,13 +6,13 @@ use serde_json::Value;
 use super::rule_context::RuleContext;
 use crate::syntax::ValidationErrorKind;
 
-pub(super) fn check(bench: &mut RuleContext<'_>) {
-    if !bench.are_valid(&["custom_properties"]) || !bench.has_field("custom_properties") {
+pub(super) fn check(cx: &mut RuleContext<'_>) {
+    if !cx.are_valid(&["custom_properties"]) || !cx.has_field("custom_properties") {
         return;
     }
-    let Some(known) = bench.context().properties else { return };
+    let Some(known) = cx.context().properties else { return };
     let number = |entry: &Value, name: &str| entry.get(name).and_then(Value::as_i64).unwrap_or_default();
-    let wanted: Vec<(i64, i64)> = bench
+    let wanted: Vec<(i64, i64)> = cx
         .document()
         .list("custom_properties")
         .iter()
@@ -22,7 +22,7 @@ pub(super) fn check(bench: &mut RuleContext<'_>) {
         let path = format!("custom_properties[{index}]");
         if wanted[..index].iter().any(|(earlier, _)| *earlier == id) {
             let path = format!("{path}.id");
-            bench.add_error(
+            cx.add_error(
                 ValidationErrorKind::Conflict,
                 &path,
                 format!("`{path}`: property `{id}` is in the list already"),
@@ -32,12 +32,12 @@ pub(super) fn check(bench: &mut RuleContext<'_>) {
         match known.get(&id) {
             None => {
                 let path = format!("{path}.id");
-                bench.add_conflict(&path, format!("`{path}`: there is no property `{id}`"));
+                cx.add_conflict(&path, format!("`{path}`: there is no property `{id}`"));
             }
             Some(property) if !property.values.contains_key(&value) => {
                 let path = format!("{path}.value_id");
                 let name = &property.name;
-                bench.add_conflict(&path, format!("`{path}`: the property `{name}` has no value `{value}`"));
+                cx.add_conflict(&path, format!("`{path}`: the property `{name}` has no value `{value}`"));
             }
             Some(_) => {}
         }

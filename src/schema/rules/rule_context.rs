@@ -55,18 +55,18 @@ impl<'a> RuleContext<'a> {
         path: &str,
         message: String,
     ) -> &mut ValidationError {
-        let place = self.input.body.position_of(path);
+        let position = self.input.body.position_of(path);
         let given = value_at(self.document(), path).map(|value| match value {
             Value::String(text) => truncate_value(text),
             Value::Array(_) => "a list".to_owned(),
             Value::Object(_) => "a map".to_owned(),
             other => other.to_string(),
         });
-        let mut fault = ValidationError::new(rule, path, place, message);
-        let field = table::for_type(self.document().monitor_type()).field(fault.root_field());
+        let mut error = ValidationError::new(rule, path, position, message);
+        let field = table::for_type(self.document().monitor_type()).field(error.root_field());
         let hidden = field.is_some_and(|field| field.secret || field.is_script());
-        fault.value = if hidden { Some(MASK.to_owned()) } else { given };
-        self.errors.push(fault);
+        error.value = if hidden { Some(MASK.to_owned()) } else { given };
+        self.errors.push(error);
         let last = self.errors.len() - 1;
         &mut self.errors[last]
     }

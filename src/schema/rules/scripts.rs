@@ -14,27 +14,27 @@ const PASSWORD_FIELD: &str = "transaction_password";
 /// Bytes of a JAR (fields.md 2).
 const MAX_JAR_BYTES: usize = 50 * 1024 * 1024;
 
-pub(super) fn check(bench: &mut RuleContext<'_>) {
-    if bench.has_field("content_views") && bench.are_valid(&["content_views"]) {
-        check_content_views(bench);
+pub(super) fn check(cx: &mut RuleContext<'_>) {
+    if cx.has_field("content_views") && cx.are_valid(&["content_views"]) {
+        check_content_views(cx);
     }
-    match bench.document().monitor_type() {
-        MonitorType::BrowserScript if bench.are_valid(&["script", PASSWORD_FIELD]) => {
-            check_protected_variables(bench);
+    match cx.document().monitor_type() {
+        MonitorType::BrowserScript if cx.are_valid(&["script", PASSWORD_FIELD]) => {
+            check_protected_variables(cx);
         }
-        MonitorType::Selenium if bench.are_valid(&["script"]) => check_jar(bench),
+        MonitorType::Selenium if cx.are_valid(&["script"]) => check_jar(cx),
         _ => {}
     }
 }
 
 /// The id of a content view names it in results, alerts and groups.
-fn check_content_views(bench: &mut RuleContext<'_>) {
+fn check_content_views(cx: &mut RuleContext<'_>) {
     let ids: Vec<i64> =
-        bench.document().list("content_views").iter().filter_map(|view| view["id"].as_i64()).collect();
+        cx.document().list("content_views").iter().filter_map(|view| view["id"].as_i64()).collect();
     for (index, id) in ids.iter().enumerate() {
         if ids[..index].contains(id) {
             let path = format!("content_views[{index}].id");
-            bench.add_error(
+            cx.add_error(
                 ValidationErrorKind::DuplicateField,
                 &path,
                 format!("`{path}`: there is a content view `{id}` already"),
@@ -45,20 +45,20 @@ fn check_content_views(bench: &mut RuleContext<'_>) {
 
 /// `transaction_password` is needed to save or change protected variables (fields.md 3): a script that has
 /// some needs one, and whoever changes them, or the password, has to know the one that is stored.
-fn check_protected_variables(bench: &mut RuleContext<'_>) {
-    let script = bench.document().text("script").unwrap_or_default();
-    if has_secrets(script) && bench.document().text(PASSWORD_FIELD).is_none_or(str::is_empty) {
+fn check_protected_variables(cx: &mut RuleContext<'_>) {
+    let script = cx.document().text("script").unwrap_or_default();
+    if has_secrets(script) && cx.document().text(PASSWORD_FIELD).is_none_or(str::is_empty) {
         let message = format!("`{PASSWORD_FIELD}` is required: the script has protected variables");
-        bench.add_error(ValidationErrorKind::MissingField, PASSWORD_FIELD, message);
+        cx.add_error(ValidationErrorKind::MissingField, PASSWORD_FIELD, message);
     }
-    let Some(old) = bench.input.old else { return };
+    let Some(old) = cx.input.old else { return };
     let before = old.text("script").unwrap_or_default();
     let stored = old.text(PASSWORD_FIELD).filter(|stored| !stored.is_empty());
     let Some(stored) = stored.filter(|_| has_secrets(before)) else { return };
-    let given = bench.input.body.get(PASSWORD_FIELD).map(|node| node.as_text().unwrap_or_default());
+    let given = cx.input.body.get(PASSWORD_FIELD).map(|node| node.as_text().unwrap_or_default());
     if let Some(given) = given.filter(|given| *given != MASK) {
         if !constant_time_eq(given, stored) {
-            bench.add_conflict_with_hint(
+            cx.add_conflict_with_hint(
                 PASSWORD_FIELD,
                 format!("`{PASSWORD_FIELD}` is not the one that is stored"),
                 "to set another one, take the protected variables out of the script first".to_owned(),
@@ -66,26 +66,26 @@ fn check_protected_variables(bench: &mut RuleContext<'_>) {
         }
     } else if !same_protected_variables(before, script) {
         let message = format!("`{PASSWORD_FIELD}` is required to change protected variables of the script");
-        bench.add_error(ValidationErrorKind::MissingField, PASSWORD_FIELD, message).hint =
+        cx.add_error(ValidationErrorKind::MissingField, PASSWORD_FIELD, message).hint =
             Some("give the one that is stored".to_owned());
     }
 }
 
 /// A JAR is a ZIP archive: it begins with an entry, or with the end of an empty one.
-fn check_jar(bench: &mut RuleContext<'_>) {
-    let text = bench.document().text("script").unwrap_or_default();
+fn check_jar(cx: &mut RuleContext<'_>) {
+    let text = cx.document().text("script").unwrap_or_default();
     let characters = || text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=');
     let start: Vec<u8> = characters().take(8).collect();
     let engine = base64::engine::general_purpose::STANDARD_NO_PAD;
     let magic = engine.decode(&start).unwrap_or_default();
     if !magic.starts_with(b"PK\x03\x04") && !magic.starts_with(b"PK\x05\x06") {
-        bench.add_error(
+        cx.add_error(
             ValidationErrorKind::Format,
             "script",
             "`script` must be the Base64 of a JAR, which is a ZIP archive".to_owned(),
         );
     } else if characters().count() / 4 * 3 > MAX_JAR_BYTES {
-        bench.add_error(
+        cx.add_error(
             ValidationErrorKind::Length,
             "script",
             "`script` must hold a JAR of at most 50 MiB".to_owned(),
@@ -110,7 +110,7 @@ pub(in crate::schema) fn warnings(judged: &RuleInput<'_>) -> Vec<String> {
 fn script_warnings(document: &MonitorDocument, text: &str) -> Vec<String> {
     let script = match Script::parse(text) {
         Ok(script) => script,
-        Err(faults) => return parse_error_warnings(&faults),
+        Err(errors) => return parse_error_warnings(&errors),
     };
     let mut told = Vec::new();
     let (steps, allowed) = (script.steps.len(), document.number("transaction_steps_allowed"));
@@ -119,8 +119,8 @@ fn script_warnings(document: &MonitorDocument, text: &str) -> Vec<String> {
             "`script` has {steps} steps, more than the {allowed} that are allowed: checks end with status 94"
         ));
     }
-    if let Some(act) = script.first_relative_open().filter(|_| document.text("url").is_none()) {
-        let (line, column) = (act.position.line, act.position.column);
+    if let Some(action) = script.first_relative_open().filter(|_| document.text("url").is_none()) {
+        let (line, column) = (action.position.line, action.position.column);
         told.push(format!(
             "`script`, line {line}, column {column}: a relative URL needs `base` of the script or `url` of the monitor"
         ));
@@ -128,22 +128,22 @@ fn script_warnings(document: &MonitorDocument, text: &str) -> Vec<String> {
     told
 }
 
-fn parse_error_warnings(faults: &[ScriptError]) -> Vec<String> {
-    let one = |fault: &ScriptError| {
-        let hint = fault.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
-        format!("{}{hint}: checks end with status 96", format_parse_error(fault))
+fn parse_error_warnings(errors: &[ScriptError]) -> Vec<String> {
+    let one = |error: &ScriptError| {
+        let hint = error.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+        format!("{}{hint}: checks end with status 96", format_parse_error(error))
     };
-    let mut told: Vec<String> = faults.iter().take(MAX_WARNINGS).map(one).collect();
-    if faults.len() > MAX_WARNINGS {
+    let mut told: Vec<String> = errors.iter().take(MAX_WARNINGS).map(one).collect();
+    if errors.len() > MAX_WARNINGS {
         told.push(format!(
             "`script` has at least {} more faults: `vigie script check` lists them",
-            faults.len() - MAX_WARNINGS
+            errors.len() - MAX_WARNINGS
         ));
     }
     told
 }
 
-fn format_parse_error(fault: &ScriptError) -> String {
-    let (line, column) = (fault.position.line, fault.position.column);
-    format!("`script` cannot be parsed, line {line}, column {column}: {}", fault.message)
+fn format_parse_error(error: &ScriptError) -> String {
+    let (line, column) = (error.position.line, error.position.column);
+    format!("`script` cannot be parsed, line {line}, column {column}: {}", error.message)
 }

@@ -9,71 +9,70 @@ use super::rule_context::{RuleContext, regex_error};
 use crate::syntax::template::has_placeholders;
 use crate::syntax::{ValidationErrorKind, path as paths};
 
-pub(super) fn check(bench: &mut RuleContext<'_>) {
-    if !bench.has_field("api_steps") {
+pub(super) fn check(cx: &mut RuleContext<'_>) {
+    if !cx.has_field("api_steps") {
         return;
     }
-    let document = bench.document();
-    check_request_form(bench);
-    check_assertions(bench, "assertions", document.list("assertions"));
+    let document = cx.document();
+    check_request_form(cx);
+    check_assertions(cx, "assertions", document.list("assertions"));
     let mut variables = HashSet::new();
     let mut numbers = HashSet::new();
     for (index, step) in document.list("api_steps").iter().enumerate() {
         let path = format!("api_steps[{index}]");
-        check_method(bench, &path, step);
-        check_step_number(bench, &path, step, &mut numbers);
-        check_assertions(bench, &format!("{path}.assertions"), entries(step, "assertions"));
+        check_method(cx, &path, step);
+        check_step_number(cx, &path, step, &mut numbers);
+        check_assertions(cx, &format!("{path}.assertions"), entries(step, "assertions"));
         for (at, entry) in entries(step, "variables").iter().enumerate() {
             let path = format!("{path}.variables[{at}]");
-            check_variable(bench, &path, entry);
+            check_variable(cx, &path, entry);
             let path = format!("{path}.name");
             let name = entry.get("name").and_then(Value::as_str).unwrap_or_default();
             if !variables.insert(name) {
                 let message = format!("`{path}`: a variable `{name}` is in this monitor already");
-                bench.add_error(ValidationErrorKind::DuplicateField, &path, message);
+                cx.add_error(ValidationErrorKind::DuplicateField, &path, message);
             }
         }
     }
 }
 
 /// Either steps, or the one-request form.
-fn check_request_form(bench: &mut RuleContext<'_>) {
-    let document = bench.document();
+fn check_request_form(cx: &mut RuleContext<'_>) {
+    let document = cx.document();
     let stepped = !document.list("api_steps").is_empty();
-    if !stepped && document.text("url").is_none() && bench.are_valid(&["api_steps", "url"]) {
-        bench
-            .add_error(ValidationErrorKind::MissingField, "api_steps", "`api_steps` is required".to_owned())
+    if !stepped && document.text("url").is_none() && cx.are_valid(&["api_steps", "url"]) {
+        cx.add_error(ValidationErrorKind::MissingField, "api_steps", "`api_steps` is required".to_owned())
             .hint =
             Some("a single request may also be given as `url`, `http_method` and `assertions`".to_owned());
     }
     for field in ["url", "http_method", "assertions"] {
         if stepped && document.is_set(field) {
-            bench.add_conflict(field, format!("`{field}` and `api_steps` do not go together"));
+            cx.add_conflict(field, format!("`{field}` and `api_steps` do not go together"));
         }
     }
 }
 
-fn check_method(bench: &mut RuleContext<'_>, path: &str, step: &Value) {
+fn check_method(cx: &mut RuleContext<'_>, path: &str, step: &Value) {
     let custom = step.get("http_method").and_then(Value::as_str) == Some("CUSTOM");
     let path = format!("{path}.custom_method");
     match (custom, step.get("custom_method").is_some()) {
         (true, false) => {
-            bench.add_error(
+            cx.add_error(
                 ValidationErrorKind::MissingField,
                 &path,
                 format!("`{path}` is required with `http_method` CUSTOM"),
             );
         }
-        (false, true) => bench.add_conflict(&path, format!("`{path}` needs `http_method` CUSTOM")),
+        (false, true) => cx.add_conflict(&path, format!("`{path}` needs `http_method` CUSTOM")),
         _ => {}
     }
 }
 
-fn check_step_number(bench: &mut RuleContext<'_>, path: &str, step: &Value, numbers: &mut HashSet<i64>) {
+fn check_step_number(cx: &mut RuleContext<'_>, path: &str, step: &Value, numbers: &mut HashSet<i64>) {
     let Some(number) = step.get("step_number").and_then(Value::as_i64) else { return };
     if !numbers.insert(number) {
         let path = format!("{path}.step_number");
-        bench.add_error(
+        cx.add_error(
             ValidationErrorKind::DuplicateField,
             &path,
             format!("`{path}`: there is a step `{number}` already"),
@@ -85,13 +84,13 @@ fn entries<'v>(step: &'v Value, name: &str) -> &'v [Value] {
     step.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-fn check_assertions(bench: &mut RuleContext<'_>, path: &str, assertions: &[Value]) {
+fn check_assertions(cx: &mut RuleContext<'_>, path: &str, assertions: &[Value]) {
     for (index, assertion) in assertions.iter().enumerate() {
         let path = format!("{path}[{index}]");
         let part = |name: &str| assertion.get(name).and_then(Value::as_str).unwrap_or_default();
         let (source, comparison) = (part("source"), part("comparison"));
         if !comparisons_for(source).unwrap_or(COMPARISONS).contains(&comparison) {
-            bench.add_conflict_with_hint(
+            cx.add_conflict_with_hint(
                 &format!("{path}.comparison"),
                 format!("`{path}.comparison` `{comparison}` does not go with source `{source}`"),
                 format!("`{source}` goes with {}", quoted(comparisons_for(source).unwrap_or(COMPARISONS))),
@@ -100,19 +99,19 @@ fn check_assertions(bench: &mut RuleContext<'_>, path: &str, assertions: &[Value
         }
         if matches!(source, "JSON Response" | "XML Response" | "Header") && part("property").is_empty() {
             let path = format!("{path}.property");
-            bench.add_error(
+            cx.add_error(
                 ValidationErrorKind::MissingField,
                 &path,
                 format!("`{path}` is required with source `{source}`"),
             );
         }
-        check_path(bench, &format!("{path}.property"), source, part("property"));
-        check_value(bench, &format!("{path}.value"), source, comparison, part("value"));
+        check_path(cx, &format!("{path}.property"), source, part("property"));
+        check_value(cx, &format!("{path}.value"), source, comparison, part("value"));
     }
 }
 
 /// What is looked up in JSON, XML or by a regular expression has to compile.
-fn check_path(bench: &mut RuleContext<'_>, path: &str, source: &str, property: &str) {
+fn check_path(cx: &mut RuleContext<'_>, path: &str, source: &str, property: &str) {
     let problem = match source {
         "JSON Response" => {
             paths::parse_json_path(property).err().map(|error| format!("is no JSONPath: {error}"))
@@ -121,18 +120,18 @@ fn check_path(bench: &mut RuleContext<'_>, path: &str, source: &str, property: &
         _ => None,
     };
     if let (Some(problem), false) = (problem, property.is_empty()) {
-        bench.add_error(ValidationErrorKind::Format, path, format!("`{path}` {problem}"));
+        cx.add_error(ValidationErrorKind::Format, path, format!("`{path}` {problem}"));
     }
 }
 
 /// Of a variable also the regular expression, which gives its first group.
-fn check_variable(bench: &mut RuleContext<'_>, path: &str, variable: &Value) {
+fn check_variable(cx: &mut RuleContext<'_>, path: &str, variable: &Value) {
     let part = |name: &str| variable.get(name).and_then(Value::as_str).unwrap_or_default();
     let (path, source, property) = (format!("{path}.property"), part("source"), part("property"));
-    check_path(bench, &path, source, property);
+    check_path(cx, &path, source, property);
     let problem = (source == "Response").then(|| regex_error(property)).flatten();
     if let Some(problem) = problem {
-        bench.add_error(
+        cx.add_error(
             ValidationErrorKind::Format,
             &path,
             format!("`{path}` is no regular expression: {problem}"),
@@ -141,7 +140,7 @@ fn check_variable(bench: &mut RuleContext<'_>, path: &str, variable: &Value) {
 }
 
 /// What the value has to be for its comparison. One with variables is known when the steps before it have run.
-fn check_value(bench: &mut RuleContext<'_>, path: &str, source: &str, comparison: &str, value: &str) {
+fn check_value(cx: &mut RuleContext<'_>, path: &str, source: &str, comparison: &str, value: &str) {
     if has_placeholders(value) {
         return;
     }
@@ -162,7 +161,7 @@ fn check_value(bench: &mut RuleContext<'_>, path: &str, source: &str, comparison
         _ => None,
     };
     if let Some(problem) = problem {
-        bench.add_error(ValidationErrorKind::Format, path, format!("`{path}` {problem}"));
+        cx.add_error(ValidationErrorKind::Format, path, format!("`{path}` {problem}"));
     }
 }
 

@@ -6,28 +6,28 @@ use super::rule_context::{RuleContext, regex_error};
 use crate::domain::MonitorType;
 use crate::syntax::ValidationErrorKind;
 
-pub(super) fn check(bench: &mut RuleContext<'_>) {
-    scheme(bench);
-    body(bench);
-    version(bench);
-    keyword(bench);
-    check_alternatives(bench);
-    dialogue(bench);
-    thresholds(bench);
-    steps_allowed(bench);
+pub(super) fn check(cx: &mut RuleContext<'_>) {
+    scheme(cx);
+    body(cx);
+    version(cx);
+    keyword(cx);
+    check_alternatives(cx);
+    dialogue(cx);
+    thresholds(cx);
+    steps_allowed(cx);
 }
 
 /// The URL's scheme fits the type (fields.md 1).
-fn scheme(bench: &mut RuleContext<'_>) {
-    let (wanted, other) = match bench.document().monitor_type() {
+fn scheme(cx: &mut RuleContext<'_>) {
+    let (wanted, other) = match cx.document().monitor_type() {
         MonitorType::Website => ("http", MonitorType::WebsiteSsl),
         MonitorType::WebsiteSsl => ("https", MonitorType::Website),
         _ => return,
     };
-    let kind = bench.document().monitor_type();
-    let parsed = bench.document().text("url").and_then(|url| url::Url::parse(url).ok());
+    let kind = cx.document().monitor_type();
+    let parsed = cx.document().text("url").and_then(|url| url::Url::parse(url).ok());
     let Some(url) = parsed.filter(|url| url.scheme() != wanted) else { return };
-    bench.add_conflict_with_hint(
+    cx.add_conflict_with_hint(
         "url",
         format!("`url` of a `{kind}` monitor must start with `{wanted}://`, not `{}://`", url.scheme()),
         format!("type `{other}` is for such URLs"),
@@ -35,53 +35,49 @@ fn scheme(bench: &mut RuleContext<'_>) {
 }
 
 /// HTTP/3 goes over UDP, which no proxy of the settings carries.
-fn version(bench: &mut RuleContext<'_>) {
-    if !bench.has_field("http_version") || !bench.are_valid(&["http_version", "proxy_id"]) {
+fn version(cx: &mut RuleContext<'_>) {
+    if !cx.has_field("http_version") || !cx.are_valid(&["http_version", "proxy_id"]) {
         return;
     }
-    let document = bench.document();
+    let document = cx.document();
     if document.text("http_version") == Some("3") && document.number("proxy_id") != 0 {
         let message = "`http_version` 3 cannot be used with `proxy_id`: no proxy carries its UDP".to_owned();
-        bench.add_conflict_with_hint("http_version", message, "use 2 or 1.1 through a proxy".to_owned());
+        cx.add_conflict_with_hint("http_version", message, "use 2 or 1.1 through a proxy".to_owned());
     }
 }
 
-fn body(bench: &mut RuleContext<'_>) {
-    let document = bench.document();
-    if bench.has_field("post_body") && document.text("post_body").is_some() {
+fn body(cx: &mut RuleContext<'_>) {
+    let document = cx.document();
+    if cx.has_field("post_body") && document.text("post_body").is_some() {
         let method = document.text("http_method").unwrap_or_default();
-        if method != "POST" && bench.are_valid(&["http_method"]) {
-            bench.add_conflict(
-                "post_body",
-                format!("`post_body` needs `http_method` POST, which is {method}"),
-            );
+        if method != "POST" && cx.are_valid(&["http_method"]) {
+            cx.add_conflict("post_body", format!("`post_body` needs `http_method` POST, which is {method}"));
         }
     }
 }
 
-fn keyword(bench: &mut RuleContext<'_>) {
-    let document = bench.document();
+fn keyword(cx: &mut RuleContext<'_>) {
+    let document = cx.document();
     let regular = document.text("keyword_match_type") == Some("Regular Expression");
-    if !regular || !bench.are_valid(&["keyword_match_type", "keyword_string"]) {
+    if !regular || !cx.are_valid(&["keyword_match_type", "keyword_string"]) {
         return;
     }
     if let Some(problem) = document.text("keyword_string").and_then(regex_error) {
         let message = format!("`keyword_string` is no regular expression: {problem}");
-        bench.add_error(ValidationErrorKind::Format, "keyword_string", message);
+        cx.add_error(ValidationErrorKind::Format, "keyword_string", message);
     }
 }
 
 /// Types that want at least one of two fields.
-fn check_alternatives(bench: &mut RuleContext<'_>) {
-    let (first, second) = match bench.document().monitor_type() {
+fn check_alternatives(cx: &mut RuleContext<'_>) {
+    let (first, second) = match cx.document().monitor_type() {
         MonitorType::BrowserScript => ("script", "url"),
         MonitorType::SecurityScan => ("hostname", "url"),
         _ => return,
     };
-    let document = bench.document();
-    if document.text(first).is_none() && document.text(second).is_none() && bench.are_valid(&[first, second])
-    {
-        bench.add_error(
+    let document = cx.document();
+    if document.text(first).is_none() && document.text(second).is_none() && cx.are_valid(&[first, second]) {
+        cx.add_error(
             ValidationErrorKind::MissingField,
             first,
             format!("`{first}` or `{second}` is required"),
@@ -89,15 +85,15 @@ fn check_alternatives(bench: &mut RuleContext<'_>) {
     }
 }
 
-fn dialogue(bench: &mut RuleContext<'_>) {
-    if !bench.has_field("dialogue") {
+fn dialogue(cx: &mut RuleContext<'_>) {
+    if !cx.has_field("dialogue") {
         return;
     }
-    for (index, line) in bench.document().list("dialogue").iter().enumerate() {
+    for (index, line) in cx.document().list("dialogue").iter().enumerate() {
         let path = format!("dialogue[{index}]");
         let expect = line.get("expect").and_then(Value::as_str);
         if expect.is_none() && line.get("send").is_none() {
-            bench.add_error(
+            cx.add_error(
                 ValidationErrorKind::MissingField,
                 &path,
                 format!("`{path}` needs `send`, `expect` or both"),
@@ -105,7 +101,7 @@ fn dialogue(bench: &mut RuleContext<'_>) {
         }
         if let Some(problem) = expect.and_then(regex_error) {
             let path = format!("{path}.expect");
-            bench.add_error(
+            cx.add_error(
                 ValidationErrorKind::Format,
                 &path,
                 format!("`{path}` is no regular expression: {problem}"),
@@ -114,14 +110,14 @@ fn dialogue(bench: &mut RuleContext<'_>) {
     }
 }
 
-fn thresholds(bench: &mut RuleContext<'_>) {
-    if !bench.has_field("thresholds") {
+fn thresholds(cx: &mut RuleContext<'_>) {
+    if !cx.has_field("thresholds") {
         return;
     }
-    for (index, threshold) in bench.document().list("thresholds").iter().enumerate() {
+    for (index, threshold) in cx.document().list("thresholds").iter().enumerate() {
         if threshold.get("warning").is_none() && threshold.get("error").is_none() {
             let path = format!("thresholds[{index}]");
-            bench.add_error(
+            cx.add_error(
                 ValidationErrorKind::MissingField,
                 &path,
                 format!("`{path}` needs `warning`, `error` or both"),
@@ -131,13 +127,13 @@ fn thresholds(bench: &mut RuleContext<'_>) {
 }
 
 /// Only admins change how many steps a script may have (fields.md 3).
-fn steps_allowed(bench: &mut RuleContext<'_>) {
-    if !bench.context().author_is_not_admin || !bench.has_field("transaction_steps_allowed") {
+fn steps_allowed(cx: &mut RuleContext<'_>) {
+    if !cx.context().author_is_not_admin || !cx.has_field("transaction_steps_allowed") {
         return;
     }
     let field = "transaction_steps_allowed";
-    let now = bench.input.old.map_or(50, |old| old.number(field));
-    if bench.document().number(field) != now && bench.are_valid(&[field]) {
-        bench.add_conflict(field, format!("`{field}` is for admins to change; it is `{now}`"));
+    let now = cx.input.old.map_or(50, |old| old.number(field));
+    if cx.document().number(field) != now && cx.are_valid(&[field]) {
+        cx.add_conflict(field, format!("`{field}` is for admins to change; it is `{now}`"));
     }
 }

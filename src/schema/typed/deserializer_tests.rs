@@ -335,8 +335,8 @@ fn walk() -> Seen {
 
 #[test]
 fn typed_settings_are_those_of_the_field_table() {
-    let faults = walk().faults.into_inner();
-    assert!(faults.is_empty(), "{faults:#?}");
+    let errors = walk().faults.into_inner();
+    assert!(errors.is_empty(), "{errors:#?}");
 }
 
 #[test]

@@ -21,17 +21,17 @@ type ActionElement<'r, 'd, 'i, 't> = ElementParser<'r, 'd, 'i, 't>;
 /// The act that `element` is, which is called as `word` says; `None` when a fault says why not.
 pub(super) fn parse_action(
     element: &mut ActionElement<'_, '_, '_, '_>,
-    word: &'static ActionSpec,
+    spec: &'static ActionSpec,
 ) -> Option<Action> {
-    let known: Vec<&'static str> = word.all_attributes().collect();
+    let known: Vec<&'static str> = spec.all_attributes().collect();
     element.context.check_attributes(element.node, &known);
     let optional = element.flag(COMMON_ATTRIBUTES[0], false);
     let timeout = element.seconds(COMMON_ATTRIBUTES[1]);
-    let expected = if word.supports_expect { parse_expected(element) } else { None };
-    let aim = if word.name == "run-js" { None } else { parse_target(element, word) };
-    let action = parse_kind(element, word, aim)?;
-    let place = element.context.line_index.position_at(element.node.range().start);
-    Some(Action { kind: action, optional, timeout, expected, position: place })
+    let expected = if spec.supports_expect { parse_expected(element) } else { None };
+    let aim = if spec.name == "run-js" { None } else { parse_target(element, spec) };
+    let action = parse_kind(element, spec, aim)?;
+    let position = element.context.line_index.position_at(element.node.range().start);
+    Some(Action { kind: action, optional, timeout, expected, position })
 }
 
 fn parse_expected(element: &mut ActionElement<'_, '_, '_, '_>) -> Option<ExpectedEffect> {
@@ -56,10 +56,10 @@ fn is_event_name(name: &str) -> bool {
 /// What the act does; `aim` is the element that it is about.
 fn parse_kind(
     element: &mut ActionElement<'_, '_, '_, '_>,
-    word: &ActionSpec,
+    spec: &ActionSpec,
     aim: Option<ElementTarget>,
 ) -> Option<ActionKind> {
-    Some(match word.name {
+    Some(match spec.name {
         "open" => ActionKind::Open { url: element.template("url")? },
         "click" => ActionKind::Click { target: aim?, double: false },
         "double-click" => ActionKind::Click { target: aim?, double: true },
@@ -69,8 +69,8 @@ fn parse_kind(
         }
         "clear" => ActionKind::Clear { target: aim? },
         "select" => {
-            let pick = parse_option(element);
-            ActionKind::Select { target: aim?, option: pick? }
+            let option = parse_option(element);
+            ActionKind::Select { target: aim?, option: option? }
         }
         "check" => {
             let on = element.flag("on", true);
@@ -114,16 +114,16 @@ fn parse_kind(
             ActionKind::AssertElement { target: aim?, state }
         }
         "assert-attribute" => {
-            let (name, must) = (parse_attribute_name(element), parse_matcher(element));
-            ActionKind::Assert { property: PageProperty::Attribute(aim?, name?), matcher: must? }
+            let (name, matcher) = (parse_attribute_name(element), parse_matcher(element));
+            ActionKind::Assert { property: PageProperty::Attribute(aim?, name?), matcher: matcher? }
         }
         "assert-value" => {
-            let must = parse_matcher(element);
-            ActionKind::Assert { property: PageProperty::Value(aim?), matcher: must? }
+            let matcher = parse_matcher(element);
+            ActionKind::Assert { property: PageProperty::Value(aim?), matcher: matcher? }
         }
         "assert-count" => {
-            let must = parse_count_matcher(element);
-            ActionKind::Assert { property: PageProperty::Count(aim?), matcher: must? }
+            let matcher = parse_count_matcher(element);
+            ActionKind::Assert { property: PageProperty::Count(aim?), matcher: matcher? }
         }
         "assert-url" => ActionKind::Assert { property: PageProperty::Url, matcher: parse_matcher(element)? },
         "assert-title" => {

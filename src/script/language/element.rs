@@ -206,8 +206,8 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
         if !text.contains("{{") {
             return;
         }
-        for piece in parse(text) {
-            let TemplatePart::Placeholder(name) = piece else { continue };
+        for part in parse(text) {
+            let TemplatePart::Placeholder(name) = part else { continue };
             if self.context.too_many_errors() {
                 break;
             }
@@ -300,15 +300,15 @@ impl<'d> ElementParser<'_, 'd, '_, '_> {
     }
 
     /// A whole number from `least` to `most`; a sign only where `least` has one.
-    pub(super) fn number(&mut self, name: &str, least: i64, most: i64) -> Option<i64> {
+    pub(super) fn number(&mut self, name: &str, min: i64, max: i64) -> Option<i64> {
         let given = self.attribute(name)?.trim_matches(SPACE);
         let digits = given.strip_prefix('-').unwrap_or(given);
         let plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.len() <= 18;
         let number = plain.then(|| given.parse::<i64>().ok()).flatten();
-        let number = number.filter(|number| (least..=most).contains(number));
+        let number = number.filter(|number| (min..=max).contains(number));
         if number.is_none() {
             let message = format!(
-                "`{name}` must be a whole number from {least} to {most}, not `{}`",
+                "`{name}` must be a whole number from {min} to {max}, not `{}`",
                 truncate_value(given)
             );
             self.add_attribute_error(name, message, None);
@@ -372,9 +372,8 @@ fn regex_error(error: &regex::Error) -> String {
 /// `1.5` as 1500; `None` for anything but up to four digits and three decimals.
 fn milliseconds(text: &str) -> Option<u64> {
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
-    let digits = |text: &str, most: usize| {
-        (1..=most).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit())
-    };
+    let digits =
+        |text: &str, max: usize| (1..=max).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
     if !digits(whole, 4) || !digits(part, 3) {
         return None;
     }

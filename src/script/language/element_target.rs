@@ -14,19 +14,19 @@ const MAX_LOCATORS: usize = 20;
 /// The element that an act is about; `None` when it is about none, or when a fault says why.
 pub(super) fn parse_target(
     act: &mut ElementParser<'_, '_, '_, '_>,
-    word: &ActionSpec,
+    spec: &ActionSpec,
 ) -> Option<ElementTarget> {
-    if word.target == TargetRequirement::None {
+    if spec.target == TargetRequirement::None {
         act.context.known_children(act.node, &[]);
         return None;
     }
     let listed = act.context.known_children(act.node, &["by"]);
-    let short: Vec<&'static str> = word.locators().filter(|name| act.attribute(name).is_some()).collect();
+    let short: Vec<&'static str> = spec.locators().filter(|name| act.attribute(name).is_some()).collect();
     let name = act.name();
     match (short.as_slice(), listed.as_slice()) {
         ([], []) => {
-            if word.target == TargetRequirement::Required {
-                let names = join_names(word.locators());
+            if spec.target == TargetRequirement::Required {
+                let names = join_names(spec.locators());
                 let hint = format!("give one of {names}, or `by` elements in it");
                 let at = act.node.range().start;
                 act.context.add_error(
@@ -129,14 +129,14 @@ fn check_with_sample_values(text: &str, judge: impl Fn(&str) -> Option<String>) 
         };
         parse(text).iter().map(piece).collect()
     };
-    let fault = judge(&with("x"))?;
-    judge(&with("1")).and(Some(fault))
+    let error = judge(&with("x"))?;
+    judge(&with("1")).and(Some(error))
 }
 
 fn xpath_error(text: &str) -> Option<String> {
     match path::parse_xpath(text) {
         Err(PathError::TooComplex) => Some("it has too many brackets".to_owned()),
-        Err(PathError::Syntax(fault)) => Some(fault),
+        Err(PathError::Syntax(error)) => Some(error),
         Ok(path) if !path.prefixes.is_empty() => Some("pages know no namespace prefixes".to_owned()),
         Ok(path) if !path.expr.returns_node_set() => Some("it gives no element".to_owned()),
         Ok(_) => None,

@@ -15,12 +15,12 @@ pub(super) struct LineIndex<'t> {
 impl<'t> LineIndex<'t> {
     pub(super) fn new(text: &'t str) -> Self {
         let mut known = Vec::with_capacity(text.len() / CHECKPOINT_BYTES + 1);
-        let mut place = Position { line: 1, column: 1 };
+        let mut position = Position { line: 1, column: 1 };
         for (at, c) in text.char_indices() {
             if at >= known.len() * CHECKPOINT_BYTES {
-                known.push((at, place));
+                known.push((at, position));
             }
-            advance(&mut place, c);
+            advance(&mut position, c);
         }
         Self { text, checkpoints: known }
     }
@@ -28,22 +28,22 @@ impl<'t> LineIndex<'t> {
     /// Of the byte `at`.
     pub(super) fn position_at(&self, at: usize) -> Position {
         let before = self.checkpoints.partition_point(|(known, _)| *known <= at).checked_sub(1);
-        let (from, mut place) = before
+        let (from, mut position) = before
             .and_then(|before| self.checkpoints.get(before))
             .copied()
             .unwrap_or((0, Position { line: 1, column: 1 }));
         let between = self.text.get(from..at).unwrap_or_default();
-        between.chars().for_each(|c| advance(&mut place, c));
-        place
+        between.chars().for_each(|c| advance(&mut position, c));
+        position
     }
 }
 
-fn advance(place: &mut Position, c: char) {
+fn advance(position: &mut Position, c: char) {
     if c == '\n' {
-        place.line = place.line.saturating_add(1);
-        place.column = 1;
+        position.line = position.line.saturating_add(1);
+        position.column = 1;
     } else {
-        place.column = place.column.saturating_add(1);
+        position.column = position.column.saturating_add(1);
     }
 }
 
@@ -55,12 +55,12 @@ mod tests {
     fn a_place_is_the_same_however_far_the_text_goes() {
         let text = "é\nab\n\ncd".repeat(3000);
         let places = LineIndex::new(&text);
-        let mut place = Position { line: 1, column: 1 };
+        let mut position = Position { line: 1, column: 1 };
         for (at, c) in text.char_indices() {
-            assert_eq!(places.position_at(at), place, "{at}");
-            advance(&mut place, c);
+            assert_eq!(places.position_at(at), position, "{at}");
+            advance(&mut position, c);
         }
-        assert_eq!(places.position_at(text.len()), place);
+        assert_eq!(places.position_at(text.len()), position);
         assert_eq!(LineIndex::new("").position_at(0), Position { line: 1, column: 1 });
     }
 }

@@ -70,7 +70,7 @@ fn parse_root(reader: &mut ParseContext<'_>, node: Node<'_, '_>) -> Option<Scrip
     let skipped =
         element.attribute("most-skipped").is_some().then(|| element.number("most-skipped", 0, 1000));
     let most_skipped =
-        skipped.flatten().and_then(|most| u32::try_from(most).ok()).unwrap_or(DEFAULT_MAX_SKIPPED);
+        skipped.flatten().and_then(|max| u32::try_from(max).ok()).unwrap_or(DEFAULT_MAX_SKIPPED);
     let children = element.context.known_children(node, &["variable", "step"]);
     let mut script =
         Script { name, base: None, max_skipped: most_skipped, variables: Vec::new(), steps: Vec::new() };
@@ -131,12 +131,12 @@ fn parse_step(element: &mut ElementParser<'_, '_, '_, '_>, number: usize, acts: 
     let name = element.display_name("name");
     let name = if name.is_empty() { format!("Step {number}") } else { name };
     let timeout = element.seconds("timeout");
-    let known: Vec<&str> = ACTIONS.iter().map(|word| word.name).collect();
+    let known: Vec<&str> = ACTIONS.iter().map(|spec| spec.name).collect();
     let children = element.context.known_children(element.node, &known);
     if children.is_empty() && !element.node.children().any(|child| child.is_element()) {
         element.add_error("there is no act in this `step`");
     }
-    let place = element.context.line_index.position_at(element.node.range().start);
+    let position = element.context.line_index.position_at(element.node.range().start);
     let mut read = Vec::with_capacity(children.len());
     for child in children {
         *acts += 1;
@@ -150,10 +150,10 @@ fn parse_step(element: &mut ElementParser<'_, '_, '_, '_>, number: usize, acts: 
         }
         read.extend(parse_child(&mut ElementParser { node: child, context: element.context }));
     }
-    ScriptStep { name, timeout, actions: read, position: place }
+    ScriptStep { name, timeout, actions: read, position }
 }
 
 fn parse_child(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<Action> {
-    let word = ActionSpec::find(element.name())?;
-    action_parser::parse_action(element, word)
+    let spec = ActionSpec::find(element.name())?;
+    action_parser::parse_action(element, spec)
 }

@@ -65,7 +65,7 @@ impl Script {
     #[must_use]
     pub fn first_relative_open(&self) -> Option<&Action> {
         let is_whole = |url: &str| url.starts_with("{{") || url.contains("://");
-        let relative = |act: &&Action| matches!(&act.kind, ActionKind::Open { url } if !is_whole(url));
+        let relative = |action: &&Action| matches!(&action.kind, ActionKind::Open { url } if !is_whole(url));
         let mut acts = self.steps.iter().flat_map(|step| &step.actions);
         if self.base.is_some() { None } else { acts.find(relative) }
     }

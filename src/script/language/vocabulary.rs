@@ -107,7 +107,7 @@ impl ActionSpec {
     /// The act that is called `name`.
     #[must_use]
     pub fn find(name: &str) -> Option<&'static Self> {
-        ACTIONS.iter().find(|word| word.name == name)
+        ACTIONS.iter().find(|spec| spec.name == name)
     }
 
     /// The locators that it takes as attributes.

@@ -11,7 +11,7 @@ use super::script::{DEFAULT_MAX_SKIPPED, Script, ScriptStep};
 use super::vocabulary::{ActionSpec, FRAMES};
 
 impl Script {
-    /// The script as XML; [`Script::read`] makes the same of it, but for places.
+    /// The script as XML; [`Script::parse`] makes the same of it, but for places.
     #[must_use]
     pub fn to_xml(&self) -> String {
         write_script(self)
@@ -49,20 +49,20 @@ fn write_step(out: &mut String, step: &ScriptStep) {
     tag.set_attribute("name", &step.name);
     tag.set_optional_attribute("timeout", step.timeout.map(format_seconds));
     tag.write_open(out, 1);
-    for act in &step.actions {
-        self::action_element(act).write(out, 2);
+    for action in &step.actions {
+        self::action_element(action).write(out, 2);
     }
     out.push_str("  </step>\n");
 }
 
-fn action_element(act: &Action) -> XmlElement {
-    let mut tag = XmlElement::new(act.kind.name());
-    set_action(&mut tag, &act.kind);
-    tag.set_optional_attribute("optional", act.optional.then_some("true"));
-    tag.set_optional_attribute("timeout", act.timeout.map(format_seconds));
+fn action_element(action: &Action) -> XmlElement {
+    let mut tag = XmlElement::new(action.kind.name());
+    set_action(&mut tag, &action.kind);
+    tag.set_optional_attribute("optional", action.optional.then_some("true"));
+    tag.set_optional_attribute("timeout", action.timeout.map(format_seconds));
     tag.set_optional_attribute(
         "expect",
-        act.expected.as_ref().map(|expected| match expected {
+        action.expected.as_ref().map(|expected| match expected {
             ExpectedEffect::LocationChange => "location".to_owned(),
             ExpectedEffect::PageUpdate => "update".to_owned(),
             ExpectedEffect::Event(name) => format!("event:{name}"),
@@ -85,9 +85,9 @@ fn set_action(tag: &mut XmlElement, action: &ActionKind) {
             tag.set_target(into);
             tag.set_attribute("text", text);
         }
-        ActionKind::Select { target: field, option: pick } => {
+        ActionKind::Select { target: field, option } => {
             tag.set_target(field);
-            match pick {
+            match option {
                 OptionSelector::Value(value) => tag.set_attribute("value", value),
                 OptionSelector::Label(label) => tag.set_attribute("label", label),
                 OptionSelector::Index(index) => tag.set_attribute("index", index),
@@ -128,9 +128,9 @@ fn set_action(tag: &mut XmlElement, action: &ActionKind) {
             tag.content = Some(code.clone());
         }
         ActionKind::Screenshot { name } => tag.set_attribute("name", name),
-        ActionKind::Assert { property: what, matcher: must } => {
+        ActionKind::Assert { property: what, matcher } => {
             set_property(tag, what, false);
-            tag.set_matcher(must);
+            tag.set_matcher(matcher);
         }
         ActionKind::AssertElement { target: element, state } => {
             tag.set_target(element);
@@ -150,9 +150,9 @@ fn set_window(tag: &mut XmlElement, choice: &WindowSelector) {
         WindowSelector::Main => tag.set_attribute("to", "main"),
         WindowSelector::Newest => tag.set_attribute("to", "newest"),
         WindowSelector::Index(index) => tag.set_attribute("index", index),
-        WindowSelector::Title(must) | WindowSelector::Url(must) => {
+        WindowSelector::Title(matcher) | WindowSelector::Url(matcher) => {
             tag.set_attribute("to", if matches!(choice, WindowSelector::Title(_)) { "title" } else { "url" });
-            tag.set_matcher(must);
+            tag.set_matcher(matcher);
         }
     }
 }
@@ -163,13 +163,13 @@ fn set_wait_condition(tag: &mut XmlElement, wanted: &WaitCondition) {
             tag.set_target(target);
             tag.set_state(*state);
         }
-        WaitCondition::Text(target, must) => {
+        WaitCondition::Text(target, matcher) => {
             if let Some(target) = target {
                 tag.set_target(target);
             }
-            tag.set_matcher(must);
+            tag.set_matcher(matcher);
         }
-        WaitCondition::Url(must) => tag.set_matcher(must),
+        WaitCondition::Url(matcher) => tag.set_matcher(matcher),
         WaitCondition::Event(name) => tag.set_attribute("event", name),
         WaitCondition::NetworkQuiet(quiet) => tag.set_attribute("quiet", format_seconds(*quiet)),
     }
@@ -240,7 +240,7 @@ impl XmlElement {
         };
         let mut locators: Vec<_> = target.locators.iter().map(written).collect();
         let takes =
-            |name| ActionSpec::find(self.name).is_some_and(|word| word.locators().any(|known| known == name));
+            |name| ActionSpec::find(self.name).is_some_and(|spec| spec.locators().any(|known| known == name));
         match locators.pop() {
             Some(only) if locators.is_empty() && takes(only.0) => self.attributes.push(only),
             last => {
@@ -254,8 +254,8 @@ impl XmlElement {
         self.set_optional_attribute("state", Some(state.name()).filter(|_| state != ElementState::Visible));
     }
 
-    fn set_matcher(&mut self, must: &Matcher) {
-        match must {
+    fn set_matcher(&mut self, matcher: &Matcher) {
+        match matcher {
             Matcher::Equals(text) => self.set_attribute("equals", text),
             Matcher::Contains(text) => self.set_attribute("contains", text),
             Matcher::Matches(pattern) => self.set_attribute("matches", pattern.0.as_str()),

@@ -18,19 +18,19 @@ const PASSWORD_HINTS: [&str; 4] = ["password", "passwd", "passwort", "pwd"];
 
 /// The acts that the command at `spot` becomes; an error says why it becomes none.
 pub(super) fn convert_actions(
-    carrier: &mut Converter<'_>,
-    spot: CommandContext<'_>,
+    converter: &mut Converter<'_>,
+    cx: CommandContext<'_>,
     name: &str,
 ) -> ConvertedActions {
-    let command = spot.command;
+    let command = cx.command;
     if let Some(rest) = ["assert", "verify"].iter().find_map(|prefix| name.strip_prefix(prefix)) {
-        return convert_assertion(carrier, spot, rest);
+        return convert_assertion(converter, cx, rest);
     }
     if let Some(rest) = name.strip_prefix("waitFor") {
-        return convert_wait(carrier, command, rest);
+        return convert_wait(converter, command, rest);
     }
     if let Some(rest) = name.strip_prefix("store") {
-        return convert_store(carrier, command, rest);
+        return convert_store(converter, command, rest);
     }
     if let Some(answer) = dialog_response(command, name) {
         return Ok(vec![ActionKind::Dialog(answer)]);
@@ -39,39 +39,40 @@ pub(super) fn convert_actions(
     match name {
         "open" => {
             let url = command.target.trim();
-            let url = if url.is_empty() { carrier.base_url() } else { url };
+            let url = if url.is_empty() { converter.base_url() } else { url };
             one(ActionKind::Open { url: convert_placeholders(url) })
         }
         "click" | "clickAt" => {
-            one(ActionKind::Click { target: carrier.convert_target(command)?, double: false })
+            one(ActionKind::Click { target: converter.convert_target(command)?, double: false })
         }
         "doubleClick" | "doubleClickAt" => {
-            one(ActionKind::Click { target: carrier.convert_target(command)?, double: true })
+            one(ActionKind::Click { target: converter.convert_target(command)?, double: true })
         }
         "mouseOver" | "mouseMove" | "mouseMoveAt" => {
-            one(ActionKind::Hover { target: carrier.convert_target(command)? })
+            one(ActionKind::Hover { target: converter.convert_target(command)? })
         }
         "type" => {
-            let field = carrier.convert_target(command)?;
+            let field = converter.convert_target(command)?;
             let mut actions = vec![ActionKind::Clear { target: field.clone() }];
-            actions.extend(convert_typing(carrier, spot, &field)?);
+            actions.extend(convert_typing(converter, cx, &field)?);
             Ok(actions)
         }
         "sendKeys" => {
-            let field = carrier.convert_target(command)?;
-            convert_typing(carrier, spot, &field)
+            let field = converter.convert_target(command)?;
+            convert_typing(converter, cx, &field)
         }
         "select" | "addSelection" => {
-            let pick = convert_option(&command.value)?;
-            one(ActionKind::Select { target: carrier.convert_target(command)?, option: pick })
+            let option = convert_option(&command.value)?;
+            one(ActionKind::Select { target: converter.convert_target(command)?, option })
         }
-        "check" | "uncheck" => {
-            one(ActionKind::SetChecked { target: carrier.convert_target(command)?, checked: name == "check" })
-        }
-        "selectFrame" => one(ActionKind::SwitchFrame(convert_frame(carrier, command)?)),
-        "selectWindow" => one(ActionKind::SwitchWindow(convert_window(carrier, command)?)),
+        "check" | "uncheck" => one(ActionKind::SetChecked {
+            target: converter.convert_target(command)?,
+            checked: name == "check",
+        }),
+        "selectFrame" => one(ActionKind::SwitchFrame(convert_frame(converter, command)?)),
+        "selectWindow" => one(ActionKind::SwitchWindow(convert_window(converter, command)?)),
         "close" => {
-            carrier.window = WindowRef::Main;
+            converter.window = WindowRef::Main;
             one(ActionKind::CloseWindow)
         }
         "executeScript" | "runScript" => {
@@ -82,18 +83,18 @@ pub(super) fn convert_actions(
             })
         }
         "pause" => {
-            carrier.report_issue(
-                spot,
+            converter.report_issue(
+                cx,
                 "scripts do not sleep: the act waits until the network is quiet for half a second",
             );
             one(ActionKind::WaitFor(WaitCondition::NetworkQuiet(Duration::from_millis(500))))
         }
-        "chooseOkOnNextConfirmation" => defer_dialog_response(carrier, DialogResponse::Accept),
+        "chooseOkOnNextConfirmation" => defer_dialog_response(converter, DialogResponse::Accept),
         "chooseCancelOnNextConfirmation" | "chooseCancelOnNextPrompt" => {
-            defer_dialog_response(carrier, DialogResponse::Dismiss)
+            defer_dialog_response(converter, DialogResponse::Dismiss)
         }
         "answerOnNextPrompt" => defer_dialog_response(
-            carrier,
+            converter,
             DialogResponse::AcceptWithText(convert_placeholders(&command.target)),
         ),
         "setWindowSize" => {
@@ -116,9 +117,9 @@ pub(super) fn command_timeout(command: &SideCommand) -> Option<Duration> {
     milliseconds.map(Duration::from_millis)
 }
 
-fn defer_dialog_response(carrier: &mut Converter<'_>, answer: DialogResponse) -> ConvertedActions {
-    carrier.check_action(&ActionKind::Dialog(answer.clone()))?;
-    carrier.pending_response = Some(answer);
+fn defer_dialog_response(converter: &mut Converter<'_>, answer: DialogResponse) -> ConvertedActions {
+    converter.check_action(&ActionKind::Dialog(answer.clone()))?;
+    converter.pending_response = Some(answer);
     Ok(Vec::new())
 }
 
@@ -150,16 +151,16 @@ pub(super) fn is_answered_next(rest: &[SideCommand]) -> bool {
 
 /// Keys and text into a field; what a password field takes goes into a protected variable.
 fn convert_typing(
-    carrier: &mut Converter<'_>,
-    spot: CommandContext<'_>,
+    converter: &mut Converter<'_>,
+    cx: CommandContext<'_>,
     field: &ElementTarget,
 ) -> ConvertedActions {
-    let command = spot.command;
+    let command = cx.command;
     let value = &command.value;
     let mut named = command.targets.iter().flatten().chain([&command.target]);
     let secret = named.any(|text| PASSWORD_HINTS.iter().any(|word| text.to_lowercase().contains(word)));
     if secret && !value.is_empty() && !value.contains("${") {
-        let text = carrier.protected_placeholder(value, spot);
+        let text = converter.protected_placeholder(value, cx);
         return Ok(vec![ActionKind::Type { target: field.clone(), text }]);
     }
     if has_keys(value) {
@@ -185,32 +186,32 @@ fn convert_option(value: &str) -> Result<OptionSelector, String> {
     }
 }
 
-fn convert_frame(carrier: &Converter<'_>, command: &SideCommand) -> Result<FrameSelector, String> {
+fn convert_frame(converter: &Converter<'_>, command: &SideCommand) -> Result<FrameSelector, String> {
     match command.target.split_once('=') {
         Some(("relative", "parent")) => Ok(FrameSelector::Parent),
         Some(("relative", "top")) => Ok(FrameSelector::Top),
         Some(("index", index)) => {
             index.trim().parse().map(FrameSelector::Index).map_err(|_| "`index` is no number".to_owned())
         }
-        _ => carrier.convert_target(command).map(FrameSelector::Element),
+        _ => converter.convert_target(command).map(FrameSelector::Element),
     }
 }
 
-fn convert_window(carrier: &mut Converter<'_>, command: &SideCommand) -> Result<WindowSelector, String> {
+fn convert_window(converter: &mut Converter<'_>, command: &SideCommand) -> Result<WindowSelector, String> {
     let target = command.target.trim();
     let handle = target.strip_prefix("handle=${").and_then(|rest| rest.strip_suffix('}'));
     let window = match (handle, target.strip_prefix("win_ser_")) {
-        (Some(handle), _) => *carrier.windows.get(handle).ok_or("no command before has this handle")?,
+        (Some(handle), _) => *converter.windows.get(handle).ok_or("no command before has this handle")?,
         (None, Some("local")) => WindowRef::Main,
         (None, Some(number)) => {
             WindowRef::Opened(number.parse().map_err(|_| "it does not say which window")?)
         }
         _ => WindowRef::Other,
     };
-    carrier.window = window;
+    converter.window = window;
     Ok(match window {
         WindowRef::Main => WindowSelector::Main,
-        WindowRef::Opened(number) if number == carrier.opened_windows => WindowSelector::Newest,
+        WindowRef::Opened(number) if number == converter.opened_windows => WindowSelector::Newest,
         WindowRef::Opened(number) => WindowSelector::Index(number),
         WindowRef::Other => match target.strip_prefix("title=") {
             Some(title) => WindowSelector::Title(Matcher::Equals(convert_placeholders(title))),
@@ -219,36 +220,36 @@ fn convert_window(carrier: &mut Converter<'_>, command: &SideCommand) -> Result<
     })
 }
 
-fn convert_assertion(carrier: &mut Converter<'_>, spot: CommandContext<'_>, what: &str) -> ConvertedActions {
-    let command = spot.command;
+fn convert_assertion(converter: &mut Converter<'_>, cx: CommandContext<'_>, what: &str) -> ConvertedActions {
+    let command = cx.command;
     let equals = |text: &str| Matcher::Equals(convert_placeholders(text));
     let not = |must| Matcher::Not(Box::new(must));
-    let state = |carrier: &Converter<'_>, state| {
-        Ok(vec![ActionKind::AssertElement { target: carrier.convert_target(command)?, state }])
+    let state = |converter: &Converter<'_>, state| {
+        Ok(vec![ActionKind::AssertElement { target: converter.convert_target(command)?, state }])
     };
     let must = |what, must| Ok(vec![ActionKind::Assert { property: what, matcher: must }]);
     match what {
         "Title" => must(PageProperty::Title, equals(&command.target)),
-        "Text" => must(PageProperty::Text(Some(carrier.convert_target(command)?)), equals(&command.value)),
+        "Text" => must(PageProperty::Text(Some(converter.convert_target(command)?)), equals(&command.value)),
         "NotText" => {
-            must(PageProperty::Text(Some(carrier.convert_target(command)?)), not(equals(&command.value)))
+            must(PageProperty::Text(Some(converter.convert_target(command)?)), not(equals(&command.value)))
         }
         "Value" | "SelectedValue" => {
-            must(PageProperty::Value(carrier.convert_target(command)?), equals(&command.value))
+            must(PageProperty::Value(converter.convert_target(command)?), equals(&command.value))
         }
         "NotSelectedValue" => {
-            must(PageProperty::Value(carrier.convert_target(command)?), not(equals(&command.value)))
+            must(PageProperty::Value(converter.convert_target(command)?), not(equals(&command.value)))
         }
         "SelectedLabel" => {
-            let option = target_with_suffix(carrier, command, " option:checked")?;
+            let option = target_with_suffix(converter, command, " option:checked")?;
             must(PageProperty::Text(Some(option)), equals(&command.value))
         }
-        "ElementPresent" => state(carrier, ElementState::Present),
-        "ElementNotPresent" => state(carrier, ElementState::Absent),
-        "Editable" => state(carrier, ElementState::Enabled),
+        "ElementPresent" => state(converter, ElementState::Present),
+        "ElementNotPresent" => state(converter, ElementState::Absent),
+        "Editable" => state(converter, ElementState::Enabled),
         "Checked" | "NotChecked" => {
             let suffix = if what == "Checked" { ":checked" } else { ":not(:checked)" };
-            let element = target_with_suffix(carrier, command, suffix)?;
+            let element = target_with_suffix(converter, command, suffix)?;
             Ok(vec![ActionKind::AssertElement { target: element, state: ElementState::Present }])
         }
         "" => {
@@ -261,8 +262,8 @@ fn convert_assertion(carrier: &mut Converter<'_>, spot: CommandContext<'_>, what
             Ok(vec![ActionKind::RunJs { code, into_variable: None }])
         }
         "Alert" => {
-            carrier.report_issue(spot, "the text of the dialog is not compared; it is answered with OK");
-            let answered = carrier.pending_response.is_some() || is_answered_next(spot.following());
+            converter.report_issue(cx, "the text of the dialog is not compared; it is answered with OK");
+            let answered = converter.pending_response.is_some() || is_answered_next(cx.following());
             Ok(if answered { Vec::new() } else { vec![ActionKind::Dialog(DialogResponse::Accept)] })
         }
         "Confirmation" | "Prompt" => Err("the text of a dialog cannot be compared".to_owned()),
@@ -273,11 +274,11 @@ fn convert_assertion(carrier: &mut Converter<'_>, spot: CommandContext<'_>, what
 
 /// The element, with something behind each selector that it is found by.
 fn target_with_suffix(
-    carrier: &Converter<'_>,
+    converter: &Converter<'_>,
     command: &SideCommand,
     suffix: &str,
 ) -> Result<ElementTarget, String> {
-    let found = carrier.convert_target(command)?.locators;
+    let found = converter.convert_target(command)?.locators;
     let locators: Vec<Locator> =
         found.iter().filter_map(|locator| locators::with_suffix(locator, suffix)).collect();
     if locators.is_empty() {
@@ -286,7 +287,7 @@ fn target_with_suffix(
     Ok(ElementTarget { locators })
 }
 
-fn convert_wait(carrier: &Converter<'_>, command: &SideCommand, what: &str) -> ConvertedActions {
+fn convert_wait(converter: &Converter<'_>, command: &SideCommand, what: &str) -> ConvertedActions {
     let state = match what {
         "ElementPresent" => ElementState::Present,
         "ElementVisible" => ElementState::Visible,
@@ -294,18 +295,18 @@ fn convert_wait(carrier: &Converter<'_>, command: &SideCommand, what: &str) -> C
         "ElementNotPresent" => ElementState::Absent,
         "ElementNotVisible" => ElementState::Hidden,
         "Text" => {
-            let must = Matcher::Equals(convert_placeholders(&command.value));
+            let matcher = Matcher::Equals(convert_placeholders(&command.value));
             return Ok(vec![ActionKind::WaitFor(WaitCondition::Text(
-                Some(carrier.convert_target(command)?),
-                must,
+                Some(converter.convert_target(command)?),
+                matcher,
             ))]);
         }
         _ => return Err("the dialect has nothing like it".to_owned()),
     };
-    Ok(vec![ActionKind::WaitFor(WaitCondition::Element(carrier.convert_target(command)?, state))])
+    Ok(vec![ActionKind::WaitFor(WaitCondition::Element(converter.convert_target(command)?, state))])
 }
 
-fn convert_store(carrier: &mut Converter<'_>, command: &SideCommand, what: &str) -> ConvertedActions {
+fn convert_store(converter: &mut Converter<'_>, command: &SideCommand, what: &str) -> ConvertedActions {
     let into = if command.value.trim().is_empty() { &command.target } else { &command.value };
     let into = variable_name(into);
     let extract = |into: String, from| {
@@ -323,21 +324,21 @@ fn convert_store(carrier: &mut Converter<'_>, command: &SideCommand, what: &str)
             let code = format!("return {};", convert_placeholders(&command.target));
             Ok(vec![ActionKind::RunJs { code, into_variable: Some(into) }])
         }
-        "Text" => extract(into, PageProperty::Text(Some(carrier.convert_target(command)?))),
-        "Value" => extract(into, PageProperty::Value(carrier.convert_target(command)?)),
+        "Text" => extract(into, PageProperty::Text(Some(converter.convert_target(command)?))),
+        "Value" => extract(into, PageProperty::Value(converter.convert_target(command)?)),
         "Title" => extract(into, PageProperty::Title),
         "ElementCount" | "XpathCount" | "CssCount" => {
-            extract(into, PageProperty::Count(carrier.convert_target(command)?))
+            extract(into, PageProperty::Count(converter.convert_target(command)?))
         }
         "Attribute" => {
             let (target, name) = command.target.rsplit_once('@').ok_or("it names no attribute")?;
             let element = SideCommand { target: target.to_owned(), targets: Vec::new(), ..command.clone() };
-            extract(into, PageProperty::Attribute(carrier.convert_target(&element)?, name.to_owned()))
+            extract(into, PageProperty::Attribute(converter.convert_target(&element)?, name.to_owned()))
         }
         "WindowHandle" => {
-            let window = carrier.window;
+            let window = converter.window;
             let name = if command.target.trim().is_empty() { &command.value } else { &command.target };
-            carrier.windows.insert(name.trim().to_owned(), window);
+            converter.windows.insert(name.trim().to_owned(), window);
             Ok(Vec::new())
         }
         _ => Err("the dialect has nothing like it".to_owned()),

@@ -20,7 +20,7 @@ const MAX_NESTED_TESTS: usize = 20;
 const MAX_LOCATORS: usize = 20;
 
 pub(super) fn convert(project: &SideProject, index: usize) -> ImportReport {
-    let mut carrier = Converter {
+    let mut converter = Converter {
         project,
         steps: Vec::new(),
         action_count: 0,
@@ -35,8 +35,8 @@ pub(super) fn convert(project: &SideProject, index: usize) -> ImportReport {
         open_blocks: 0,
         call_stack: Vec::new(),
     };
-    carrier.convert_test(index);
-    carrier.finish(index)
+    converter.convert_test(index);
+    converter.finish(index)
 }
 
 impl<'p> Converter<'p> {
@@ -64,91 +64,91 @@ impl<'p> Converter<'p> {
         self.call_stack.pop();
     }
 
-    fn convert_command(&mut self, spot: CommandContext<'p>) {
-        let name = spot.command.command.trim();
+    fn convert_command(&mut self, cx: CommandContext<'p>) {
+        let name = cx.command.command.trim();
         if name.is_empty() || name.starts_with("//") {
             return;
         }
         if self.action_count >= MAX_ACTIONS {
-            self.report_issue(spot, format!("the script has {MAX_ACTIONS} acts already"));
+            self.report_issue(cx, format!("the script has {MAX_ACTIONS} acts already"));
             return;
         }
         match name {
             "if" | "while" | "times" | "forEach" | "do" => {
                 self.open_blocks += 1;
                 self.report_issue(
-                    spot,
+                    cx,
                     "control flow cannot be carried over; what is inside of it is left out",
                 );
             }
             "end" | "repeatIf" if self.open_blocks > 0 => self.open_blocks -= 1,
             "else" | "elseIf" if self.open_blocks > 0 => {}
             _ if self.open_blocks > 0 => {
-                self.report_issue(spot, "it stands inside of control flow, which cannot be carried over");
+                self.report_issue(cx, "it stands inside of control flow, which cannot be carried over");
             }
-            "run" => self.convert_run(spot),
-            _ => self.convert_plain_command(spot, name),
+            "run" => self.convert_run(cx),
+            _ => self.convert_plain_command(cx, name),
         }
     }
 
     /// The commands of another test, in place of this one.
-    fn convert_run(&mut self, spot: CommandContext<'p>) {
-        let called = self.project.tests.iter().position(|test| test.name == spot.command.target);
+    fn convert_run(&mut self, cx: CommandContext<'p>) {
+        let called = self.project.tests.iter().position(|test| test.name == cx.command.target);
         match called {
-            None => self.report_issue(spot, "there is no such test"),
+            None => self.report_issue(cx, "there is no such test"),
             Some(index) if self.call_stack.contains(&index) => {
-                self.report_issue(spot, "it runs a test that is running already");
+                self.report_issue(cx, "it runs a test that is running already");
             }
             Some(_) if self.call_stack.len() >= MAX_NESTED_TESTS => {
-                self.report_issue(spot, format!("more than {MAX_NESTED_TESTS} tests run each other"));
+                self.report_issue(cx, format!("more than {MAX_NESTED_TESTS} tests run each other"));
             }
             Some(index) => self.convert_test(index),
         }
     }
 
-    fn convert_plain_command(&mut self, spot: CommandContext<'p>, name: &str) {
-        let actions = match commands::convert_actions(self, spot, name) {
+    fn convert_plain_command(&mut self, cx: CommandContext<'p>, name: &str) {
+        let actions = match commands::convert_actions(self, cx, name) {
             Ok(actions) => actions,
             Err(reason) => {
-                self.report_issue(spot, reason);
+                self.report_issue(cx, reason);
                 return;
             }
         };
         if name == "open" && !actions.is_empty() || self.steps.is_empty() {
-            self.begin_step(spot, name);
+            self.begin_step(cx, name);
         }
         let any = !actions.is_empty();
         for action in actions {
-            if let Err(reason) = self.push_action(action, commands::command_timeout(spot.command)) {
-                self.report_issue(spot, reason);
+            if let Err(reason) = self.push_action(action, commands::command_timeout(cx.command)) {
+                self.report_issue(cx, reason);
                 return;
             }
         }
-        if spot.command.opens_window {
+        if cx.command.opens_window {
             self.opened_windows += 1;
             self.windows
-                .insert(spot.command.window_handle_name.clone(), WindowRef::Opened(self.opened_windows));
+                .insert(cx.command.window_handle_name.clone(), WindowRef::Opened(self.opened_windows));
         }
         if any
             && let Some(answer) = self.pending_response.take()
-            && !commands::is_answered_next(spot.following())
+            && !commands::is_answered_next(cx.following())
         {
             let answered = self.push_action(ActionKind::Dialog(answer), None);
             if let Err(reason) = answered {
-                self.report_issue(spot, reason);
+                self.report_issue(cx, reason);
             }
         }
     }
 
     /// Each page that is opened begins a step.
-    fn begin_step(&mut self, spot: CommandContext<'_>, name: &str) {
-        let comment = spot.command.comment.trim();
-        let path = spot.command.target.split(['?', '#']).next().unwrap_or_default();
+    fn begin_step(&mut self, cx: CommandContext<'_>, name: &str) {
+        let comment = cx.command.comment.trim();
+        let path = cx.command.target.split(['?', '#']).next().unwrap_or_default();
         let path =
             path.split_once("://").map_or(path, |(_, rest)| rest.find('/').map_or("/", |at| &rest[at..]));
         let title = match (comment, name) {
             ("", "open") if !self.steps.is_empty() && !path.is_empty() => format!("Open {path}"),
-            ("", _) => spot.test.name.clone(),
+            ("", _) => cx.test.name.clone(),
             (comment, _) => comment.to_owned(),
         };
         let title = if title.trim().is_empty() { format!("Step {}", self.steps.len() + 1) } else { title };
@@ -181,7 +181,7 @@ impl<'p> Converter<'p> {
         let text = script.to_xml();
         let named: BTreeSet<&str> = parse(&text)
             .into_iter()
-            .filter_map(|piece| match piece {
+            .filter_map(|part| match part {
                 TemplatePart::Placeholder(name) => {
                     Some(name).filter(|name| self.known_variables.contains(*name))
                 }
@@ -191,8 +191,8 @@ impl<'p> Converter<'p> {
         let variable =
             |name: &&str| ScriptVariable { name: (*name).to_owned(), value: String::new(), protected: false };
         script.variables = named.iter().map(variable).collect();
-        let faults = Script::parse(&script.to_xml()).err().unwrap_or_default();
-        faults.into_iter().next().map_or(Ok(()), |fault| Err(fault.message))
+        let errors = Script::parse(&script.to_xml()).err().unwrap_or_default();
+        errors.into_iter().next().map_or(Ok(()), |error| Err(error.message))
     }
 
     /// The element that the command is about: its target, then what it was recorded with besides.
@@ -224,7 +224,7 @@ impl<'p> Converter<'p> {
     }
 
     /// The placeholder of a protected variable with this value.
-    pub(super) fn protected_placeholder(&mut self, value: &str, spot: CommandContext<'_>) -> String {
+    pub(super) fn protected_placeholder(&mut self, value: &str, cx: CommandContext<'_>) -> String {
         let same = self.variables.iter().find(|variable| variable.value == value);
         if let Some(same) = same {
             return format!("{{{{{}}}}}", same.name);
@@ -234,19 +234,19 @@ impl<'p> Converter<'p> {
         self.notes.push(format!(
             "test `{}`, command {}: what is typed became the protected variable `{name}`; a monitor with it needs \
              `transaction_password`",
-            crate::syntax::truncate_value(&spot.test.name),
-            spot.index + 1
+            crate::syntax::truncate_value(&cx.test.name),
+            cx.index + 1
         ));
         self.known_variables.insert(name.clone());
         self.variables.push(ScriptVariable { name: name.clone(), value: value.to_owned(), protected: true });
         format!("{{{{{name}}}}}")
     }
 
-    pub(super) fn report_issue(&mut self, spot: CommandContext<'_>, reason: impl Into<String>) {
+    pub(super) fn report_issue(&mut self, cx: CommandContext<'_>, reason: impl Into<String>) {
         self.issues.push(ImportIssue {
-            test: spot.test.name.clone(),
-            number: spot.index + 1,
-            command: spot.command.command.trim().to_owned(),
+            test: cx.test.name.clone(),
+            number: cx.index + 1,
+            command: cx.command.command.trim().to_owned(),
             reason: reason.into(),
         });
     }

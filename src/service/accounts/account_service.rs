@@ -15,7 +15,7 @@ use crate::sync::{Mutex, RwLock};
 
 /// Accounts, users and what they are logged in with.
 pub struct AccountService {
-    pub(super) ledger: Arc<dyn ConfigStore>,
+    pub(super) config: Arc<dyn ConfigStore>,
     pub(super) tokens: Arc<dyn TokenStore>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) throttle: LoginThrottle,
@@ -29,9 +29,9 @@ pub struct AccountService {
 impl AccountService {
     /// Over what is kept.
     #[must_use]
-    pub fn new(ledger: Arc<dyn ConfigStore>, tokens: Arc<dyn TokenStore>, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(config: Arc<dyn ConfigStore>, tokens: Arc<dyn TokenStore>, clock: Arc<dyn Clock>) -> Self {
         Self {
-            ledger,
+            config,
             tokens,
             clock,
             throttle: LoginThrottle::default(),

@@ -47,7 +47,7 @@ impl AccountService {
         };
         let mut entry = caller.audit_entry(now, "create", "customer", AuditObject::Created(0), name);
         entry.after = fields;
-        let made = self.ledger.write_changes(vec![ConfigChange::CreateRecord(record)], vec![entry]).await;
+        let made = self.config.write_changes(vec![ConfigChange::CreateRecord(record)], vec![entry]).await;
         match made {
             Ok(ids) => ids.first().map(|id| CustomerId(*id)).ok_or(ServiceError::NotFound),
             Err(StoreError::AlreadyExists(_)) => Err(name_conflict(name)),
@@ -59,7 +59,7 @@ impl AccountService {
     pub async fn customers(&self, caller: &Caller) -> Result<Vec<Record>, ServiceError> {
         require_host(caller)?;
         let all = Pagination { limit: u32::MAX, offset: 0 };
-        Ok(self.ledger.records(RecordFilter::new(RecordKind::Customer), all).await?.items)
+        Ok(self.config.records(RecordFilter::new(RecordKind::Customer), all).await?.items)
     }
 }
 

@@ -77,7 +77,7 @@ impl AccountService {
         key: String,
         password: &str,
     ) -> Result<(Option<Record>, bool), ServiceError> {
-        let user = self.ledger.record_by_unique(RecordKind::User, key).await?;
+        let user = self.config.record_by_unique(RecordKind::User, key).await?;
         let right =
             matches_hash(password, user.as_ref().and_then(|user| user.private_data.as_deref())).await?;
         Ok((user, right))
@@ -90,7 +90,7 @@ impl AccountService {
         action: &'static str,
     ) -> Result<(), ServiceError> {
         let entry = self.login_entry(caller, action);
-        self.ledger.write_changes(Vec::new(), vec![entry]).await?;
+        self.config.write_changes(Vec::new(), vec![entry]).await?;
         Ok(())
     }
 
@@ -135,7 +135,7 @@ impl AccountService {
         if left_out > 0 {
             entry.after.insert("left_out_before".to_owned(), Value::from(left_out));
         }
-        if let Err(error) = self.ledger.write_changes(Vec::new(), vec![entry]).await {
+        if let Err(error) = self.config.write_changes(Vec::new(), vec![entry]).await {
             tracing::warn!(error_kind = error.kind(), "a failed login could not be noted: {error}");
         }
     }

@@ -136,9 +136,9 @@ mod tests {
             ("x".repeat(1025), false),
             (MASK.to_owned(), false),
         ] {
-            let fault = validate_password(&password);
-            assert_eq!(fault.is_none(), good, "{password}");
-            assert!(fault.is_none_or(|fault| password == MASK || !fault.to_string().contains(&password)));
+            let error = validate_password(&password);
+            assert_eq!(error.is_none(), good, "{password}");
+            assert!(error.is_none_or(|error| password == MASK || !error.to_string().contains(&password)));
         }
         for (login, good) in
             [("", false), ("anna@example.test", true), ("a b", false), ("a:b", false), ("a\n", false)]

@@ -115,7 +115,7 @@ impl AccountService {
         let (hash, expires_at) = (hash_token(&token), issued_at + Duration::from_secs(seconds));
         self.tokens.insert(StoredToken { hash, kind, user: UserId(user.id), issued_at, expires_at }).await?;
         // A new password ends all tokens: one that was given for the old password in the meantime too.
-        let now = self.ledger.record(RecordKind::User, user.id).await?;
+        let now = self.config.record(RecordKind::User, user.id).await?;
         if now.is_none_or(|now| now.private_data != user.private_data) {
             self.tokens.revoke(hash).await?;
             return Err(ServiceError::InvalidCredentials);
@@ -136,7 +136,7 @@ impl AccountService {
         else {
             return Ok(None);
         };
-        let user = self.ledger.record(RecordKind::User, token.user.0).await?;
+        let user = self.config.record(RecordKind::User, token.user.0).await?;
         Ok(user.map(|user| (token, user)))
     }
 
@@ -154,7 +154,7 @@ impl AccountService {
         else {
             return Ok(None);
         };
-        if self.ledger.record(RecordKind::Customer, customer.0).await?.is_none() {
+        if self.config.record(RecordKind::Customer, customer.0).await?.is_none() {
             return Err(ServiceError::NotFound);
         }
         Ok(Some(Self::host_caller(customer, EntryPoint::Cli)))

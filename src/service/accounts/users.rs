@@ -37,7 +37,7 @@ pub struct UserChangeGuard {
 /// with 403 what needs an ADMIN (behaviour.md 1 "Roles"), and with 409 what would leave
 /// the account without an ADMIN who can log in.
 pub async fn authorize_user_change(
-    ledger: &dyn ConfigStore,
+    config: &dyn ConfigStore,
     caller: &Caller,
     before: Option<&Record>,
     after: Option<&Map<String, Value>>,
@@ -64,7 +64,7 @@ pub async fn authorize_user_change(
     }
     if let Some((user, was)) = before.zip(was).filter(|(_, was)| is_active_admin(was))
         && !becomes.is_some_and(|becomes| is_active_admin(&becomes))
-        && !has_other_admin(ledger, user).await?
+        && !has_other_admin(config, user).await?
     {
         let login = was.login;
         return Err(ServiceError::Conflict(format!(
@@ -84,8 +84,8 @@ fn user_settings(fields: &Map<String, Value>) -> Result<UserSettings<'_>, Servic
     read_fields(fields).map_err(ServiceError::from)
 }
 
-async fn has_other_admin(ledger: &dyn ConfigStore, user: &Record) -> Result<bool, StoreError> {
-    let users = ledger
+async fn has_other_admin(config: &dyn ConfigStore, user: &Record) -> Result<bool, StoreError> {
+    let users = config
         .records(RecordFilter::new(RecordKind::User).for_customer(user.customer), ALL_ROWS)
         .await?
         .items;
@@ -115,7 +115,7 @@ impl AccountService {
     /// Makes the user `admin` of account 1 when there is no user yet; answers the password when one was made.
     pub async fn ensure_first_admin(&self, password: Option<String>) -> Result<Option<String>, ServiceError> {
         let one = Pagination { limit: 1, offset: 0 };
-        if self.ledger.records(RecordFilter::new(RecordKind::User), one).await?.total > 0 {
+        if self.config.records(RecordFilter::new(RecordKind::User), one).await?.total > 0 {
             return Ok(None);
         }
         let made = password.is_none().then(generate_password);
@@ -135,9 +135,9 @@ impl AccountService {
         password: &str,
     ) -> Result<UserId, ServiceError> {
         self.require_account_access(caller, customer).await?;
-        let faults: Vec<_> = validate_login(login).into_iter().chain(validate_password(password)).collect();
-        if !faults.is_empty() {
-            return Err(faults.into());
+        let errors: Vec<_> = validate_login(login).into_iter().chain(validate_password(password)).collect();
+        if !errors.is_empty() {
+            return Err(errors.into());
         }
         let Value::Object(fields) = json!({
             "login": login, "name": "", "role": role.name(), "enabled": true, "locked": false,
@@ -145,7 +145,7 @@ impl AccountService {
             return Err(ServiceError::NotFound);
         };
         let private = Some(hash_password(password).await?);
-        let _permit = authorize_user_change(&*self.ledger, caller, None, Some(&fields)).await?;
+        let _permit = authorize_user_change(&*self.config, caller, None, Some(&fields)).await?;
         let now = self.clock.now();
         let mut entry = caller.audit_entry(now, "create", "user", AuditObject::Created(0), login);
         (entry.customer, entry.after) = (customer, fields.clone());
@@ -159,7 +159,7 @@ impl AccountService {
             fields,
             sealed: private,
         };
-        match self.ledger.write_changes(vec![ConfigChange::CreateRecord(record)], vec![entry]).await {
+        match self.config.write_changes(vec![ConfigChange::CreateRecord(record)], vec![entry]).await {
             Ok(ids) => ids.first().map(|id| UserId(*id)).ok_or(ServiceError::NotFound),
             Err(StoreError::AlreadyExists(_)) => {
                 Err(ServiceError::Conflict(format!("The login `{login}` is taken")))
@@ -173,7 +173,7 @@ impl AccountService {
         caller.require_right(Permission::Administer)?;
         self.require_account_access(caller, customer).await?;
         Ok(self
-            .ledger
+            .config
             .records(RecordFilter::new(RecordKind::User).for_customer(customer), ALL_ROWS)
             .await?
             .items)
@@ -186,13 +186,13 @@ impl AccountService {
         login: &str,
         password: &str,
     ) -> Result<(), ServiceError> {
-        if let Some(fault) = validate_password(password) {
-            return Err(vec![fault].into());
+        if let Some(error) = validate_password(password) {
+            return Err(vec![error].into());
         }
         let private = hash_password(password).await?;
         let user = self.find_user(caller, login).await?;
         let fields = user.fields.clone();
-        let _permit = authorize_user_change(&*self.ledger, caller, Some(&user), Some(&fields)).await?;
+        let _permit = authorize_user_change(&*self.config, caller, Some(&user), Some(&fields)).await?;
         let after = Record { private_data: Some(private), ..user.clone() };
         let shown = (Map::new(), Map::from_iter([("password".to_owned(), json!(MASK))]));
         self.update_user(caller, user.revision, after, shown).await
@@ -203,7 +203,7 @@ impl AccountService {
         let user = self.find_user(caller, login).await?;
         let mut after = user.clone();
         after.fields.insert("enabled".to_owned(), json!(enabled));
-        let _permit = authorize_user_change(&*self.ledger, caller, Some(&user), Some(&after.fields)).await?;
+        let _permit = authorize_user_change(&*self.config, caller, Some(&user), Some(&after.fields)).await?;
         if after.fields == user.fields {
             return Ok(());
         }
@@ -225,13 +225,13 @@ impl AccountService {
         (entry.customer, entry.before, entry.after) = (after.customer, shown.0, shown.1);
         let ends = ConfigChange::RevokeTokens(UserId(after.id));
         let put = ConfigChange::UpdateRecord { record: Box::new(after), expected };
-        self.ledger.write_changes(vec![put, ends], vec![entry]).await?;
+        self.config.write_changes(vec![put, ends], vec![entry]).await?;
         Ok(())
     }
 
     /// The user with this login, of the caller's account; the host sees all accounts.
     async fn find_user(&self, caller: &Caller, login: &str) -> Result<Record, ServiceError> {
-        let user = self.ledger.record_by_unique(RecordKind::User, login_key(login)).await?;
+        let user = self.config.record_by_unique(RecordKind::User, login_key(login)).await?;
         user.filter(|user| caller.user == UserId(0) || user.customer == caller.customer)
             .ok_or(ServiceError::NotFound)
     }
@@ -243,7 +243,7 @@ impl AccountService {
         customer: CustomerId,
     ) -> Result<(), ServiceError> {
         let mine = caller.customer == customer || caller.user == UserId(0);
-        let there = mine && self.ledger.record(RecordKind::Customer, customer.0).await?.is_some();
+        let there = mine && self.config.record(RecordKind::Customer, customer.0).await?.is_some();
         if there { Ok(()) } else { Err(ServiceError::NotFound) }
     }
 }

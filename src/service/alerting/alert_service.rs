@@ -18,27 +18,27 @@ pub struct AlertServiceDependencies {
     /// Messages.
     pub outbox: Arc<dyn Outbox>,
     /// Keeps who did what.
-    pub ledger: Arc<dyn ConfigStore>,
+    pub config: Arc<dyn ConfigStore>,
     /// Decides and delivers.
     pub alert_control: Arc<dyn AlertControl>,
     /// The monitors.
-    pub roster: Arc<MonitorCache>,
+    pub monitors: Arc<MonitorCache>,
     /// What is known of accounts.
-    pub directory: Arc<AccountCache>,
+    pub accounts: Arc<AccountCache>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
 }
 
 /// Outages and messages, for users.
 pub struct AlertService {
-    pub(super) parts: AlertServiceDependencies,
+    pub(super) dependencies: AlertServiceDependencies,
 }
 
 impl AlertService {
     /// Over `parts`.
     #[must_use]
-    pub fn new(parts: AlertServiceDependencies) -> Self {
-        Self { parts }
+    pub fn new(dependencies: AlertServiceDependencies) -> Self {
+        Self { dependencies }
     }
 
     /// Keeps in the audit trail what `caller` did.
@@ -50,14 +50,14 @@ impl AlertService {
         id: i64,
         name: &str,
     ) -> Result<(), ServiceError> {
-        let now = self.parts.clock.now();
+        let now = self.dependencies.clock.now();
         let entry = caller.audit_entry(now, action, object, AuditObject::Id(id), name);
-        self.parts.ledger.write_changes(Vec::new(), vec![entry]).await?;
+        self.dependencies.config.write_changes(Vec::new(), vec![entry]).await?;
         Ok(())
     }
 
     /// The monitor of the caller's account with this number.
     pub(super) fn own_monitor(&self, caller: &Caller, monitor: i64) -> Option<Monitor> {
-        self.parts.roster.get_for_customer(caller.customer, MonitorId(monitor))
+        self.dependencies.monitors.get_for_customer(caller.customer, MonitorId(monitor))
     }
 }

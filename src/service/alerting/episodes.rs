@@ -23,8 +23,8 @@ impl AlertService {
     ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
         caller.require_right(Permission::View)?;
         let filter = EpisodeFilter { customer: Some(caller.customer), ..filter };
-        let found = self.parts.alert_store.episodes(filter, page).await?;
-        let shown = |kept| match episode_to_json(kept) {
+        let found = self.dependencies.alert_store.episodes(filter, page).await?;
+        let shown = |stored| match episode_to_json(stored) {
             Ok(shown) => Some(shown),
             Err(error) => {
                 tracing::error!(error_kind = error.kind(), "an outage is left out: {error}");
@@ -37,7 +37,7 @@ impl AlertService {
     /// One of them, with the messages about it.
     pub async fn episode(&self, caller: &Caller, id: EpisodeId) -> Result<Map<String, Value>, ServiceError> {
         caller.require_right(Permission::View)?;
-        let found = self.parts.alert_store.episode(caller.customer, id).await?;
+        let found = self.dependencies.alert_store.episode(caller.customer, id).await?;
         let mut shown = episode_to_json(&found.ok_or(ServiceError::NotFound)?)?;
         let filter = NotificationFilter { episode: Some(id), ..NotificationFilter::default() };
         let messages =
@@ -53,20 +53,32 @@ impl AlertService {
         id: EpisodeId,
     ) -> Result<Map<String, Value>, ServiceError> {
         caller.require_right(Permission::Edit)?;
-        let found =
-            self.parts.alert_store.episode(caller.customer, id).await?.ok_or(ServiceError::NotFound)?;
+        let found = self
+            .dependencies
+            .alert_store
+            .episode(caller.customer, id)
+            .await?
+            .ok_or(ServiceError::NotFound)?;
         if found.ended_at.is_some() {
             return Err(ServiceError::Conflict("This outage has ended".to_owned()));
         }
         let login = caller.login.to_string();
-        let noted =
-            self.parts.alert_store.acknowledge(caller.customer, id, login, self.parts.clock.now()).await?;
-        let now = self.parts.alert_store.episode(caller.customer, id).await?.ok_or(ServiceError::NotFound)?;
+        let noted = self
+            .dependencies
+            .alert_store
+            .acknowledge(caller.customer, id, login, self.dependencies.clock.now())
+            .await?;
+        let now = self
+            .dependencies
+            .alert_store
+            .episode(caller.customer, id)
+            .await?
+            .ok_or(ServiceError::NotFound)?;
         if !noted && now.acknowledged_by.is_empty() {
             return Err(ServiceError::Conflict("This outage has ended".to_owned()));
         }
         // Also when it was acknowledged before: whoever decides may not have heard of it.
-        self.parts.alert_control.acknowledge_episode(found.monitor_id, id).await?;
+        self.dependencies.alert_control.acknowledge_episode(found.monitor_id, id).await?;
         if noted {
             self.audit(caller, "acknowledge", "episode", id.0, &found.monitor_name).await?;
         }
@@ -75,17 +87,18 @@ impl AlertService {
 }
 
 /// An outage as version 3 answers it.
-fn episode_to_json(kept: &StoredEpisode) -> Result<Map<String, Value>, StoreError> {
-    let body: EpisodeChange = serde_json::from_value(Value::Object(kept.body.clone())).map_err(|error| {
-        let (row, why) = (format!("id {}", kept.id), error.to_string());
-        StoreError::Undecodable { table: "episodes", row, column: "body", reason: why }
-    })?;
+fn episode_to_json(stored: &StoredEpisode) -> Result<Map<String, Value>, StoreError> {
+    let body: EpisodeChange =
+        serde_json::from_value(Value::Object(stored.body.clone())).map_err(|error| {
+            let (row, reason) = (format!("id {}", stored.id), error.to_string());
+            StoreError::Undecodable { table: "episodes", row, column: "body", reason }
+        })?;
     Ok(into_object(json!({
-        "id": kept.id.0,
-        "monitor_id": kept.monitor_id.0,
-        "monitor_name": kept.monitor_name,
-        "started_at": format_utc(kept.since),
-        "ended_at": kept.ended_at.map(format_utc),
+        "id": stored.id.0,
+        "monitor_id": stored.monitor_id.0,
+        "monitor_name": stored.monitor_name,
+        "started_at": format_utc(stored.since),
+        "ended_at": stored.ended_at.map(format_utc),
         "recovered": body.end.map(|end| end.recovered),
         "status": body.last_status.0,
         "status_text": body.last_status.text(),
@@ -95,19 +108,19 @@ fn episode_to_json(kept: &StoredEpisode) -> Result<Map<String, Value>, StoreErro
         "locations": body.locations.iter().map(|id| id.0).collect::<Vec<_>>(),
         "verification": body.verification.as_ref().map(verification_to_json),
         "flapping": body.flapping,
-        "acknowledged_by": Some(&kept.acknowledged_by).filter(|login| !login.is_empty()),
-        "acknowledged_at": kept.acknowledged_at.map(format_utc),
+        "acknowledged_by": Some(&stored.acknowledged_by).filter(|login| !login.is_empty()),
+        "acknowledged_at": stored.acknowledged_at.map(format_utc),
     })))
 }
 
-fn cause_to_json(heard: &LocationResult) -> Value {
+fn cause_to_json(result: &LocationResult) -> Value {
     json!({
-        "check_id": heard.check_id,
-        "planned_at": format_utc(heard.planned_at),
-        "location_id": heard.location.0,
-        "status": heard.status.0,
-        "status_text": heard.status.text(),
-        "step": heard.step,
+        "check_id": result.check_id,
+        "planned_at": format_utc(result.planned_at),
+        "location_id": result.location.0,
+        "status": result.status.0,
+        "status_text": result.status.text(),
+        "step": result.step,
     })
 }
 

@@ -21,9 +21,9 @@ impl AlertService {
         page: Pagination,
     ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
         caller.require_right(Permission::View)?;
-        let facts = self.parts.directory.facts(caller.customer).await?;
+        let facts = self.dependencies.accounts.facts(caller.customer).await?;
         let filter = NotificationFilter { customer: Some(caller.customer), ..filter };
-        let found = self.parts.outbox.notifications(filter, page).await?;
+        let found = self.dependencies.outbox.notifications(filter, page).await?;
         let known = recipients_by_id(&facts);
         Ok(Paginated {
             total: found.total,
@@ -43,12 +43,12 @@ impl AlertService {
         caller.require_right(Permission::Edit)?;
         // Known to the account, before anything is said of its state.
         self.notification(caller, id).await?;
-        let now = self.parts.clock.now();
-        if !self.parts.outbox.retry(caller.customer, id, now).await? {
+        let now = self.dependencies.clock.now();
+        if !self.dependencies.outbox.retry(caller.customer, id, now).await? {
             let message = "Only a message that was given up (state `dead`) can be sent again";
             return Err(ServiceError::Conflict(message.to_owned()));
         }
-        self.parts.alert_control.wake_delivery();
+        self.dependencies.alert_control.wake_delivery();
         self.audit(caller, "retry", "notification", id, "").await?;
         self.notification(caller, id).await
     }
@@ -63,25 +63,25 @@ fn notification_to_json(
     message: &Notification,
     known: &HashMap<RecipientId, &Recipient>,
 ) -> Map<String, Value> {
-    let (new, notice) = (&message.message, &message.message.content);
+    let (new, content) = (&message.message, &message.message.content);
     let recipient = known.get(&new.recipient);
     let waits = message.state == NotificationState::Pending;
     let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     into_object(json!({
         "id": message.id,
-        "kind": notice.kind.name(),
+        "kind": content.kind.name(),
         "state": message.state.name(),
         "recipient_id": new.recipient.0,
         "recipient_name": recipient.map(|recipient| &recipient.name),
         "method_id": recipient.map(|recipient| recipient.method.id()),
         "group_id": new.group,
-        "monitor_id": notice.monitor_id.map(|id| id.0),
-        "monitor_name": text(&notice.monitor_name),
-        "episode_id": notice.episode.map(|id| id.0),
-        "check_id": notice.check_id,
-        "status": notice.status.0,
-        "status_text": notice.status_text,
-        "errcount": notice.errcount,
+        "monitor_id": content.monitor_id.map(|id| id.0),
+        "monitor_name": text(&content.monitor_name),
+        "episode_id": content.episode.map(|id| id.0),
+        "check_id": content.check_id,
+        "status": content.status.0,
+        "status_text": content.status_text,
+        "errcount": content.errcount,
         "created_at": format_utc(new.created_at),
         "attempts": message.attempts,
         "next_at": waits.then(|| format_utc(message.next_attempt_at)),

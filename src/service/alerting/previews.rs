@@ -30,22 +30,23 @@ impl AlertService {
     ) -> Result<SavedObject, ServiceError> {
         caller.require_right(Permission::Edit)?;
         let fields = body_of(&TEST_NOTIFIER, body)?;
-        let facts = self.parts.directory.facts(caller.customer).await?;
-        let mut faults = Vec::new();
+        let facts = self.dependencies.accounts.facts(caller.customer).await?;
+        let mut errors = Vec::new();
         let wanted: TestAlertRequest = parse_request(&TEST_NOTIFIER, &fields)?;
         let id = wanted.recipient_id;
         if !facts.contacts.recipients.iter().any(|recipient| recipient.id.0 == id) {
             let message = format!("`recipient_id`: there is no recipient `{id}`");
-            faults.push(conflict_fault(body, "recipient_id", message).with_value(id.to_string()));
+            errors.push(conflict_fault(body, "recipient_id", message).with_value(id.to_string()));
         }
-        let monitor = self.named_monitor(caller, parse_request(&TEST_NOTIFIER, &fields)?, body, &mut faults);
-        if !faults.is_empty() {
-            return Err(ServiceError::Invalid(faults));
+        let monitor = self.named_monitor(caller, parse_request(&TEST_NOTIFIER, &fields)?, body, &mut errors);
+        if !errors.is_empty() {
+            return Err(ServiceError::Invalid(errors));
         }
-        let now = self.parts.clock.now();
+        let now = self.dependencies.clock.now();
         let message = test_notification(&facts, RecipientId(id), monitor.as_ref(), now);
-        let made = self.parts.outbox.enqueue(vec![message]).await?.first().copied().unwrap_or_default();
-        self.parts.alert_control.wake_delivery();
+        let made =
+            self.dependencies.outbox.enqueue(vec![message]).await?.first().copied().unwrap_or_default();
+        self.dependencies.alert_control.wake_delivery();
         self.audit(caller, "test", RecordKind::Recipient.name(), id, "").await?;
         Ok(SavedObject { id: made, revision: 1, ..SavedObject::default() })
     }
@@ -58,19 +59,19 @@ impl AlertService {
     ) -> Result<Map<String, Value>, ServiceError> {
         caller.require_right(Permission::Edit)?;
         let fields = body_of(&TEMPLATE_PREVIEW, body)?;
-        let mut faults = Vec::new();
+        let mut errors = Vec::new();
         let monitor =
-            self.named_monitor(caller, parse_request(&TEMPLATE_PREVIEW, &fields)?, body, &mut faults);
-        if !faults.is_empty() {
-            return Err(ServiceError::Invalid(faults));
+            self.named_monitor(caller, parse_request(&TEMPLATE_PREVIEW, &fields)?, body, &mut errors);
+        if !errors.is_empty() {
+            return Err(ServiceError::Invalid(errors));
         }
-        let facts = self.parts.directory.facts(caller.customer).await?;
-        let given = crate::pipeline::template_from_fields(&fields)?;
-        let kind = given.kind.unwrap_or(NotificationKind::SiteError);
-        let method = given.method.unwrap_or(NotificationMethod::MailHtml);
-        let notice = example_notification(&facts, kind, monitor.as_ref(), self.parts.clock.now());
-        let own = Some(&given).filter(|given| **given != empty_template(given));
-        let made = MessageRenderer::default().render(&notice, method, own);
+        let facts = self.dependencies.accounts.facts(caller.customer).await?;
+        let template = crate::pipeline::template_from_fields(&fields)?;
+        let kind = template.kind.unwrap_or(NotificationKind::SiteError);
+        let method = template.method.unwrap_or(NotificationMethod::MailHtml);
+        let content = example_notification(&facts, kind, monitor.as_ref(), self.dependencies.clock.now());
+        let own = Some(&template).filter(|template| **template != empty_template(template));
+        let made = MessageRenderer::default().render(&content, method, own);
         let words = made.map_err(|fault| {
             ServiceError::Invalid(vec![template::template_fault(body, fault.part, &fault.reason)])
         })?;
@@ -85,13 +86,13 @@ impl AlertService {
         caller: &Caller,
         example: PreviewRequest,
         body: &Node,
-        faults: &mut Vec<ValidationError>,
+        errors: &mut Vec<ValidationError>,
     ) -> Option<Monitor> {
         let id = example.monitor_id?;
         let found = self.own_monitor(caller, id);
         if found.is_none() {
             let message = format!("`monitor_id`: there is no monitor `{id}`");
-            faults.push(conflict_fault(body, "monitor_id", message).with_value(id.to_string()));
+            errors.push(conflict_fault(body, "monitor_id", message).with_value(id.to_string()));
         }
         found
     }

@@ -130,9 +130,9 @@ impl<'a> BrowserStepView<'a> {
 }
 
 impl<'a> ActionView<'a> {
-    fn new(act: &'a ActionResult) -> Self {
-        let ActionResult { action, skipped, total_us, .. } = act;
-        Self { name: action, passed: act.status == Status::OK, skipped: *skipped, total_us: *total_us }
+    fn new(result: &'a ActionResult) -> Self {
+        let ActionResult { action, skipped, total_us, .. } = result;
+        Self { name: action, passed: result.status == Status::OK, skipped: *skipped, total_us: *total_us }
     }
 }
 

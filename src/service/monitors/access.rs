@@ -10,21 +10,21 @@ pub type IfMatch = Option<Revision>;
 
 /// The monitor `id` of the caller's account; that of another account is as unknown as none.
 pub(super) fn find_own(
-    roster: &MonitorCache,
+    monitors: &MonitorCache,
     caller: &Caller,
     id: MonitorId,
 ) -> Result<Monitor, ServiceError> {
-    roster.get_for_customer(caller.customer, id).ok_or(ServiceError::NotFound)
+    monitors.get_for_customer(caller.customer, id).ok_or(ServiceError::NotFound)
 }
 
 /// As [`find_own`], where the monitor is to be changed: a file's is refused, and a version that is not `if_match`.
 pub(super) fn find_changeable(
-    roster: &MonitorCache,
+    monitors: &MonitorCache,
     caller: &Caller,
     id: MonitorId,
     if_match: IfMatch,
 ) -> Result<Monitor, ServiceError> {
-    let monitor = find_own(roster, caller, id)?;
+    let monitor = find_own(monitors, caller, id)?;
     require_changeable(&monitor)?;
     match if_match {
         Some(wanted) if wanted != monitor.revision => Err(ServiceError::PreconditionFailed),

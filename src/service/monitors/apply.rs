@@ -72,21 +72,23 @@ pub struct AppliedChange {
 /// order of `wanted`, and the removed ones behind them.
 ///
 /// # Errors
-/// [`ServiceError::Forbidden`] for a role that may not edit; [`ServiceError::Faults`] with every fault of every
+/// [`ServiceError::Forbidden`] for a role that may not edit; [`ServiceError::Invalid`] with every fault of every
 /// monitor, masked secrets among them; and as the store's.
 pub async fn apply(
     context: &MonitorContext,
     caller: &Caller,
-    wanted: Vec<ApplyEntry>,
+    entries: Vec<ApplyEntry>,
     options: ApplyOptions,
 ) -> Result<Vec<AppliedChange>, ServiceError> {
-    let _turn = context.lock_exclusive().await;
-    let scene = AccountValidation::new(context, caller).await?;
+    let _lock = context.lock_exclusive().await;
+    let validation = AccountValidation::new(context, caller).await?;
     let customer = caller.customer;
-    let all =
-        context.parts.roster.list_from(MonitorId(0), usize::MAX, |monitor| monitor.customer == customer);
+    let all = context
+        .dependencies
+        .monitors
+        .list_from(MonitorId(0), usize::MAX, |monitor| monitor.customer == customer);
     let judged =
-        tokio::task::spawn_blocking(move || decide_all(customer, &scene, &wanted, all, options.prune));
+        tokio::task::spawn_blocking(move || decide_all(customer, &validation, &entries, all, options.prune));
     let stopped = |_| ServiceError::Unavailable("the server is shutting down".to_owned());
     let verdicts = judged.await.map_err(stopped)??;
     let (steps, mut changes): (Vec<_>, Vec<_>) =
@@ -139,45 +141,45 @@ impl ExistingMonitors {
 
 fn decide_all(
     customer: CustomerId,
-    scene: &AccountValidation,
+    validation: &AccountValidation,
     wanted: &[ApplyEntry],
     all: Vec<Monitor>,
     prune: bool,
 ) -> Result<Vec<ApplyDecision>, ServiceError> {
-    let around = scene.schema_context();
+    let context = validation.schema_context();
     // How full a plan is depends on all that is made and removed here: it is judged when they are saved.
-    let plans: Option<Vec<BillingPlan>> = around
+    let plans: Option<Vec<BillingPlan>> = context
         .plans
         .map(|plans| plans.iter().map(|plan| BillingPlan { max_monitors: None, ..plan.clone() }).collect());
-    let around = ValidationContext { plans: plans.as_deref(), ..around };
+    let context = ValidationContext { plans: plans.as_deref(), ..context };
     let present = ExistingMonitors::from_monitors(all);
-    let (mut verdicts, mut blame, mut keys) = (Vec::new(), FaultCollector::default(), HashSet::new());
+    let (mut verdicts, mut faults, mut keys) = (Vec::new(), FaultCollector::default(), HashSet::new());
     for applied in wanted {
         let who = format!("monitor with key `{}`", applied.key);
         if !keys.insert(applied.key.as_str()) {
-            blame.add(&who, ValidationErrorKind::DuplicateField, "key", "`key` stands here a second time");
+            faults.add(&who, ValidationErrorKind::DuplicateField, "key", "`key` stands here a second time");
         }
         let old = present.get(&applied.key);
-        check_account(customer, applied, &who, &mut blame);
+        check_account(customer, applied, &who, &mut faults);
         if let Some(old) = old.filter(|old| old.monitor_type() != applied.kind) {
             let message =
                 format!("`type` must stay `{}`; give the new monitor another key", old.monitor_type());
-            blame.add(&who, ValidationErrorKind::Conflict, "type", message);
+            faults.add(&who, ValidationErrorKind::Conflict, "type", message);
             continue;
         }
         match create_with(
             applied.kind,
             InputFormat::File,
             &applied.body,
-            &around,
+            &context,
             &reject_files,
             ENVELOPE_FIELDS,
         ) {
             Ok(accepted) => verdicts.push(decide(applied, old, accepted.document, accepted.warnings)),
-            Err(faults) => blame.add_all(&who, faults),
+            Err(errors) => faults.add_all(&who, errors),
         }
     }
-    blame.finish()?;
+    faults.finish()?;
     if prune {
         let mut gone: Vec<_> =
             present.applied.into_iter().filter(|(key, _)| !keys.contains(key.as_ref())).collect();
@@ -205,12 +207,12 @@ fn decide(
     let (before, after) =
         if same { <_>::default() } else { changed_document_fields(&old.document, &document) };
     let action = if same { "none" } else { "change" };
-    let (taken_over, trail) = (old.origin != origin, (*old.metadata).clone());
+    let (taken_over, metadata) = (old.origin != origin, (*old.metadata).clone());
     let step = (taken_over || action == "change").then(|| MonitorChange::Update {
         action: if taken_over { "adopt" } else { "change" },
         old: Box::new(old.clone()),
         document: Arc::new(document),
-        trail,
+        metadata,
         origin: taken_over.then_some(origin),
     });
     ApplyDecision { step, change: AppliedChange { key, id: Some(old.id), action, before, after, warnings } }
@@ -229,10 +231,10 @@ fn decide_removal(key: &str, old: Monitor) -> ApplyDecision {
 }
 
 /// An entry may name its account, but no other one.
-fn check_account(customer: CustomerId, applied: &ApplyEntry, who: &str, blame: &mut FaultCollector) {
+fn check_account(customer: CustomerId, applied: &ApplyEntry, who: &str, faults: &mut FaultCollector) {
     if let Some(node) = applied.body.get("customer").filter(|node| node.value != NodeValue::Int(customer.0)) {
         let message = format!("`customer` must be `{customer}`, your account, not `{}`", display_value(node));
-        blame.add(who, ValidationErrorKind::Conflict, "customer", message);
+        faults.add(who, ValidationErrorKind::Conflict, "customer", message);
     }
 }
 

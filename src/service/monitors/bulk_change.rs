@@ -42,17 +42,17 @@ pub(super) fn monitor_ids(fields: &Map<String, Value>) -> Vec<MonitorId> {
 /// All that is wrong with many monitors, each fault with the monitor that has it.
 #[derive(Debug, Default)]
 pub(super) struct FaultCollector {
-    faults: Vec<ValidationError>,
+    errors: Vec<ValidationError>,
     suppressed: usize,
 }
 
 impl FaultCollector {
     /// Notes `faults` of `who`, such as ``monitor `7` ``.
     pub(super) fn add_all(&mut self, who: &str, faults: impl IntoIterator<Item = ValidationError>) {
-        for mut fault in faults {
-            if self.faults.len() < MAX_FAULTS {
-                fault.message = format!("{who}: {}", fault.message);
-                self.faults.push(fault);
+        for mut error in faults {
+            if self.errors.len() < MAX_FAULTS {
+                error.message = format!("{who}: {}", error.message);
+                self.errors.push(error);
             } else {
                 self.suppressed += 1;
             }
@@ -74,14 +74,14 @@ impl FaultCollector {
     pub(super) fn finish(mut self) -> Result<(), ServiceError> {
         if self.suppressed > 0 {
             let message = format!("{} more faults are not named here", self.suppressed);
-            self.faults.push(ValidationError::new(
+            self.errors.push(ValidationError::new(
                 ValidationErrorKind::Conflict,
                 "monitors",
                 Position::default(),
                 message,
             ));
         }
-        if self.faults.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(self.faults)) }
+        if self.errors.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(self.errors)) }
     }
 }
 
@@ -110,27 +110,27 @@ pub(super) async fn change_many(
     + Send
     + 'static,
 ) -> Result<Vec<String>, ServiceError> {
-    let _turn = context.lock_exclusive().await;
-    let scene = AccountValidation::new(context, caller).await?;
+    let _lock = context.lock_exclusive().await;
+    let validation = AccountValidation::new(context, caller).await?;
     let olds = changeable_monitors(context, caller, &monitor_ids(&fields))?;
     let judged = tokio::task::spawn_blocking(move || {
-        let (mut steps, mut blame) = (Vec::with_capacity(olds.len()), FaultCollector::default());
+        let (mut steps, mut faults) = (Vec::with_capacity(olds.len()), FaultCollector::default());
         let mut warnings = Vec::new();
         for old in olds {
-            if let Some(accepted) = change(&old, &fields, &scene, &mut blame) {
+            if let Some(accepted) = change(&old, &fields, &validation, &mut faults) {
                 let who = monitor_label(old.id);
                 warnings.extend(accepted.warnings.iter().map(|warning| format!("{who}: {warning}")));
-                let (document, trail) = (Arc::new(accepted.document), (*old.metadata).clone());
+                let (document, metadata) = (Arc::new(accepted.document), (*old.metadata).clone());
                 steps.push(MonitorChange::Update {
                     action,
                     old: Box::new(old),
                     document,
-                    trail,
+                    metadata,
                     origin: None,
                 });
             }
         }
-        blame.finish().map(|()| (steps, warnings))
+        faults.finish().map(|()| (steps, warnings))
     });
     let stopped = |_| ServiceError::Unavailable("the server is shutting down".to_owned());
     let (steps, mut warnings) = judged.await.map_err(stopped)??;
@@ -151,7 +151,7 @@ fn changeable_monitors(
     caller.require_right(Permission::Edit)?;
     ids.iter()
         .map(|id| {
-            let monitor = context.parts.roster.get_for_customer(caller.customer, *id);
+            let monitor = context.dependencies.monitors.get_for_customer(caller.customer, *id);
             let monitor = monitor.ok_or_else(|| {
                 ServiceError::Forbidden(format!("There is no monitor `{id}`; nothing was changed"))
             })?;

@@ -26,7 +26,7 @@ const ENVELOPE_FIELDS: [&str; 2] = ["monitors", "update_locations_action"];
 ///
 /// # Errors
 /// [`ServiceError::Forbidden`] for a role that may not edit, an id that is not the account's, or a file's
-/// monitor; [`ServiceError::Faults`] for what is wrong with the body, or naming the monitors that may not have
+/// monitor; [`ServiceError::Invalid`] for what is wrong with the body, or naming the monitors that may not have
 /// one of the values; and as the store's.
 pub async fn bulk_edit(
     context: &MonitorContext,
@@ -41,18 +41,18 @@ pub async fn bulk_edit(
     let shared = Node { value: NodeValue::Map(entries), position: body.position };
     let change = move |old: &Monitor,
                        _: &Map<String, Value>,
-                       scene: &AccountValidation,
-                       blame: &mut FaultCollector| {
+                       validation: &AccountValidation,
+                       faults: &mut FaultCollector| {
         let more = wanted.locations.as_deref().unwrap_or_default();
         let patched = if append && !more.is_empty() {
-            &with_locations(&shared, appended_locations(old, scene.facts(), more))
+            &with_locations(&shared, appended_locations(old, validation.facts(), more))
         } else {
             &shared
         };
-        match validate::patch(&old.document, InputFormat::V3, patched, &scene.schema_context()) {
+        match validate::patch(&old.document, InputFormat::V3, patched, &validation.schema_context()) {
             Ok(accepted) => Some(accepted),
-            Err(faults) => {
-                blame.add_all(&monitor_label(old.id), faults);
+            Err(errors) => {
+                faults.add_all(&monitor_label(old.id), errors);
                 None
             }
         }

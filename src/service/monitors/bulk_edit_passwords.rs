@@ -21,16 +21,16 @@ use crate::syntax::{MASK, ValidationError, ValidationErrorKind};
 /// `transaction_password` alone.
 ///
 /// # Errors
-/// As [`super::bulk_edit`]; [`ServiceError::Invalid`] also names monitors that have no such secret.
+/// As [`super::bulk_edit()`]; [`ServiceError::Invalid`] also names monitors that have no such secret.
 pub async fn bulk_edit_passwords(
     context: &MonitorContext,
     caller: &Caller,
     body: &Node,
 ) -> Result<Vec<String>, ServiceError> {
     let fields = request_fields(&PASSWORD_BULK_EDIT, body)?;
-    let wanted: ReplaceTextRequest<'_> = read_request(&PASSWORD_BULK_EDIT, &fields)?;
+    let request: ReplaceTextRequest<'_> = read_request(&PASSWORD_BULK_EDIT, &fields)?;
     let masked: Vec<ValidationError> =
-        [("current_value", wanted.current_value), ("new_value", wanted.new_value)]
+        [("current_value", request.current_value), ("new_value", request.new_value)]
             .into_iter()
             .filter(|(_, value)| *value == MASK)
             .map(|(name, _)| {
@@ -51,23 +51,27 @@ fn replace_in_monitor(
     _: &AccountValidation,
     blame: &mut FaultCollector,
 ) -> Option<ValidatedDocument> {
-    let wanted: ReplaceTextRequest<'_> = match read_request(&PASSWORD_BULK_EDIT, fields) {
-        Ok(wanted) => wanted,
+    let request: ReplaceTextRequest<'_> = match read_request(&PASSWORD_BULK_EDIT, fields) {
+        Ok(request) => request,
         Err(error) => {
             blame.add_all(&monitor_label(old.id), [error.into()]);
             return None;
         }
     };
-    let mut exchange =
-        SecretReplacer { current: wanted.current_value, new: wanted.new_value, found: 0, faults: Vec::new() };
+    let mut exchange = SecretReplacer {
+        current: request.current_value,
+        new: request.new_value,
+        found: 0,
+        errors: Vec::new(),
+    };
     let mut values = old.document.to_stored(SecretMode::Revealed);
     exchange.replace_in_object(table::for_type(old.monitor_type()), "", &mut values);
     if exchange.found == 0 {
         let message = "no secret of it is the `current_value`";
         blame.add(&monitor_label(old.id), ValidationErrorKind::Conflict, "current_value", message);
     }
-    let sound = exchange.found > 0 && exchange.faults.is_empty();
-    blame.add_all(&monitor_label(old.id), exchange.faults);
+    let sound = exchange.found > 0 && exchange.errors.is_empty();
+    blame.add_all(&monitor_label(old.id), exchange.errors);
     match MonitorDocument::new(old.monitor_type(), values) {
         // Another password changes nothing that saving warns of.
         Ok(document) => sound.then(|| ValidatedDocument { document, warnings: Vec::new() }),
@@ -83,7 +87,7 @@ struct SecretReplacer<'a> {
     current: &'a str,
     new: &'a str,
     found: usize,
-    faults: Vec<ValidationError>,
+    errors: Vec<ValidationError>,
 }
 
 impl SecretReplacer<'_> {
@@ -111,7 +115,7 @@ impl SecretReplacer<'_> {
                 match kind {
                     FieldType::Text { max, .. } if self.new.chars().count() > *max => {
                         let message = format!("`{path}` must have at most {max} characters");
-                        self.faults.push(ValidationError::new(
+                        self.errors.push(ValidationError::new(
                             ValidationErrorKind::Length,
                             path,
                             Position::default(),
@@ -120,7 +124,7 @@ impl SecretReplacer<'_> {
                     }
                     FieldType::Text { format, .. } if !format.matches(self.new) => {
                         let message = format!("`{path}` must be {}", format.expected());
-                        self.faults.push(ValidationError::new(
+                        self.errors.push(ValidationError::new(
                             ValidationErrorKind::Format,
                             path,
                             Position::default(),

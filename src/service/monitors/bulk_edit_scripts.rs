@@ -25,7 +25,7 @@ const MAX_GROWTH_BYTES: usize = 256 * 1024 * 1024;
 /// `new_value`; what comes out has to parse. The values of protected variables are not looked into.
 ///
 /// # Errors
-/// As [`super::bulk_edit`]; [`ServiceError::Faults`] also names monitors whose script has no such text, or
+/// As [`super::bulk_edit()`]; [`ServiceError::Invalid`] also names monitors whose script has no such text, or
 /// would be none any more.
 pub async fn bulk_edit_scripts(
     context: &MonitorContext,
@@ -36,9 +36,9 @@ pub async fn bulk_edit_scripts(
     let mut grown = 0;
     let change = move |old: &Monitor,
                        fields: &Map<String, Value>,
-                       scene: &AccountValidation,
-                       blame: &mut FaultCollector| {
-        replace_in_monitor(old, fields, scene, &mut grown, blame)
+                       validation: &AccountValidation,
+                       faults: &mut FaultCollector| {
+        replace_in_monitor(old, fields, validation, &mut grown, faults)
     };
     change_many(context, caller, "bulk-edit-scripts", fields, change).await
 }
@@ -46,24 +46,24 @@ pub async fn bulk_edit_scripts(
 fn replace_in_monitor(
     old: &Monitor,
     fields: &Map<String, Value>,
-    scene: &AccountValidation,
+    validation: &AccountValidation,
     grown: &mut usize,
-    blame: &mut FaultCollector,
+    faults: &mut FaultCollector,
 ) -> Option<ValidatedDocument> {
     let who = monitor_label(old.id);
-    let wanted: ReplaceTextRequest<'_> = match read_request(&SCRIPT_BULK_EDIT, fields) {
-        Ok(wanted) => wanted,
+    let request: ReplaceTextRequest<'_> = match read_request(&SCRIPT_BULK_EDIT, fields) {
+        Ok(request) => request,
         Err(error) => {
-            blame.add_all(&who, [error.into()]);
+            faults.add_all(&who, [error.into()]);
             return None;
         }
     };
-    let (current, new) = (wanted.current_value, wanted.new_value);
+    let (current, new) = (request.current_value, request.new_value);
     let script = old.document.script().unwrap_or_default();
     let script = if old.monitor_type() == MonitorType::BrowserScript { mask(script) } else { script.into() };
     let count = script.matches(current).count();
     if count == 0 {
-        blame.add(
+        faults.add(
             &who,
             ValidationErrorKind::Conflict,
             "current_value",
@@ -79,7 +79,7 @@ fn replace_in_monitor(
         _ => 0,
     };
     if script.len().saturating_add(growth) > most.saturating_mul(4) {
-        blame.add(
+        faults.add(
             &who,
             ValidationErrorKind::Length,
             "script",
@@ -90,13 +90,13 @@ fn replace_in_monitor(
     if *grown > MAX_GROWTH_BYTES {
         let message =
             "the scripts would grow by more than 256 MiB together; change fewer monitors in one call";
-        blame.add(&who, ValidationErrorKind::Length, "new_value", message);
+        faults.add(&who, ValidationErrorKind::Length, "new_value", message);
         return None;
     }
     let before = script;
     let script = before.replace(current, new);
     if let Some(problem) = script_error(old.monitor_type(), &before, &script) {
-        blame.add(
+        faults.add(
             &who,
             ValidationErrorKind::Format,
             "script",
@@ -105,10 +105,10 @@ fn replace_in_monitor(
         return None;
     }
     let body = Node::from(json!({"script": script}));
-    match validate::patch(&old.document, InputFormat::V3, &body, &scene.schema_context()) {
+    match validate::patch(&old.document, InputFormat::V3, &body, &validation.schema_context()) {
         Ok(accepted) => Some(accepted),
-        Err(faults) => {
-            blame.add_all(&who, faults);
+        Err(errors) => {
+            faults.add_all(&who, errors);
             None
         }
     }
@@ -116,18 +116,18 @@ fn replace_in_monitor(
 
 /// Why the script cannot be read, or not be played any more, where saving it would only warn.
 fn script_error(kind: MonitorType, before: &str, script: &str) -> Option<String> {
-    let fault = match kind {
+    let error = match kind {
         MonitorType::BrowserScript => {
             ScriptSummary::parse(script).err().or_else(|| new_script_fault(before, script))
         }
         MonitorType::Api => check_well_formed(script).err(),
         _ => None,
     };
-    fault.map(|fault| fault.to_string())
+    error.map(|error| error.to_string())
 }
 
 /// The first fault of a script that could be played before.
 fn new_script_fault(before: &str, script: &str) -> Option<ScriptError> {
-    let fault = Script::parse(script).err()?.into_iter().next();
-    fault.filter(|_| Script::parse(before).is_ok())
+    let error = Script::parse(script).err()?.into_iter().next();
+    error.filter(|_| Script::parse(before).is_ok())
 }

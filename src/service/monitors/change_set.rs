@@ -40,7 +40,7 @@ pub(super) struct ChangeSet {
 impl ChangeSet {
     pub(super) fn push(
         &mut self,
-        parts: &MonitorDependencies,
+        dependencies: &MonitorDependencies,
         caller: &Caller,
         step: MonitorChange,
         now: Timestamp,
@@ -56,15 +56,15 @@ impl ChangeSet {
                 );
                 self.audit.push(NewAuditEntry { after: created_fields(&document), ..entry });
                 self.created += 1;
-                self.create(parts, caller, origin, document, now);
+                self.create(dependencies, caller, origin, document, now);
             }
-            MonitorChange::Update { action, old, document, trail, origin } => {
-                let same = *old.document == *document && old.metadata.paused_until == trail.paused_until;
+            MonitorChange::Update { action, old, document, metadata, origin } => {
+                let same = *old.document == *document && old.metadata.paused_until == metadata.paused_until;
                 if same && origin.is_none() {
                     self.outcomes.push(ChangeOutcome::Unchanged(*old));
                     return;
                 }
-                let mut next = next_version(caller, &old, document, trail, now);
+                let mut next = next_version(caller, &old, document, metadata, now);
                 next.origin = origin.unwrap_or(next.origin);
                 let entry = caller.audit_entry(
                     now,
@@ -82,9 +82,9 @@ impl ChangeSet {
                     ..undoing
                 });
                 self.audit.push(NewAuditEntry { before, after, ..entry });
-                self.writes.push(update_write(parts, &next, old.revision));
+                self.writes.push(update_write(dependencies, &next, old.revision));
                 let back = Monitor { revision: Revision(next.revision.0 + 1), ..(*old).clone() };
-                self.rollback.push(update_write(parts, &back, next.revision));
+                self.rollback.push(update_write(dependencies, &back, next.revision));
                 self.outcomes.push(ChangeOutcome::Updated(next, *old));
             }
             MonitorChange::Remove { old } => {
@@ -104,7 +104,7 @@ impl ChangeSet {
 
     fn create(
         &mut self,
-        parts: &MonitorDependencies,
+        dependencies: &MonitorDependencies,
         caller: &Caller,
         origin: Origin,
         document: Arc<MonitorDocument>,
@@ -126,7 +126,7 @@ impl ChangeSet {
             modified_at: now,
             authorship: trail.clone(),
             document: Arc::clone(&document),
-            sealed: seal_secrets(&parts.vault, customer, &document),
+            sealed: seal_secrets(&dependencies.vault, customer, &document),
         }));
         self.outcomes.push(ChangeOutcome::Created(Monitor {
             id: MonitorId(0),
@@ -141,38 +141,38 @@ impl ChangeSet {
 
     pub(super) async fn commit(
         mut self,
-        parts: &MonitorDependencies,
+        dependencies: &MonitorDependencies,
         caller: &Caller,
         mut reserved: QuotaReservation,
     ) -> Result<Vec<Monitor>, ServiceError> {
         let (writes, audit) = (std::mem::take(&mut self.writes), std::mem::take(&mut self.audit));
         if !writes.is_empty() {
             // Asked before anything is kept: a runner that ended already takes nothing.
-            parts.planner.apply(Vec::new(), Vec::new()).await.map_err(planner_stopped)?;
-            let ids = parts.ledger.write_changes(writes, audit).await?;
+            dependencies.planner.apply(Vec::new(), Vec::new()).await.map_err(planner_stopped)?;
+            let ids = dependencies.config.write_changes(writes, audit).await?;
             self.assign_ids(ids);
         }
-        let (mut puts, mut removed) = (Vec::new(), Vec::new());
+        let (mut upserts, mut removed) = (Vec::new(), Vec::new());
         for outcome in &self.outcomes {
             match outcome {
                 ChangeOutcome::Created(monitor) | ChangeOutcome::Updated(monitor, _) => {
-                    puts.push(monitor.clone());
+                    upserts.push(monitor.clone());
                 }
                 ChangeOutcome::Removed(monitor) => removed.push(monitor.id),
                 ChangeOutcome::Unchanged(_) => {}
             }
         }
-        if !puts.is_empty() || !removed.is_empty() {
-            let planned = parts.planner.apply(puts.clone(), removed.clone()).await;
+        if !upserts.is_empty() || !removed.is_empty() {
+            let planned = dependencies.planner.apply(upserts.clone(), removed.clone()).await;
             // What is gone is not run by a runner that ended, either.
             if let Err(error) = planned
-                && !puts.is_empty()
+                && !upserts.is_empty()
             {
-                self.roll_back(parts, caller).await;
+                self.roll_back(dependencies, caller).await;
                 return Err(planner_stopped(error));
             }
         }
-        reserved.release_with(|| parts.roster.apply(puts, &removed));
+        reserved.release_with(|| dependencies.monitors.apply(upserts, &removed));
         Ok(self.outcomes.into_iter().map(ChangeOutcome::monitor).collect())
     }
 
@@ -187,7 +187,7 @@ impl ChangeSet {
     }
 
     /// The runner ended while this was kept: nothing of it is to stay, but monitors that are gone.
-    async fn roll_back(self, parts: &MonitorDependencies, caller: &Caller) {
+    async fn roll_back(self, dependencies: &MonitorDependencies, caller: &Caller) {
         let (mut undo, mut audit, mut back) = (self.rollback, self.rollback_audit, Vec::new());
         for outcome in self.outcomes {
             match outcome {
@@ -202,8 +202,8 @@ impl ChangeSet {
                 ChangeOutcome::Unchanged(_) | ChangeOutcome::Removed(_) => {}
             }
         }
-        match parts.ledger.write_changes(undo, audit).await {
-            Ok(_) => parts.roster.apply(back, &[]),
+        match dependencies.config.write_changes(undo, audit).await {
+            Ok(_) => dependencies.monitors.apply(back, &[]),
             Err(error) => {
                 tracing::error!(error = %error, "a change that came with the end of the server stays kept");
             }
@@ -243,20 +243,20 @@ fn next_version(
     }
 }
 
-fn record_script_change(trail: &mut MonitorMetadata, caller: &Caller, now: Timestamp) {
-    trail.script_created.get_or_insert(now);
-    trail.script_modified = Some(now);
-    caller.login.as_ref().clone_into(&mut trail.script_modified_by);
+fn record_script_change(metadata: &mut MonitorMetadata, caller: &Caller, now: Timestamp) {
+    metadata.script_created.get_or_insert(now);
+    metadata.script_modified = Some(now);
+    caller.login.as_ref().clone_into(&mut metadata.script_modified_by);
 }
 
 /// The secrets of a file's monitor stay with its file.
-fn update_write(parts: &MonitorDependencies, monitor: &Monitor, expected: Revision) -> ConfigChange {
+fn update_write(dependencies: &MonitorDependencies, monitor: &Monitor, expected: Revision) -> ConfigChange {
     let sealed = match monitor.origin {
         Origin::File { .. } => None,
-        _ => seal_secrets(&parts.vault, monitor.customer, &monitor.document),
+        _ => seal_secrets(&dependencies.vault, monitor.customer, &monitor.document),
     };
-    let kept = StoredMonitor { monitor: monitor.clone(), sealed };
-    ConfigChange::UpdateMonitor { monitor: Box::new(kept), expected }
+    let stored = StoredMonitor { monitor: monitor.clone(), sealed };
+    ConfigChange::UpdateMonitor { monitor: Box::new(stored), expected }
 }
 
 fn undo_entry(entry: NewAuditEntry) -> NewAuditEntry {

@@ -28,13 +28,13 @@ pub async fn convert_to_steps(
     kind: MonitorType,
     if_match: IfMatch,
 ) -> Result<SavedObject, ServiceError> {
-    let _turn = context.lock_exclusive().await;
-    let scene = AccountValidation::new(context, caller).await?;
+    let _lock = context.lock_exclusive().await;
+    let validation = AccountValidation::new(context, caller).await?;
     let is_stepped = matches!(kind, MonitorType::WebsiteApi | MonitorType::WebsiteSslApi);
-    if !is_stepped || find_own(&context.parts.roster, caller, id)?.monitor_type() != kind {
+    if !is_stepped || find_own(&context.dependencies.monitors, caller, id)?.monitor_type() != kind {
         return Err(ServiceError::NotFound);
     }
-    let old = find_changeable(&context.parts.roster, caller, id, if_match)?;
+    let old = find_changeable(&context.dependencies.monitors, caller, id, if_match)?;
     let document = &old.document;
     let Some(url) = document.url().filter(|_| !document.has_api_steps()) else {
         return Err(ServiceError::Conflict("This monitor has API steps already".to_owned()));
@@ -48,10 +48,11 @@ pub async fn convert_to_steps(
         "assertions": document.value("assertions").unwrap_or(&json!([])),
     });
     let body = json!({"api_steps": [step], "url": null, "http_method": null, "assertions": null});
-    let accepted = validate::patch(document, InputFormat::V3, &Node::from(body), &scene.schema_context())?;
-    let (document, trail) = (Arc::new(accepted.document), (*old.metadata).clone());
+    let accepted =
+        validate::patch(document, InputFormat::V3, &Node::from(body), &validation.schema_context())?;
+    let (document, metadata) = (Arc::new(accepted.document), (*old.metadata).clone());
     let step =
-        MonitorChange::Update { action: "convert-api", old: Box::new(old), document, trail, origin: None };
-    let made = save_all(context, caller, vec![step]).await?;
-    saved_object(&made, accepted.warnings)
+        MonitorChange::Update { action: "convert-api", old: Box::new(old), document, metadata, origin: None };
+    let monitors = save_all(context, caller, vec![step]).await?;
+    saved_object(&monitors, accepted.warnings)
 }

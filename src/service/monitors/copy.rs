@@ -27,7 +27,7 @@ const MAX_NAME_CHARS: usize = 255;
 /// judged as if it were new, so that what is gone meanwhile, such as a location, is told.
 ///
 /// # Errors
-/// [`ServiceError::NotFound`], [`ServiceError::Forbidden`] for a role that may not edit, [`ServiceError::Faults`], and as
+/// [`ServiceError::NotFound`], [`ServiceError::Forbidden`] for a role that may not edit, [`ServiceError::Invalid`], and as
 /// the store's.
 pub async fn copy(
     context: &MonitorContext,
@@ -35,9 +35,9 @@ pub async fn copy(
     id: MonitorId,
     body: &Node,
 ) -> Result<SavedObject, ServiceError> {
-    let _turn = context.lock_shared().await;
-    let scene = AccountValidation::new(context, caller).await?;
-    let old = find_own(&context.parts.roster, caller, id)?;
+    let _lock = context.lock_shared().await;
+    let validation = AccountValidation::new(context, caller).await?;
+    let old = find_own(&context.dependencies.monitors, caller, id)?;
     let fields = request_fields(&MONITOR_CLONE, body)?;
     let wanted: CloneRequest<'_> = read_request(&MONITOR_CLONE, &fields)?;
     let name = match wanted.name {
@@ -45,18 +45,18 @@ pub async fn copy(
         None => format!("Copy of {}", old.name()).chars().take(MAX_NAME_CHARS).collect(),
     };
     let named = Node::from(json!({"name": name}));
-    let accepted = validate::patch(&old.document, InputFormat::V3, &named, &scene.schema_context())?;
+    let accepted = validate::patch(&old.document, InputFormat::V3, &named, &validation.schema_context())?;
     let document = Arc::new(accepted.document);
-    let made = save_all(
+    let monitors = save_all(
         context,
         caller,
         vec![MonitorChange::Create { action: "clone", origin: Origin::Api, document }],
     )
     .await?;
-    if let Some(copy) = made.first() {
+    if let Some(copy) = monitors.first() {
         copy_performance_alerts(context, caller, id, copy.id).await?;
     }
-    saved_object(&made, accepted.warnings)
+    saved_object(&monitors, accepted.warnings)
 }
 
 /// Gives `copy` the performance alerts of `id`. On their own: a number that there is not yet cannot be named.
@@ -70,8 +70,9 @@ async fn copy_performance_alerts(
         parent_id: vec![id.0],
         ..RecordFilter::new(RecordKind::PerformanceAlert).for_customer(caller.customer)
     };
-    let found = context.parts.ledger.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
-    let now = context.parts.clock.now();
+    let found =
+        context.dependencies.config.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
+    let now = context.dependencies.clock.now();
     let new = |record: Record| {
         ConfigChange::CreateRecord(NewRecord {
             kind: record.kind,
@@ -86,7 +87,7 @@ async fn copy_performance_alerts(
     };
     let alerts: Vec<ConfigChange> = found.items.into_iter().map(new).collect();
     if !alerts.is_empty() {
-        context.parts.ledger.write_changes(alerts, Vec::new()).await?;
+        context.dependencies.config.write_changes(alerts, Vec::new()).await?;
     }
     Ok(())
 }

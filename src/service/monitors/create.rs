@@ -15,7 +15,7 @@ use crate::syntax::node::Node;
 /// Makes a monitor of `kind`.
 ///
 /// # Errors
-/// [`ServiceError::Forbidden`] for a role that may not edit, [`ServiceError::Faults`] with every fault of `body`,
+/// [`ServiceError::Forbidden`] for a role that may not edit, [`ServiceError::Invalid`] with every fault of `body`,
 /// [`ServiceError::Unavailable`] when nothing is planned any more, and as the store's.
 pub async fn create(
     context: &MonitorContext,
@@ -24,11 +24,11 @@ pub async fn create(
     form: InputFormat,
     body: &Node,
 ) -> Result<SavedObject, ServiceError> {
-    let _turn = context.lock_shared().await;
-    let scene = AccountValidation::new(context, caller).await?;
-    let accepted = validate::create(kind, form, body, &scene.schema_context())?;
+    let _lock = context.lock_shared().await;
+    let validation = AccountValidation::new(context, caller).await?;
+    let accepted = validate::create(kind, form, body, &validation.schema_context())?;
     let document = Arc::new(accepted.document);
     let step = MonitorChange::Create { action: "create", origin: Origin::Api, document };
-    let made = save_all(context, caller, vec![step]).await?;
-    saved_object(&made, accepted.warnings)
+    let monitors = save_all(context, caller, vec![step]).await?;
+    saved_object(&monitors, accepted.warnings)
 }

@@ -18,8 +18,8 @@ use crate::syntax::node::Node;
 /// stays.
 ///
 /// # Errors
-/// [`ServiceError::NotFound`], [`ServiceError::Forbidden`] for a file's monitor, [`ServiceError::Stale`] when it is not
-/// the version of `if_match`, [`ServiceError::Faults`] with every fault of `body`, and as the store's.
+/// [`ServiceError::NotFound`], [`ServiceError::Forbidden`] for a file's monitor, [`ServiceError::PreconditionFailed`] when it is not
+/// the version of `if_match`, [`ServiceError::Invalid`] with every fault of `body`, and as the store's.
 pub async fn patch(
     context: &MonitorContext,
     caller: &Caller,
@@ -29,20 +29,21 @@ pub async fn patch(
     body: &Node,
     if_match: IfMatch,
 ) -> Result<SavedObject, ServiceError> {
-    let _turn = context.lock_exclusive().await;
-    let scene = AccountValidation::new(context, caller).await?;
+    let _lock = context.lock_exclusive().await;
+    let validation = AccountValidation::new(context, caller).await?;
     if kind.is_some_and(|kind| {
-        find_own(&context.parts.roster, caller, id).is_ok_and(|there| there.monitor_type() != kind)
+        find_own(&context.dependencies.monitors, caller, id).is_ok_and(|there| there.monitor_type() != kind)
     }) {
         return Err(ServiceError::NotFound);
     }
-    let old = find_changeable(&context.parts.roster, caller, id, if_match)?;
-    let accepted = validate::patch(&old.document, form, body, &scene.schema_context())?;
-    let document = Arc::new(without_echoed_defaults(&old, accepted.document, body, scene.facts())?);
-    let trail = (*old.metadata).clone();
-    let step = MonitorChange::Update { action: "change", old: Box::new(old), document, trail, origin: None };
-    let made = save_all(context, caller, vec![step]).await?;
-    saved_object(&made, accepted.warnings)
+    let old = find_changeable(&context.dependencies.monitors, caller, id, if_match)?;
+    let accepted = validate::patch(&old.document, form, body, &validation.schema_context())?;
+    let document = Arc::new(without_echoed_defaults(&old, accepted.document, body, validation.facts())?);
+    let metadata = (*old.metadata).clone();
+    let step =
+        MonitorChange::Update { action: "change", old: Box::new(old), document, metadata, origin: None };
+    let monitors = save_all(context, caller, vec![step]).await?;
+    saved_object(&monitors, accepted.warnings)
 }
 
 /// Removes one; its results follow retention.
@@ -56,8 +57,8 @@ pub async fn delete(
     if_match: IfMatch,
 ) -> Result<(), ServiceError> {
     caller.require_right(Permission::Edit)?;
-    let _turn = context.lock_exclusive().await;
-    let old = find_changeable(&context.parts.roster, caller, id, if_match)?;
+    let _lock = context.lock_exclusive().await;
+    let old = find_changeable(&context.dependencies.monitors, caller, id, if_match)?;
     save_all(context, caller, vec![MonitorChange::Remove { old: Box::new(old) }]).await?;
     Ok(())
 }

@@ -10,9 +10,9 @@ use crate::vault::VaultError;
 /// Reads all monitors that no file manages from the store into the roster, their secrets opened.
 ///
 /// # Errors
-/// As the store's, and [`StoreError::InvalidProbe`] when the key file lacks the key of a secret.
+/// As the store's, and [`StoreError::Unusable`] when the key file lacks the key of a secret.
 pub async fn load_monitors(context: &MonitorContext) -> Result<Vec<Monitor>, StoreError> {
-    let kept = context.parts.ledger.stored_monitors().await?;
+    let kept = context.dependencies.config.stored_monitors().await?;
     open_monitors(context, kept).await
 }
 
@@ -28,7 +28,7 @@ pub async fn open_monitors(
         if matches!(kept.monitor.origin, Origin::File { .. }) {
             continue;
         }
-        match open_secrets(&context.parts.vault, kept) {
+        match open_secrets(&context.dependencies.vault, kept) {
             Ok(monitor) => monitors.push(monitor),
             Err(error @ (VaultError::UnknownKey(_) | VaultError::KeyFile(_))) => {
                 return Err(StoreError::Unusable(format!("monitor {id}: {error}")));
@@ -39,6 +39,6 @@ pub async fn open_monitors(
         }
     }
     register_pauses(context, &monitors);
-    context.parts.roster.apply(monitors.clone(), &[]);
+    context.dependencies.monitors.apply(monitors.clone(), &[]);
     Ok(monitors)
 }

@@ -11,7 +11,7 @@ pub(super) enum MonitorChange {
     Create {
         /// The word of the audit trail: `create`, `clone`, …
         action: &'static str,
-        /// [`Origin::Api`] or [`Origin::ApplyEntry`].
+        /// [`Origin::Api`] or [`Origin::Applied`].
         origin: Origin,
         /// Its fields, secrets revealed.
         document: Arc<MonitorDocument>,
@@ -25,7 +25,7 @@ pub(super) enum MonitorChange {
         /// Its fields to be, secrets revealed.
         document: Arc<MonitorDocument>,
         /// Its trail to be; [`super::save::save_all`] sets who changed it and its script.
-        trail: MonitorMetadata,
+        metadata: MonitorMetadata,
         /// Where it is written down from now on, if that changes: a new version even when nothing else differs.
         origin: Option<Origin>,
     },

@@ -19,11 +19,11 @@ use crate::vault::Keyring;
 #[derive(Clone)]
 pub struct MonitorDependencies {
     /// Keeps what changes.
-    pub ledger: Arc<dyn ConfigStore>,
+    pub config: Arc<dyn ConfigStore>,
     /// All monitors in memory.
-    pub roster: Arc<MonitorCache>,
+    pub monitors: Arc<MonitorCache>,
     /// What is known of accounts.
-    pub directory: Arc<AccountCache>,
+    pub accounts: Arc<AccountCache>,
     /// Runs them.
     pub planner: Arc<dyn Planner>,
     /// Seals their secrets.
@@ -35,7 +35,7 @@ pub struct MonitorDependencies {
 /// What the use cases on monitors work with. Creating goes side by side; whatever changes what exists goes alone,
 /// so that no update is lost.
 pub struct MonitorContext {
-    pub(super) parts: MonitorDependencies,
+    pub(super) dependencies: MonitorDependencies,
     /// Places under plans that creates under way have taken.
     pub(super) plan_quota: PlanQuota,
     /// Monitors that are paused.
@@ -47,8 +47,8 @@ pub struct MonitorContext {
 impl MonitorContext {
     /// Over `parts`.
     #[must_use]
-    pub fn new(parts: MonitorDependencies) -> Self {
-        Self { parts, plan_quota: PlanQuota::default(), pauses: PauseEnds::default(), last_runs: None }
+    pub fn new(dependencies: MonitorDependencies) -> Self {
+        Self { dependencies, plan_quota: PlanQuota::default(), pauses: PauseEnds::default(), last_runs: None }
     }
 
     /// The same, which knows from `runs` how the last runs of scripts ended.
@@ -61,39 +61,39 @@ impl MonitorContext {
     /// All monitors in memory.
     #[must_use]
     pub fn monitors(&self) -> &Arc<MonitorCache> {
-        &self.parts.roster
+        &self.dependencies.monitors
     }
 
     /// The monitor `id` of the account `customer`.
     #[must_use]
     pub fn find(&self, customer: CustomerId, id: MonitorId) -> Option<Monitor> {
-        self.parts.roster.get_for_customer(customer, id)
+        self.dependencies.monitors.get_for_customer(customer, id)
     }
 
     /// The first `most` monitors by id that fit, from `start` on.
-    pub fn list_from(&self, start: MonitorId, most: usize, fits: impl Fn(&Monitor) -> bool) -> Vec<Monitor> {
-        self.parts.roster.list_from(start, most, fits)
+    pub fn list_from(&self, start: MonitorId, max: usize, fits: impl Fn(&Monitor) -> bool) -> Vec<Monitor> {
+        self.dependencies.monitors.list_from(start, max, fits)
     }
 
     /// How many monitors fit, and which of them has `skip` others before it.
     pub fn count_matching(&self, skip: u64, fits: impl Fn(&Monitor) -> bool) -> (u64, Option<MonitorId>) {
-        self.parts.roster.count_matching(skip, fits)
+        self.dependencies.monitors.count_matching(skip, fits)
     }
 
     /// What is known of accounts.
     #[must_use]
     pub fn accounts(&self) -> &Arc<AccountCache> {
-        &self.parts.directory
+        &self.dependencies.accounts
     }
 
     /// To be held while monitors are made; others may make some at the same time.
     pub(super) async fn lock_shared(&self) -> RwLockReadGuard<'_, ()> {
-        self.parts.roster.lock_shared().await
+        self.dependencies.monitors.lock_shared().await
     }
 
     /// To be held from reading what is changed until it was kept: nobody else changes anything then. Whoever
     /// brings monitors of files into the roster holds it as well.
     pub async fn lock_exclusive(&self) -> RwLockWriteGuard<'_, ()> {
-        self.parts.roster.lock_exclusive().await
+        self.dependencies.monitors.lock_exclusive().await
     }
 }

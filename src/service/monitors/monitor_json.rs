@@ -30,8 +30,8 @@ pub async fn monitors_to_json(
     if monitors.is_empty() {
         return Ok(Vec::new());
     }
-    let facts = context.parts.directory.facts(caller.customer).await?;
-    let now = context.parts.clock.now();
+    let facts = context.dependencies.accounts.facts(caller.customer).await?;
+    let now = context.dependencies.clock.now();
     let blackouts = records_of_monitors(context, caller, RecordKind::Blackout, monitors).await?;
     let blackouts = future_blackouts(&blackouts, &facts, now);
     let agreements = ids_by_monitor(&records_of_monitors(context, caller, RecordKind::Sla, monitors).await?);
@@ -40,7 +40,7 @@ pub async fn monitors_to_json(
     let shown = |monitor: &Monitor| {
         let script = monitor.document.script_summary();
         let alerts = alerts.get(&monitor.id).map_or(&[][..], Vec::as_slice);
-        let scene = MonitorJson {
+        let json = MonitorJson {
             monitor,
             facts: &facts,
             caller,
@@ -52,9 +52,9 @@ pub async fn monitors_to_json(
             has_alerts: !alerts.is_empty(),
             is_raised: alerts
                 .iter()
-                .any(|alert| context.parts.directory.active_performance_alerts().is_active(*alert)),
+                .any(|alert| context.dependencies.accounts.active_performance_alerts().is_active(*alert)),
         };
-        scene.to_json()
+        json.to_json()
     };
     Ok(monitors.iter().map(shown).collect())
 }
@@ -71,16 +71,16 @@ pub async fn monitor_or_view_to_json(
     caller: &Caller,
     id: i64,
 ) -> Result<Option<(Revision, Map<String, Value>)>, ServiceError> {
-    let roster = &context.parts.roster;
+    let monitors = &context.dependencies.monitors;
     let mut is_view = false;
-    let mut found = roster.get_for_customer(caller.customer, MonitorId(id));
-    if found.is_none() && context.parts.ledger.customer_for_monitor(MonitorId(id)).await?.is_none() {
+    let mut found = monitors.get_for_customer(caller.customer, MonitorId(id));
+    if found.is_none() && context.dependencies.config.customer_for_monitor(MonitorId(id)).await?.is_none() {
         let has_view =
             |monitor: &Monitor| monitor.customer == caller.customer && monitor.has_content_view(id);
-        found = roster
+        found = monitors
             .count_matching(0, has_view)
             .1
-            .and_then(|first| roster.get_for_customer(caller.customer, first));
+            .and_then(|first| monitors.get_for_customer(caller.customer, first));
         is_view = found.is_some();
     }
     let Some(monitor) = found else { return Ok(None) };
@@ -106,7 +106,7 @@ async fn records_of_monitors(
         parent_id: monitors.iter().map(|monitor| monitor.id.0).collect(),
         ..RecordFilter::new(kind).for_customer(caller.customer)
     };
-    Ok(context.parts.ledger.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?.items)
+    Ok(context.dependencies.config.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?.items)
 }
 
 /// Where the last run of a monitor with a script stands; others show none.
@@ -185,7 +185,7 @@ impl MonitorJson<'_> {
     /// The value of a field that Vigie works out; `None` where the document's own counts.
     fn computed_field(&self, name: &str, own: Option<&Value>) -> Option<Value> {
         let monitor = self.monitor;
-        let trail = &monitor.metadata;
+        let metadata = &monitor.metadata;
         Some(match name {
             "customer_id" => json!(monitor.customer.0),
             "access_type" => json!(if self.may_edit() { "Edit" } else { "View" }),
@@ -206,9 +206,9 @@ impl MonitorJson<'_> {
             "mobile_location_count" => json!(self.facts.mobile_location_count(monitor)),
             "mobile_type" => json!(self.facts.mobile_profile(monitor)),
             "last_modified" => json!(format_utc(monitor.modified_at)),
-            "script_created" => json!(format_utc(trail.script_created?)),
-            "script_modified" => json!(format_utc(trail.script_modified?)),
-            "script_modified_by_user" => json!(trail.script_modified_by),
+            "script_created" => json!(format_utc(metadata.script_created?)),
+            "script_modified" => json!(format_utc(metadata.script_modified?)),
+            "script_modified_by_user" => json!(metadata.script_modified_by),
             "transaction_steps" => json!(self.script.as_ref()?.steps),
             "transaction_events" => json!(self.script.as_ref().map_or(0, |script| script.events)),
             "is_transaction" => json!(self.script.as_ref().is_some_and(ScriptSummary::is_transaction)),

@@ -23,10 +23,10 @@ pub async fn pause(
     until: Timestamp,
 ) -> Result<SavedObject, ServiceError> {
     caller.require_right(Permission::Edit)?;
-    if until <= context.parts.clock.now() {
+    if until <= context.dependencies.clock.now() {
         let message = format!("`until` must be ahead, not `{until}`");
-        let fault = ValidationError::new(ValidationErrorKind::Range, "until", Position::default(), message);
-        return Err(ServiceError::Invalid(vec![fault.with_value(until.to_string())]));
+        let error = ValidationError::new(ValidationErrorKind::Range, "until", Position::default(), message);
+        return Err(ServiceError::Invalid(vec![error.with_value(until.to_string())]));
     }
     set_paused_until(context, caller, id, "pause", until).await
 }
@@ -41,7 +41,7 @@ pub async fn resume(
     id: MonitorId,
 ) -> Result<SavedObject, ServiceError> {
     caller.require_right(Permission::Edit)?;
-    let now = context.parts.clock.now();
+    let now = context.dependencies.clock.now();
     // Its end stays known: the slots before it are nobody's, also after a restart.
     set_paused_until(context, caller, id, "resume", now).await
 }
@@ -53,24 +53,24 @@ async fn set_paused_until(
     action: &'static str,
     until: Timestamp,
 ) -> Result<SavedObject, ServiceError> {
-    let _turn = context.lock_exclusive().await;
-    let old = find_own(&context.parts.roster, caller, id)?;
-    let now = context.parts.clock.now();
+    let _lock = context.lock_exclusive().await;
+    let old = find_own(&context.dependencies.monitors, caller, id)?;
+    let now = context.dependencies.clock.now();
     let is_paused = old.metadata.paused_until.is_some_and(|until| until > now);
     if action == "resume" && !is_paused {
         return saved_object(&[old], Vec::new());
     }
-    let trail = MonitorMetadata { paused_until: Some(until), ..(*old.metadata).clone() };
+    let metadata = MonitorMetadata { paused_until: Some(until), ..(*old.metadata).clone() };
     let document = Arc::clone(&old.document);
-    let step = MonitorChange::Update { action, old: Box::new(old), document, trail, origin: None };
-    let made = save_all(context, caller, vec![step]).await?;
-    register_pauses(context, &made);
-    saved_object(&made, Vec::new())
+    let step = MonitorChange::Update { action, old: Box::new(old), document, metadata, origin: None };
+    let monitors = save_all(context, caller, vec![step]).await?;
+    register_pauses(context, &monitors);
+    saved_object(&monitors, Vec::new())
 }
 
 /// Notes which of `monitors` are paused, so that [`resume_due`] finds them.
 pub fn register_pauses(context: &MonitorContext, monitors: &[Monitor]) {
-    context.pauses.register(monitors, context.parts.clock.now());
+    context.pauses.register(monitors, context.dependencies.clock.now());
 }
 
 /// Plans the monitors whose pause is over; called once a second or so.
@@ -79,13 +79,13 @@ pub async fn resume_due(context: &MonitorContext, now: Timestamp) {
     if over.is_empty() {
         return;
     }
-    let _turn = context.lock_exclusive().await;
+    let _lock = context.lock_exclusive().await;
     let monitor = |(until, id): (Timestamp, MonitorId)| {
-        context.parts.roster.get(id).filter(|monitor| monitor.metadata.paused_until == Some(until))
+        context.dependencies.monitors.get(id).filter(|monitor| monitor.metadata.paused_until == Some(until))
     };
     let awake: Vec<Monitor> = over.into_iter().filter_map(monitor).collect();
     if !awake.is_empty()
-        && let Err(error) = context.parts.planner.apply(awake, Vec::new()).await
+        && let Err(error) = context.dependencies.planner.apply(awake, Vec::new()).await
     {
         tracing::debug!(error = %error, "monitors whose rest is over are planned at the next start");
     }

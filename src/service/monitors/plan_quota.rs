@@ -41,7 +41,7 @@ impl PlanQuota {
     /// Takes the places under plans that `steps` need; refuses when there are not so many.
     pub(super) fn reserve(
         &self,
-        roster: &MonitorCache,
+        monitors: &MonitorCache,
         customer: CustomerId,
         facts: &AccountFacts,
         steps: &[MonitorChange],
@@ -51,20 +51,20 @@ impl PlanQuota {
         let mut pending = self.0.lock();
         for (code, count) in demand_by_plan(steps) {
             let Some(count) = usize::try_from(count).ok().filter(|count| *count > 0) else { continue };
-            let most = plans.iter().find(|plan| plan.code == code).and_then(|plan| plan.max_monitors);
+            let max = plans.iter().find(|plan| plan.code == code).and_then(|plan| plan.max_monitors);
             let making = pending.entry((customer, code.clone())).or_default();
-            let there = roster.count_under_plan(customer, &code) + *making;
-            if let Some(most) = most.filter(|most| there + count > *most) {
+            let there = monitors.count_under_plan(customer, &code) + *making;
+            if let Some(max) = max.filter(|max| there + count > *max) {
                 // Before the lock is asked for again by giving back what was taken.
                 drop(pending);
-                let message = format!("`billing_plancode`: plan `{code}` is full with {most} monitors");
-                let fault = ValidationError::new(
+                let message = format!("`billing_plancode`: plan `{code}` is full with {max} monitors");
+                let error = ValidationError::new(
                     ValidationErrorKind::Conflict,
                     "billing_plancode",
                     Position::default(),
                     message,
                 );
-                return Err(ServiceError::Invalid(vec![fault.with_value(code)]));
+                return Err(ServiceError::Invalid(vec![error.with_value(code)]));
             }
             *making += count;
             reserved.places.insert(code, count);

@@ -20,8 +20,9 @@ impl AccountValidation {
     /// the turn is held, so that plans are counted as they stay.
     pub(super) async fn new(context: &MonitorContext, caller: &Caller) -> Result<Self, ServiceError> {
         caller.require_right(Permission::Edit)?;
-        let facts = context.parts.directory.facts(caller.customer).await?;
-        let plans = context.plan_quota.plans_with_usage(&context.parts.roster, caller.customer, &facts);
+        let facts = context.dependencies.accounts.facts(caller.customer).await?;
+        let plans =
+            context.plan_quota.plans_with_usage(&context.dependencies.monitors, caller.customer, &facts);
         Ok(Self { facts, plans, role: caller.role })
     }
 

@@ -11,35 +11,31 @@ use crate::service::caller::ServiceError;
 use crate::syntax::node::Node;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
-pub(super) fn patch(
-    bench: &RecordContext<'_>,
-    old: &Record,
-    body: &Node,
-) -> Result<RecordDraft, ServiceError> {
+pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
     let mut whole = ACCOUNT.defaults();
     whole.extend(old.fields.clone());
     let fields = merged_fields(&ACCOUNT, &whole, body)?;
-    let mut faults: Vec<ValidationError> = Vec::new();
+    let mut errors: Vec<ValidationError> = Vec::new();
     if let Some(zone) = body.get("time_zone").and_then(Node::as_text)
         && !is_time_zone(zone)
     {
         let message =
             format!("`time_zone` must be the IANA name of a zone, such as `Europe/Paris`, not `{zone}`");
-        let fault = ValidationError::new(
+        let error = ValidationError::new(
             ValidationErrorKind::Format,
             "time_zone",
             body.position_of("time_zone"),
             message,
         );
-        faults.push(fault.with_value(zone));
+        errors.push(error.with_value(zone));
     }
     if body.get("default_locations").is_some() {
-        check_locations(bench, &fields, body, &mut faults);
+        check_locations(cx, &fields, body, &mut errors);
     }
-    if faults.is_empty() {
+    if errors.is_empty() {
         Ok(RecordDraft::from_record(old, fields))
     } else {
-        Err(ServiceError::Invalid(faults))
+        Err(ServiceError::Invalid(errors))
     }
 }
 
@@ -49,23 +45,23 @@ fn is_time_zone(name: &str) -> bool {
 }
 
 fn check_locations(
-    bench: &RecordContext<'_>,
+    cx: &RecordContext<'_>,
     fields: &Map<String, Value>,
     body: &Node,
-    faults: &mut Vec<ValidationError>,
+    errors: &mut Vec<ValidationError>,
 ) {
     let list = fields.get("default_locations").and_then(Value::as_array);
     let ids: Vec<i64> =
         list.into_iter().flatten().filter_map(|entry| entry.get("id").and_then(Value::as_i64)).collect();
     for (index, id) in ids.iter().enumerate() {
         let path = format!("default_locations[{index}].id");
-        if !bench.facts.locations.contains_key(id) {
-            faults.push(
+        if !cx.facts.locations.contains_key(id) {
+            errors.push(
                 conflict_fault(body, &path, format!("`{path}`: there is no location `{id}`"))
                     .with_value(id.to_string()),
             );
         } else if ids[..index].contains(id) {
-            faults.push(conflict_fault(
+            errors.push(conflict_fault(
                 body,
                 &path,
                 format!("`{path}`: location `{id}` is in the list already"),

@@ -28,7 +28,7 @@ impl ResourceService {
 
     /// Zone of the window times of the caller's account.
     pub async fn time_zone(&self, caller: &Caller) -> Result<TimeZone, ServiceError> {
-        Ok(self.parts.directory.facts(caller.customer).await?.time_zone.clone())
+        Ok(self.dependencies.accounts.facts(caller.customer).await?.time_zone.clone())
     }
 
     /// The locations that the caller's account may use, by id.
@@ -36,6 +36,6 @@ impl ResourceService {
         &self,
         caller: &Caller,
     ) -> Result<BTreeMap<i64, Location>, ServiceError> {
-        Ok(self.parts.directory.facts(caller.customer).await?.locations.clone())
+        Ok(self.dependencies.accounts.facts(caller.customer).await?.locations.clone())
     }
 }

@@ -19,7 +19,7 @@ impl ResourceService {
     ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
         caller.require_right(Permission::View)?;
         let filter = AuditFilter { customer: Some(caller.customer), ..filter };
-        let found = self.parts.ledger.audit(filter, page).await?;
+        let found = self.dependencies.config.audit(filter, page).await?;
         Ok(Paginated { total: found.total, items: found.items.into_iter().map(audit_row_to_json).collect() })
     }
 }

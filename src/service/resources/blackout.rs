@@ -12,21 +12,21 @@ use crate::schema::typed::record::BlackoutSettings;
 use crate::service::caller::ServiceError;
 use crate::syntax::node::Node;
 
-pub(super) fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
-    let read = blackout::create(body, to_local(bench.now, &bench.facts.time_zone));
-    let (mut fields, mut faults) = match read {
+pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
+    let read = blackout::create(body, to_local(cx.now, &cx.facts.time_zone));
+    let (mut fields, mut errors) = match read {
         Ok(fields) => (fields, Vec::new()),
-        Err(faults) => (Map::new(), faults),
+        Err(errors) => (Map::new(), errors),
     };
     let assoc = body.get("assoc_id").and_then(|id| id.to_json().as_i64()).filter(|id| *id > 0);
     let kind = body.get("type").and_then(Node::as_text).unwrap_or_default();
     if let Some(assoc) = assoc
-        && let Some(message) = unknown_subject(bench, kind, assoc)
+        && let Some(message) = unknown_subject(cx, kind, assoc)
     {
-        faults.push(conflict_fault(body, "assoc_id", message).with_value(assoc.to_string()));
+        errors.push(conflict_fault(body, "assoc_id", message).with_value(assoc.to_string()));
     }
-    if !faults.is_empty() {
-        return Err(ServiceError::Invalid(faults));
+    if !errors.is_empty() {
+        return Err(ServiceError::Invalid(errors));
     }
     fields.remove("assoc_id");
     set_defaults(&mut fields);
@@ -34,12 +34,12 @@ pub(super) fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDra
 }
 
 /// Why `assoc` is nothing that a blackout of this type can be attached to.
-fn unknown_subject(bench: &RecordContext<'_>, kind: &str, assoc: i64) -> Option<String> {
+fn unknown_subject(cx: &RecordContext<'_>, kind: &str, assoc: i64) -> Option<String> {
     if kind == "Notifier" {
-        let known = bench.facts.contacts.recipients.iter().any(|recipient| recipient.id.0 == assoc);
+        let known = cx.facts.contacts.recipients.iter().any(|recipient| recipient.id.0 == assoc);
         return (!known).then(|| format!("`assoc_id`: there is no recipient `{assoc}`"));
     }
-    let known = bench.parts.roster.get_for_customer(bench.caller.customer, MonitorId(assoc)).is_some();
+    let known = cx.dependencies.monitors.get_for_customer(cx.caller.customer, MonitorId(assoc)).is_some();
     (!known).then(|| format!("`assoc_id`: there is no monitor `{assoc}`"))
 }
 
@@ -65,15 +65,15 @@ pub(super) fn patch(old: &Record, body: &Node) -> Result<RecordDraft, ServiceErr
 }
 
 /// A past one is history, and stays.
-pub(super) fn check_removal(bench: &RecordContext<'_>, old: &Record) -> Result<(), ServiceError> {
-    if is_past(bench, old) {
+pub(super) fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Result<(), ServiceError> {
+    if is_past(cx, old) {
         return Err(ServiceError::Conflict("A past blackout cannot be removed".to_owned()));
     }
     Ok(())
 }
 
 /// Whether it comes once and is over.
-pub(super) fn is_past(bench: &RecordContext<'_>, blackout: &Record) -> bool {
-    let now = to_local(bench.now, &bench.facts.time_zone);
+pub(super) fn is_past(cx: &RecordContext<'_>, blackout: &Record) -> bool {
+    let now = to_local(cx.now, &cx.facts.time_zone);
     settings_or_skip(blackout).is_some_and(|blackout: BlackoutSettings<'_>| blackout.is_past(now))
 }

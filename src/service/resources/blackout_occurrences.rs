@@ -16,15 +16,15 @@ impl ResourceService {
         caller: &Caller,
         id: i64,
         after: Option<Timestamp>,
-        most: usize,
+        max: usize,
     ) -> Result<Vec<Map<String, Value>>, ServiceError> {
         let kind = resource_kind(RecordKind::Blackout);
         caller.require_right(kind.view_right)?;
-        let bench = self.context(caller, kind).await?;
-        let record = self.find_visible(&bench, id).await?;
+        let cx = self.context(caller, kind).await?;
+        let record = self.find_visible(&cx, id).await?;
         let Some(blackout) = contacts::blackout_from_record(&record) else { return Ok(Vec::new()) };
-        let found = bench.facts.calendar.occurrences(&blackout, after.unwrap_or(bench.now), most);
-        let zone = &bench.facts.time_zone;
+        let found = cx.facts.calendar.occurrences(&blackout, after.unwrap_or(cx.now), max);
+        let zone = &cx.facts.time_zone;
         let shown = |(from, thru): (Timestamp, Timestamp)| {
             [
                 ("from_date", format_window_time(from, zone)),

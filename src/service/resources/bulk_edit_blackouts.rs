@@ -31,12 +31,12 @@ impl ResourceService {
     pub async fn bulk_edit_blackouts(&self, caller: &Caller, body: &Node) -> Result<(), ServiceError> {
         let kind = resource_kind(RecordKind::Blackout);
         caller.require_right(kind.edit_right)?;
-        let _turn = self.edit_lock.lock().await;
+        let _lock = self.edit_lock.lock().await;
         // The monitors stay until their blackouts are kept.
-        let _monitors = self.parts.roster.lock_shared().await;
-        let bench = self.context(caller, kind).await?;
-        let wanted = blackout::bulk_edit(body, to_local(bench.now, &bench.facts.time_zone))?;
-        let monitors = named_monitors(&bench, &wanted)?;
+        let _monitors = self.dependencies.monitors.lock_shared().await;
+        let cx = self.context(caller, kind).await?;
+        let wanted = blackout::bulk_edit(body, to_local(cx.now, &cx.facts.time_zone))?;
+        let monitors = named_monitors(&cx, &wanted)?;
         let new = [
             ("update_one_time", "one_time_blackouts", false),
             ("update_persistent", "persistent_blackouts", true),
@@ -47,18 +47,18 @@ impl ResourceService {
             list_entries(&wanted, list).map(move |entry| new_blackout_fields(entry, weekly))
         })
         .collect::<Vec<_>>();
-        let gone = self.blackouts_to_replace(&bench, &wanted, &monitors).await?;
-        let most = monitors.len().saturating_mul(new.len()).saturating_add(gone.len());
-        if most > MAX_BLACKOUTS {
+        let gone = self.blackouts_to_replace(&cx, &wanted, &monitors).await?;
+        let max = monitors.len().saturating_mul(new.len()).saturating_add(gone.len());
+        if max > MAX_BLACKOUTS {
             let message = format!(
-                "`monitors`: this makes and removes {most} blackouts; {MAX_BLACKOUTS} are possible at once"
+                "`monitors`: this makes and removes {max} blackouts; {MAX_BLACKOUTS} are possible at once"
             );
             return Err(invalid(conflict_fault(body, "monitors", message)));
         }
-        let (changes, entries) = build_writes(&bench, &monitors, &new, &gone);
+        let (changes, entries) = build_writes(&cx, &monitors, &new, &gone);
         if !changes.is_empty() {
-            self.parts.ledger.write_changes(changes, entries).await?;
-            self.parts.directory.invalidate();
+            self.dependencies.config.write_changes(changes, entries).await?;
+            self.dependencies.accounts.invalidate();
         }
         Ok(())
     }
@@ -66,7 +66,7 @@ impl ResourceService {
     /// Those that go because their half of the edit says `replace`; past ones are history, and stay.
     async fn blackouts_to_replace(
         &self,
-        bench: &RecordContext<'_>,
+        cx: &RecordContext<'_>,
         wanted: &Map<String, Value>,
         monitors: &BTreeSet<i64>,
     ) -> Result<Vec<Record>, ServiceError> {
@@ -78,16 +78,17 @@ impl ResourceService {
         if !once && !weekly {
             return Ok(Vec::new());
         }
-        let mut filter = RecordFilter::new(RecordKind::Blackout).for_customer(bench.caller.customer);
+        let mut filter = RecordFilter::new(RecordKind::Blackout).for_customer(cx.caller.customer);
         if monitors.len() <= FILTER_BY_MONITOR_MAX {
             filter.parent_id = monitors.iter().copied().collect();
         }
-        let found = self.parts.ledger.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
+        let found =
+            self.dependencies.config.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
         let goes = |record: &Record| {
             let Some(blackout) = settings_or_skip::<BlackoutSettings<'_>>(record) else { return false };
             let half = if blackout.persistent { weekly } else { once };
             let theirs = record.parent_id.is_some_and(|monitor| monitors.contains(&monitor));
-            half && theirs && blackout.kind != BlackoutKind::Notifier && !is_past(bench, record)
+            half && theirs && blackout.kind != BlackoutKind::Notifier && !is_past(cx, record)
         };
         Ok(found.items.into_iter().filter(goes).collect())
     }
@@ -95,15 +96,15 @@ impl ResourceService {
 
 /// The monitors that a bulk edit names; 403 when one of them is not the account's.
 pub(super) fn named_monitors(
-    bench: &RecordContext<'_>,
+    cx: &RecordContext<'_>,
     wanted: &Map<String, Value>,
 ) -> Result<BTreeSet<i64>, ServiceError> {
     let ids: BTreeSet<i64> = list_entries(wanted, "monitors").filter_map(Value::as_i64).collect();
-    let roster = &bench.parts.roster;
+    let monitors = &cx.dependencies.monitors;
     let strangers: Vec<i64> = ids
         .iter()
         .copied()
-        .filter(|id| roster.get_for_customer(bench.caller.customer, MonitorId(*id)).is_none())
+        .filter(|id| monitors.get_for_customer(cx.caller.customer, MonitorId(*id)).is_none())
         .take(10)
         .collect();
     if strangers.is_empty() {
@@ -130,7 +131,7 @@ fn new_blackout_fields(entry: &Value, weekly: bool) -> Map<String, Value> {
 
 /// New ones first: their place is then their number, by which their audit entries name them.
 fn build_writes(
-    bench: &RecordContext<'_>,
+    cx: &RecordContext<'_>,
     monitors: &BTreeSet<i64>,
     new: &[Map<String, Value>],
     gone: &[Record],
@@ -138,24 +139,23 @@ fn build_writes(
     let (mut changes, mut entries) = (Vec::new(), Vec::new());
     for (monitor, fields) in monitors.iter().flat_map(|id| new.iter().map(move |fields| (*id, fields))) {
         let mut entry =
-            bench.audit_entry("create", AuditObject::Created(changes.len()), bench.kind.name_of(fields));
+            cx.audit_entry("create", AuditObject::Created(changes.len()), cx.kind.name_of(fields));
         (entry.before, entry.after) = audit_fields::changed_fields(&BLACKOUT, &Map::new(), fields);
         entry.after.insert("assoc_id".to_owned(), json!(monitor));
         entries.push(entry);
         changes.push(ConfigChange::CreateRecord(NewRecord {
             kind: RecordKind::Blackout,
-            customer: Some(bench.caller.customer),
+            customer: Some(cx.caller.customer),
             parent_id: Some(monitor),
             unique_key: None,
-            created_at: bench.now,
-            created_by: bench.caller.login.to_string(),
+            created_at: cx.now,
+            created_by: cx.caller.login.to_string(),
             fields: fields.clone(),
             sealed: None,
         }));
     }
     for record in gone {
-        let mut entry =
-            bench.audit_entry("delete", AuditObject::Id(record.id), bench.kind.name_of(&record.fields));
+        let mut entry = cx.audit_entry("delete", AuditObject::Id(record.id), cx.kind.name_of(&record.fields));
         (entry.before, entry.after) = audit_fields::changed_fields(&BLACKOUT, &record.fields, &Map::new());
         entry.before.insert("assoc_id".to_owned(), json!(record.parent_id));
         entries.push(entry);

@@ -24,27 +24,27 @@ impl ResourceService {
     pub async fn bulk_edit_slas(&self, caller: &Caller, body: &Node) -> Result<(), ServiceError> {
         let kind = resource_kind(RecordKind::Sla);
         caller.require_right(kind.edit_right)?;
-        let _turn = self.edit_lock.lock().await;
-        let _monitors = self.parts.roster.lock_shared().await;
-        let bench = self.context(caller, kind).await?;
+        let _lock = self.edit_lock.lock().await;
+        let _monitors = self.dependencies.monitors.lock_shared().await;
+        let cx = self.context(caller, kind).await?;
         let mut wanted = body_fields(&SLA_BULK_EDIT, body, true)?;
-        let ids = named_monitors(&bench, &wanted)?;
+        let ids = named_monitors(&cx, &wanted)?;
         wanted.shift_remove("monitors");
-        let mut faults = Vec::new();
-        sla::validate(&bench, &wanted, body, &mut faults);
-        let theirs = self.agreements_by_monitor(&bench, &ids).await?;
+        let mut errors = Vec::new();
+        sla::validate(&cx, &wanted, body, &mut errors);
+        let theirs = self.agreements_by_monitor(&cx, &ids).await?;
         if wanted.get("name").is_some_and(Value::is_null) {
-            faults.push(conflict_fault(body, "name", "`name` must not be empty"));
+            errors.push(conflict_fault(body, "name", "`name` must not be empty"));
         } else if !wanted.contains_key("name") && theirs.len() < ids.len() {
             let message = "`name` is required: some of the monitors have no agreement yet";
-            faults.push(conflict_fault(body, "name", message));
+            errors.push(conflict_fault(body, "name", message));
         }
-        if !faults.is_empty() {
-            return Err(ServiceError::Invalid(faults));
+        if !errors.is_empty() {
+            return Err(ServiceError::Invalid(errors));
         }
-        let (changes, entries) = build_writes(&bench, &ids, theirs, &wanted);
+        let (changes, entries) = build_writes(&cx, &ids, theirs, &wanted);
         if !changes.is_empty() {
-            self.parts.ledger.write_changes(changes, entries).await?;
+            self.dependencies.config.write_changes(changes, entries).await?;
         }
         Ok(())
     }
@@ -52,14 +52,15 @@ impl ResourceService {
     /// The agreements of these monitors, by monitor.
     async fn agreements_by_monitor(
         &self,
-        bench: &RecordContext<'_>,
+        cx: &RecordContext<'_>,
         ids: &BTreeSet<i64>,
     ) -> Result<BTreeMap<i64, Record>, ServiceError> {
-        let mut filter = RecordFilter::new(RecordKind::Sla).for_customer(bench.caller.customer);
+        let mut filter = RecordFilter::new(RecordKind::Sla).for_customer(cx.caller.customer);
         if ids.len() <= FILTER_BY_MONITOR_MAX {
             filter.parent_id = ids.iter().copied().collect();
         }
-        let found = self.parts.ledger.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
+        let found =
+            self.dependencies.config.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
         let theirs = found.items.into_iter().filter_map(|record| Some((record.parent_id?, record)));
         Ok(theirs.filter(|(monitor, _)| ids.contains(monitor)).collect())
     }
@@ -67,7 +68,7 @@ impl ResourceService {
 
 /// New ones in their order, so that audit entries name them by their place.
 fn build_writes(
-    bench: &RecordContext<'_>,
+    cx: &RecordContext<'_>,
     ids: &BTreeSet<i64>,
     mut theirs: BTreeMap<i64, Record>,
     wanted: &Map<String, Value>,
@@ -89,14 +90,14 @@ fn build_writes(
         }
         let object = old.as_ref().map_or(AuditObject::Created(made), |record| AuditObject::Id(record.id));
         let action = if old.is_some() { "change" } else { "create" };
-        let mut entry = bench.audit_entry(action, object, bench.kind.name_of(&fields));
+        let mut entry = cx.audit_entry(action, object, cx.kind.name_of(&fields));
         (entry.before, entry.after) = audit_fields::changed_fields(&SLA, &before, &fields);
         entries.push(entry);
         changes.push(if let Some(record) = old {
-            update_write(bench, record, fields)
+            update_write(cx, record, fields)
         } else {
             made += 1;
-            create_write(bench, *monitor, fields)
+            create_write(cx, *monitor, fields)
         });
     }
     (changes, entries)
@@ -106,22 +107,22 @@ fn default_value(name: &str) -> Option<Value> {
     SLA.field(name).and_then(crate::schema::field::Field::default_value)
 }
 
-fn update_write(bench: &RecordContext<'_>, mut record: Record, fields: Map<String, Value>) -> ConfigChange {
+fn update_write(cx: &RecordContext<'_>, mut record: Record, fields: Map<String, Value>) -> ConfigChange {
     let expected = record.revision;
     record.revision.0 += 1;
-    record.modified_at = bench.now;
+    record.modified_at = cx.now;
     record.fields = fields;
     ConfigChange::UpdateRecord { record: Box::new(record), expected }
 }
 
-fn create_write(bench: &RecordContext<'_>, monitor: i64, fields: Map<String, Value>) -> ConfigChange {
+fn create_write(cx: &RecordContext<'_>, monitor: i64, fields: Map<String, Value>) -> ConfigChange {
     ConfigChange::CreateRecord(NewRecord {
         kind: RecordKind::Sla,
-        customer: Some(bench.caller.customer),
+        customer: Some(cx.caller.customer),
         parent_id: Some(monitor),
         unique_key: Some(monitor.to_string()),
-        created_at: bench.now,
-        created_by: bench.caller.login.to_string(),
+        created_at: cx.now,
+        created_by: cx.caller.login.to_string(),
         fields,
         sealed: None,
     })

@@ -12,11 +12,11 @@ use crate::vault::Keyring;
 #[derive(Clone)]
 pub struct ResourceDependencies {
     /// Keeps the records.
-    pub ledger: Arc<dyn ConfigStore>,
+    pub config: Arc<dyn ConfigStore>,
     /// The monitors that records are attached to.
-    pub roster: Arc<MonitorCache>,
+    pub monitors: Arc<MonitorCache>,
     /// What is known of accounts; told when something of it changes.
-    pub directory: Arc<AccountCache>,
+    pub accounts: Arc<AccountCache>,
     /// Seals private keys.
     pub vault: Arc<Keyring>,
     /// Knows which locations are alive.

@@ -11,8 +11,8 @@ pub(super) fn create(body: &Node) -> Result<RecordDraft, ServiceError> {
 
 /// The label of an event type: `deploy_done` is `Deploy done`.
 pub(super) fn event_label(kind: &str) -> String {
-    let words = kind.replace(['_', '-'], " ");
-    let mut letters = words.chars();
+    let text = kind.replace(['_', '-'], " ");
+    let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 

@@ -23,28 +23,24 @@ pub(super) fn health_to_json(agents: usize, alive: usize) -> Value {
 }
 
 /// With an enrolment secret, which is shown once and kept as its hash.
-pub(super) fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
+pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let mut draft = RecordDraft::new(fields_with_defaults(&LOCATION_RECORD, body)?);
-    set_defaults(bench, &mut draft);
+    set_defaults(cx, &mut draft);
     let secret = generate_enrolment_secret()?;
     draft.private = Some(digest(&SHA256, secret.as_bytes()).as_ref().to_vec());
     draft.shown_once.insert("enrolment_secret".to_owned(), json!(secret));
     Ok(draft)
 }
 
-pub(super) fn patch(
-    bench: &RecordContext<'_>,
-    old: &Record,
-    body: &Node,
-) -> Result<RecordDraft, ServiceError> {
+pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
     let mut draft = RecordDraft::from_record(old, merged_fields(&LOCATION_RECORD, &old.fields, body)?);
-    set_defaults(bench, &mut draft);
+    set_defaults(cx, &mut draft);
     let becomes_private = draft.fields.get("private") == Some(&json!(true))
         && !settings_from_record::<LocationSettings<'_>>(old)?.private;
     if becomes_private {
         let others = |document: &MonitorDocument| uses_location(document, old.id);
-        let total = monitors_using(bench.parts, None, others);
-        if total.is_some() && total != monitors_using(bench.parts, Some(old.customer), others) {
+        let total = monitors_using(cx.dependencies, None, others);
+        if total.is_some() && total != monitors_using(cx.dependencies, Some(old.customer), others) {
             let message = "Monitors of other accounts use this location; it cannot become private";
             return Err(ServiceError::Conflict(message.to_owned()));
         }
@@ -52,12 +48,12 @@ pub(super) fn patch(
     Ok(draft)
 }
 
-fn set_defaults(bench: &RecordContext<'_>, draft: &mut RecordDraft) {
-    if bench.caller.customer != HOST_CUSTOMER {
+fn set_defaults(cx: &RecordContext<'_>, draft: &mut RecordDraft) {
+    if cx.caller.customer != HOST_CUSTOMER {
         draft.fields.insert("private".to_owned(), json!(true));
     }
-    let name = bench.kind.name_of(&draft.fields);
-    draft.unique = Some(format!("{}:{name}", bench.caller.customer));
+    let name = cx.kind.name_of(&draft.fields);
+    draft.unique = Some(format!("{}:{name}", cx.caller.customer));
 }
 
 /// 32 bytes from the system's source of random numbers, as URL-safe Base64.
@@ -69,12 +65,12 @@ fn generate_enrolment_secret() -> Result<String, ServiceError> {
 }
 
 /// One that monitors or defaults of accounts name stays.
-pub(super) async fn check_removal(bench: &RecordContext<'_>, old: &Record) -> Result<(), ServiceError> {
-    if let Some(users) = monitors_using(bench.parts, None, |document| uses_location(document, old.id)) {
+pub(super) async fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Result<(), ServiceError> {
+    if let Some(users) = monitors_using(cx.dependencies, None, |document| uses_location(document, old.id)) {
         return Err(ServiceError::Conflict(format!("{users} this location; give them another one first")));
     }
     let all = Pagination { limit: u32::MAX, offset: 0 };
-    let accounts = bench.parts.ledger.records(RecordFilter::new(RecordKind::Customer), all).await?;
+    let accounts = cx.dependencies.config.records(RecordFilter::new(RecordKind::Customer), all).await?;
     let names = |account: &&Record| {
         settings_or_skip::<AccountSettings<'_>>(account).is_some_and(|account| {
             account.default_locations.iter().any(|location| location.id == LocationId(old.id))

@@ -13,17 +13,16 @@ use crate::store::{Paginated, Pagination, RecordFilter};
 
 /// Those of the settings first, then by id.
 pub(super) async fn list(
-    bench: &RecordContext<'_>,
+    cx: &RecordContext<'_>,
     page: Pagination,
 ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
     let all = Pagination { limit: u32::MAX, offset: 0 };
-    let kept = bench.parts.ledger.records(RecordFilter::new(RecordKind::Location), all).await?;
-    let agents = bench.parts.planner.agent_statuses();
-    let of_settings =
-        bench.facts.common.locations.iter().map(|location| configured_to_json(location, &agents));
-    let records = kept.items.iter().filter(|record| bench.can_see(record));
+    let kept = cx.dependencies.config.records(RecordFilter::new(RecordKind::Location), all).await?;
+    let agents = cx.dependencies.planner.agent_statuses();
+    let of_settings = cx.facts.common.locations.iter().map(|location| configured_to_json(location, &agents));
+    let records = kept.items.iter().filter(|record| cx.can_see(record));
     let rows: Vec<_> =
-        of_settings.chain(records.map(|record| record_json::record_to_json(bench, record))).collect();
+        of_settings.chain(records.map(|record| record_json::record_to_json(cx, record))).collect();
     let count = rows.len() as u64;
     let offset = usize::try_from(page.offset).unwrap_or(usize::MAX);
     let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
@@ -31,22 +30,21 @@ pub(super) async fn list(
 }
 
 /// The location of the settings with this id.
-pub(super) fn configured_location(bench: &RecordContext<'_>, id: i64) -> Option<Map<String, Value>> {
-    if bench.kind.record != RecordKind::Location {
+pub(super) fn configured_location(cx: &RecordContext<'_>, id: i64) -> Option<Map<String, Value>> {
+    if cx.kind.record != RecordKind::Location {
         return None;
     }
-    bench
-        .facts
+    cx.facts
         .common
         .locations
         .iter()
         .find(|location| location.id.0 == id)
-        .map(|location| configured_to_json(location, &bench.parts.planner.agent_statuses()))
+        .map(|location| configured_to_json(location, &cx.dependencies.planner.agent_statuses()))
 }
 
 /// Locations of the settings are changed there.
-pub(super) fn reject_configured(bench: &RecordContext<'_>, id: i64) -> Result<(), ServiceError> {
-    if configured_location(bench, id).is_none() {
+pub(super) fn reject_configured(cx: &RecordContext<'_>, id: i64) -> Result<(), ServiceError> {
+    if configured_location(cx, id).is_none() {
         return Ok(());
     }
     let message = "This location stands in the settings of the server; change it there";

@@ -1,4 +1,4 @@
-//! The use cases on what accounts have beside monitors. Each kind is a [`kinds::Kind`]: its fields stand in
+//! The use cases on what accounts have beside monitors. Each kind is a [`resource_kind::ResourceKind`]: its fields stand in
 //! the field table, its own rules in a file of this folder.
 
 mod account;

@@ -29,7 +29,7 @@ impl ResourceService {
         caller: &Caller,
         monitor: MonitorId,
     ) -> Result<(), ServiceError> {
-        let known = self.parts.roster.get_for_customer(caller.customer, monitor).is_some();
+        let known = self.dependencies.monitors.get_for_customer(caller.customer, monitor).is_some();
         if known { Ok(()) } else { Err(ServiceError::NotFound) }
     }
 }

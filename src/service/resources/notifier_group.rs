@@ -13,36 +13,36 @@ use crate::store::{Pagination, RecordFilter};
 use crate::syntax::ValidationError;
 use crate::syntax::node::Node;
 
-pub(super) async fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
+pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let fields = fields_with_defaults(&NOTIFIER_GROUP, body)?;
-    validate(bench, &fields, body).await?;
-    Ok(with_unique_name(bench, RecordDraft::new(fields)))
+    validate(cx, &fields, body).await?;
+    Ok(with_unique_name(cx, RecordDraft::new(fields)))
 }
 
 pub(super) async fn patch(
-    bench: &RecordContext<'_>,
+    cx: &RecordContext<'_>,
     old: &Record,
     body: &Node,
 ) -> Result<RecordDraft, ServiceError> {
     let fields = merged_fields(&NOTIFIER_GROUP, &old.fields, body)?;
-    validate(bench, &fields, body).await?;
-    Ok(with_unique_name(bench, RecordDraft::from_record(old, fields)))
+    validate(cx, &fields, body).await?;
+    Ok(with_unique_name(cx, RecordDraft::from_record(old, fields)))
 }
 
-fn with_unique_name(bench: &RecordContext<'_>, mut draft: RecordDraft) -> RecordDraft {
-    let name = bench.kind.name_of(&draft.fields);
-    draft.unique = Some(format!("{}:{name}", bench.caller.customer));
+fn with_unique_name(cx: &RecordContext<'_>, mut draft: RecordDraft) -> RecordDraft {
+    let name = cx.kind.name_of(&draft.fields);
+    draft.unique = Some(format!("{}:{name}", cx.caller.customer));
     draft
 }
 
 /// What the body names is the account's, and stands there once. Lists that it does not name are not looked at:
 /// a monitor of them may be gone.
 async fn validate(
-    bench: &RecordContext<'_>,
+    cx: &RecordContext<'_>,
     fields: &Map<String, Value>,
     body: &Node,
 ) -> Result<(), ServiceError> {
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     let given = |list: &'static str| {
         let entries = fields.get(list).filter(|_| body.get(list).is_some()).and_then(Value::as_array);
         entries.into_iter().flatten().enumerate()
@@ -53,7 +53,7 @@ async fn validate(
             let part = |name: &str| entry.get(name).and_then(Value::as_i64);
             if !seen.insert((part("id"), part("step_number"), part("content_view_id"))) {
                 let path = format!("{list}[{index}]");
-                faults.push(conflict_fault(body, &path, format!("`{path}` stands in the list already")));
+                errors.push(conflict_fault(body, &path, format!("`{path}` stands in the list already")));
             }
         }
     }
@@ -63,18 +63,18 @@ async fn validate(
             let id = entry.get("id").and_then(Value::as_i64).unwrap_or_default();
             if !known(id) {
                 let path = format!("{list}[{index}].id");
-                faults.push(unknown_id_fault(body, &path, what, id));
+                errors.push(unknown_id_fault(body, &path, what, id));
             }
         }
     };
-    let customer = bench.caller.customer;
+    let customer = cx.caller.customer;
     unknown("monitors", "monitor", &|id| {
-        bench.parts.roster.get_for_customer(customer, MonitorId(id)).is_some()
+        cx.dependencies.monitors.get_for_customer(customer, MonitorId(id)).is_some()
     });
     for (index, entry) in given("monitors") {
         let part = |name: &str| entry.get(name).and_then(Value::as_i64);
         let Some((id, view)) = part("id").zip(part("content_view_id")) else { continue };
-        let monitor = bench.parts.roster.get_for_customer(customer, MonitorId(id));
+        let monitor = cx.dependencies.monitors.get_for_customer(customer, MonitorId(id));
         // One that is not there is told already.
         if monitor.is_some_and(|monitor| !monitor.has_content_view(view)) {
             let path = format!("monitors[{index}].content_view_id");
@@ -82,16 +82,16 @@ async fn validate(
             views.push(conflict_fault(body, &path, message).with_value(view.to_string()));
         }
     }
-    let recipients: HashSet<i64> = bench.facts.contacts.recipients.iter().map(|one| one.id.0).collect();
+    let recipients: HashSet<i64> = cx.facts.contacts.recipients.iter().map(|one| one.id.0).collect();
     unknown("recipients", "recipient", &|id| recipients.contains(&id));
     if body.get("templates").is_some() {
         let filter = RecordFilter::new(RecordKind::Template).for_customer(customer);
-        let found = bench.parts.ledger.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
+        let found = cx.dependencies.config.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
         let templates: HashSet<i64> = found.items.iter().map(|record| record.id).collect();
         unknown("templates", "template", &|id| templates.contains(&id));
     }
-    faults.extend(views);
-    if faults.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(faults)) }
+    errors.extend(views);
+    if errors.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(errors)) }
 }
 
 fn unknown_id_fault(body: &Node, path: &str, what: &str, id: i64) -> ValidationError {
@@ -99,13 +99,13 @@ fn unknown_id_fault(body: &Node, path: &str, what: &str, id: i64) -> ValidationE
 }
 
 /// Monitors that are gone are not shown, so that what was read can be sent back.
-pub(super) fn computed_field(bench: &RecordContext<'_>, record: &Record, name: &str) -> Option<Value> {
+pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str) -> Option<Value> {
     if name != "monitors" {
         return None;
     }
     let there = |entry: &&Value| {
         let id = entry.get("id").and_then(Value::as_i64).unwrap_or_default();
-        bench.parts.roster.get_for_customer(record.customer, MonitorId(id)).is_some()
+        cx.dependencies.monitors.get_for_customer(record.customer, MonitorId(id)).is_some()
     };
     let monitors = record.fields.get("monitors")?.as_array()?;
     let shown = |entry: &Value| {

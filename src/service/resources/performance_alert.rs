@@ -14,39 +14,36 @@ use crate::syntax::node::Node;
 const MAX_PER_MONITOR: u64 = 50;
 
 /// Of the monitor in the path.
-pub(super) async fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
-    let monitor = bench.parent_id.ok_or(ServiceError::NotFound)?;
-    if bench.parts.roster.get_for_customer(bench.caller.customer, MonitorId(monitor)).is_none() {
+pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
+    let monitor = cx.parent_id.ok_or(ServiceError::NotFound)?;
+    if cx.dependencies.monitors.get_for_customer(cx.caller.customer, MonitorId(monitor)).is_none() {
         return Err(ServiceError::NotFound);
     }
     let fields = fields_with_defaults(&PERFORMANCE_ALERT, body)?;
     let filter = RecordFilter {
         parent_id: vec![monitor],
-        ..RecordFilter::new(RecordKind::PerformanceAlert).for_customer(bench.caller.customer)
+        ..RecordFilter::new(RecordKind::PerformanceAlert).for_customer(cx.caller.customer)
     };
-    let there = bench.parts.ledger.records(filter, Pagination { limit: 1, offset: 0 }).await?;
+    let there = cx.dependencies.config.records(filter, Pagination { limit: 1, offset: 0 }).await?;
     if there.total >= MAX_PER_MONITOR {
         return Err(ServiceError::Conflict(format!(
             "The monitor has {MAX_PER_MONITOR} performance alerts already"
         )));
     }
-    let warnings = window_warnings(bench, monitor, &fields);
+    let warnings = window_warnings(cx, monitor, &fields);
     Ok(RecordDraft { assoc: Some(monitor), warnings, ..RecordDraft::new(fields) })
 }
 
-pub(super) fn patch(
-    bench: &RecordContext<'_>,
-    old: &Record,
-    body: &Node,
-) -> Result<RecordDraft, ServiceError> {
+pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
     let fields = merged_fields(&PERFORMANCE_ALERT, &old.fields, body)?;
-    let warnings = window_warnings(bench, old.parent_id.unwrap_or_default(), &fields);
+    let warnings = window_warnings(cx, old.parent_id.unwrap_or_default(), &fields);
     Ok(RecordDraft { warnings, ..RecordDraft::from_record(old, fields) })
 }
 
 /// A window that may hold no check at all.
-fn window_warnings(bench: &RecordContext<'_>, monitor: i64, fields: &Map<String, Value>) -> Vec<String> {
-    let Some(monitor) = bench.parts.roster.get_for_customer(bench.caller.customer, MonitorId(monitor)) else {
+fn window_warnings(cx: &RecordContext<'_>, monitor: i64, fields: &Map<String, Value>) -> Vec<String> {
+    let Some(monitor) = cx.dependencies.monitors.get_for_customer(cx.caller.customer, MonitorId(monitor))
+    else {
         return Vec::new();
     };
     let (window, interval) = (
@@ -63,10 +60,10 @@ fn window_warnings(bench: &RecordContext<'_>, monitor: i64, fields: &Map<String,
 }
 
 /// What is kept beside the fields.
-pub(super) fn computed_field(bench: &RecordContext<'_>, record: &Record, name: &str) -> Option<Value> {
+pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str) -> Option<Value> {
     Some(match name {
         "monitor_id" => json!(record.parent_id),
-        "active" => json!(bench.parts.directory.active_performance_alerts().is_active(record.id)),
+        "active" => json!(cx.dependencies.accounts.active_performance_alerts().is_active(record.id)),
         _ => return None,
     })
 }

@@ -17,25 +17,21 @@ use crate::syntax::node::Node;
 /// The number that the next new value gets; kept beside the fields and never shown.
 const NEXT_VALUE_FIELD: &str = "next_value";
 
-pub(super) fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
+pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let mut fields = fields_with_defaults(&PROPERTY, body)?;
     assign_value_ids(&mut fields, &Map::new(), body)?;
     let mut draft = RecordDraft::new(fields);
-    draft.unique = Some(unique_name(bench, &draft.fields));
+    draft.unique = Some(unique_name(cx, &draft.fields));
     Ok(draft)
 }
 
-pub(super) fn patch(
-    bench: &RecordContext<'_>,
-    old: &Record,
-    body: &Node,
-) -> Result<RecordDraft, ServiceError> {
+pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
     let mut fields = merged_fields(&PROPERTY, &old.fields, body)?;
     if body.get("values").is_some() {
         assign_value_ids(&mut fields, &old.fields, body)?;
         let (before, after) = (values_by_id(&old.fields), values_by_id(&fields));
         for (id, text) in before.iter().filter(|(id, _)| !after.contains_key(id)) {
-            let used = monitors_using(bench.parts, Some(old.customer), |document| {
+            let used = monitors_using(cx.dependencies, Some(old.customer), |document| {
                 uses_property(document, old.id, Some(*id))
             });
             if let Some(users) = used {
@@ -46,19 +42,21 @@ pub(super) fn patch(
         }
     }
     let mut draft = RecordDraft::from_record(old, fields);
-    draft.unique = Some(unique_name(bench, &draft.fields));
+    draft.unique = Some(unique_name(cx, &draft.fields));
     Ok(draft)
 }
 
-pub(super) fn check_removal(bench: &RecordContext<'_>, old: &Record) -> Result<(), ServiceError> {
-    match monitors_using(bench.parts, Some(old.customer), |document| uses_property(document, old.id, None)) {
+pub(super) fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Result<(), ServiceError> {
+    match monitors_using(cx.dependencies, Some(old.customer), |document| {
+        uses_property(document, old.id, None)
+    }) {
         Some(users) => Err(ServiceError::Conflict(format!("{users} this property; take it from them first"))),
         None => Ok(()),
     }
 }
 
-fn unique_name(bench: &RecordContext<'_>, fields: &Map<String, Value>) -> String {
-    format!("{}:{}", bench.caller.customer, bench.kind.name_of(fields))
+fn unique_name(cx: &RecordContext<'_>, fields: &Map<String, Value>) -> String {
+    format!("{}:{}", cx.caller.customer, cx.kind.name_of(fields))
 }
 
 /// Numbers and texts of the values.
@@ -83,7 +81,7 @@ fn assign_value_ids(
 ) -> Result<(), ServiceError> {
     let known = values_by_id(old);
     let mut next = old.get(NEXT_VALUE_FIELD).and_then(Value::as_i64).unwrap_or(1);
-    let mut faults: Vec<ValidationError> = Vec::new();
+    let mut errors: Vec<ValidationError> = Vec::new();
     let (mut ids, mut texts) = (BTreeSet::new(), BTreeSet::new());
     let list = fields.get_mut("values").and_then(Value::as_array_mut);
     let list = list.map(std::mem::take).unwrap_or_default();
@@ -97,7 +95,7 @@ fn assign_value_ids(
                 let path = path("id");
                 let message =
                     format!("`{path}`: the property has no value `{id}`; leave `id` out for a new one");
-                faults.push(conflict_fault(body, &path, message).with_value(id.to_string()));
+                errors.push(conflict_fault(body, &path, message).with_value(id.to_string()));
                 continue;
             }
             Some(id) => id,
@@ -115,13 +113,13 @@ fn assign_value_ids(
         for (name, fresh) in [("id", ids.insert(id)), ("value", texts.insert(text))] {
             if !fresh {
                 let path = path(name);
-                faults.push(conflict_fault(body, &path, format!("`{path}` stands in the list already")));
+                errors.push(conflict_fault(body, &path, format!("`{path}` stands in the list already")));
             }
         }
         numbered.push(json!({"id": id, "value": text}));
     }
-    if !faults.is_empty() {
-        return Err(ServiceError::Invalid(faults));
+    if !errors.is_empty() {
+        return Err(ServiceError::Invalid(errors));
     }
     fields.insert("values".to_owned(), Value::Array(numbered));
     fields.insert(NEXT_VALUE_FIELD.to_owned(), json!(next));

@@ -18,7 +18,7 @@ use crate::syntax::node::Node;
 use crate::syntax::text_format::{TextFormat, parse_service_address};
 use crate::syntax::{MASK, ValidationError, ValidationErrorKind};
 
-pub(super) fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
+pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let mut fields = fields_with_defaults(&RECIPIENT, body)?;
     let password = take_password(&mut fields);
     if password.as_deref().is_some_and(|password| password == MASK) {
@@ -26,15 +26,11 @@ pub(super) fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDra
         return Err(invalid(conflict_fault(body, "password", message)));
     }
     validate(&fields, body, password.is_some())?;
-    let private = password.map(|password| seal_password(bench, &password));
+    let private = password.map(|password| seal_password(cx, &password));
     Ok(RecordDraft { private, ..RecordDraft::new(fields) })
 }
 
-pub(super) fn patch(
-    bench: &RecordContext<'_>,
-    old: &Record,
-    body: &Node,
-) -> Result<RecordDraft, ServiceError> {
+pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
     let mut fields = merged_fields(&RECIPIENT, &old.fields, body)?;
     // What somebody read masked stands for what is there, when it is sent back.
     let now: RecipientSettings<'_> = settings_from_record(old)?;
@@ -47,7 +43,7 @@ pub(super) fn patch(
     let unset = body.get("password").is_some();
     let private = match password {
         Some(password) if *password == MASK => kept_password(old, &fields, body)?,
-        Some(password) => Some(seal_password(bench, &password)),
+        Some(password) => Some(seal_password(cx, &password)),
         None if unset => None,
         None => kept_password(old, &fields, body)?,
     };
@@ -87,8 +83,8 @@ fn password_scope(fields: &Map<String, Value>) -> (Option<i64>, String) {
     (fields.get("method_id").and_then(Value::as_i64), place)
 }
 
-fn seal_password(bench: &RecordContext<'_>, password: &str) -> Vec<u8> {
-    bench.parts.vault.seal(&recipient_seal_context(bench.caller.customer), password.as_bytes())
+fn seal_password(cx: &RecordContext<'_>, password: &str) -> Vec<u8> {
+    cx.dependencies.vault.seal(&recipient_seal_context(cx.caller.customer), password.as_bytes())
 }
 
 fn take_password(fields: &mut Map<String, Value>) -> Option<Zeroizing<String>> {
@@ -102,10 +98,10 @@ fn take_password(fields: &mut Map<String, Value>) -> Option<Zeroizing<String>> {
 fn validate(fields: &Map<String, Value>, body: &Node, has_password: bool) -> Result<(), ServiceError> {
     let wanted: RecipientSettings<'_> = read_fields(fields)?;
     let (address, method) = (wanted.recipient, wanted.method);
-    let mut faults: Vec<ValidationError> = Vec::new();
+    let mut errors: Vec<ValidationError> = Vec::new();
     if masked_address(address).as_deref() == Some(address) {
         let message = "`recipient` is masked, and there is no value that it could stand for";
-        faults.push(ValidationError::new(
+        errors.push(ValidationError::new(
             ValidationErrorKind::Secret,
             "recipient",
             body.position_of("recipient"),
@@ -114,7 +110,7 @@ fn validate(fields: &Map<String, Value>, body: &Node, has_password: bool) -> Res
     }
     if let Some(wanted) = address_requirement(method, address) {
         let message = format!("`recipient` must be {wanted} for `method_id` {}", method.id());
-        faults.push(ValidationError::new(
+        errors.push(ValidationError::new(
             ValidationErrorKind::Format,
             "recipient",
             body.position_of("recipient"),
@@ -123,14 +119,14 @@ fn validate(fields: &Map<String, Value>, body: &Node, has_password: bool) -> Res
     }
     if matches!(method, NotificationMethod::PagerDuty | NotificationMethod::SplunkHec) && !has_password {
         let message = "`password` is required for `method_id` 14 (the routing key) and 15 (the token)";
-        faults.push(ValidationError::new(
+        errors.push(ValidationError::new(
             ValidationErrorKind::MissingField,
             "password",
             body.position,
             message,
         ));
     }
-    if faults.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(faults)) }
+    if errors.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(errors)) }
 }
 
 /// What `address` should be for `method`, when it is not that.
@@ -172,22 +168,19 @@ fn is_phone_number(text: &str) -> bool {
 }
 
 /// What goes with it: its blackouts, and its place in groups.
-pub(super) async fn removal_draft(
-    bench: &RecordContext<'_>,
-    old: &Record,
-) -> Result<RecordDraft, ServiceError> {
+pub(super) async fn removal_draft(cx: &RecordContext<'_>, old: &Record) -> Result<RecordDraft, ServiceError> {
     let mut more = Vec::new();
     let filter = RecordFilter {
         parent_id: vec![old.id],
         fields: vec![("type", json!("Notifier"))],
         ..RecordFilter::new(RecordKind::Blackout).for_customer(old.customer)
     };
-    for blackout in all_records(bench, filter).await? {
+    for blackout in all_records(cx, filter).await? {
         let (kind, id) = (RecordKind::Blackout, blackout.id);
         more.push(ConfigChange::RemoveRecord { kind, id, expected: blackout.revision });
     }
     for mut group in
-        all_records(bench, RecordFilter::new(RecordKind::NotifierGroup).for_customer(old.customer)).await?
+        all_records(cx, RecordFilter::new(RecordKind::NotifierGroup).for_customer(old.customer)).await?
     {
         let Some(Value::Array(members)) = group.fields.get_mut("recipients") else { continue };
         let before = members.len();
@@ -197,20 +190,20 @@ pub(super) async fn removal_draft(
         }
         let expected = group.revision;
         group.revision.0 += 1;
-        group.modified_at = bench.now;
+        group.modified_at = cx.now;
         more.push(ConfigChange::UpdateRecord { record: Box::new(group), expected });
     }
     Ok(RecordDraft { further_changes: more, ..RecordDraft::default() })
 }
 
-async fn all_records(bench: &RecordContext<'_>, filter: RecordFilter) -> Result<Vec<Record>, StoreError> {
-    Ok(bench.parts.ledger.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?.items)
+async fn all_records(cx: &RecordContext<'_>, filter: RecordFilter) -> Result<Vec<Record>, StoreError> {
+    Ok(cx.dependencies.config.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?.items)
 }
 
 /// What is worked out of the account: masked password, the method in words, blackouts and groups.
-pub(super) fn computed_field(bench: &RecordContext<'_>, record: &Record, name: &str) -> Option<Value> {
+pub(super) fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str) -> Option<Value> {
     Some(match name {
-        "recipient" if !bench.caller.role.allows(Permission::Edit) => {
+        "recipient" if !cx.caller.role.allows(Permission::Edit) => {
             json!(masked_address(settings_or_skip::<RecipientSettings<'_>>(record)?.recipient)?)
         }
         "password" => json!(record.private_data.as_ref().map(|_| MASK)),
@@ -218,22 +211,22 @@ pub(super) fn computed_field(bench: &RecordContext<'_>, record: &Record, name: &
             let settings: Option<RecipientSettings<'_>> = settings_or_skip(record);
             json!(settings.map(|settings| settings.method.name()))
         }
-        "blackout_ids" => future_blackout_ids(bench, record),
+        "blackout_ids" => future_blackout_ids(cx, record),
         "notifier_groups" => {
             let names = |group: &&crate::domain::NotifierGroup| {
                 group.recipients.iter().any(|recipient| recipient.0 == record.id)
             };
-            bench.facts.contacts.groups.iter().filter(names).map(|group| group.id).collect()
+            cx.facts.contacts.groups.iter().filter(names).map(|group| group.id).collect()
         }
         _ => return None,
     })
 }
 
 /// Those that are not past.
-fn future_blackout_ids(bench: &RecordContext<'_>, record: &Record) -> Value {
-    let now = crate::catalog::timestamp_format::to_local(bench.now, &bench.facts.time_zone);
+fn future_blackout_ids(cx: &RecordContext<'_>, record: &Record) -> Value {
+    let now = crate::catalog::timestamp_format::to_local(cx.now, &cx.facts.time_zone);
     let subject = BlackoutTarget::Notifier(crate::domain::RecipientId(record.id));
-    let ahead = bench.facts.calendar.windows_for(subject).iter().filter(|window| match window.window {
+    let ahead = cx.facts.calendar.windows_for(subject).iter().filter(|window| match window.window {
         TimeWindow::Once { until: thru, .. } => thru > now,
         TimeWindow::Weekly { .. } => true,
     });

@@ -16,7 +16,7 @@ pub(super) const HOST_CUSTOMER: CustomerId = CustomerId(1);
 
 /// What one call works with.
 pub(super) struct RecordContext<'a> {
-    pub(super) parts: &'a ResourceDependencies,
+    pub(super) dependencies: &'a ResourceDependencies,
     pub(super) caller: &'a Caller,
     pub(super) kind: &'static ResourceKind,
     pub(super) now: Timestamp,
@@ -28,12 +28,12 @@ pub(super) struct RecordContext<'a> {
 
 impl<'a> RecordContext<'a> {
     pub(super) async fn new(
-        parts: &'a ResourceDependencies,
+        dependencies: &'a ResourceDependencies,
         caller: &'a Caller,
         kind: &'static ResourceKind,
     ) -> Result<Self, ServiceError> {
-        let facts = parts.directory.facts(caller.customer).await?;
-        Ok(Self { parts, caller, kind, now: parts.clock.now(), facts, parent_id: None })
+        let facts = dependencies.accounts.facts(caller.customer).await?;
+        Ok(Self { dependencies, caller, kind, now: dependencies.clock.now(), facts, parent_id: None })
     }
 
     /// Whether the caller may see `record`: those of the account, and shared locations.

@@ -96,6 +96,6 @@ pub(in crate::service) fn conflict_fault(
 }
 
 /// One fault as a refusal.
-pub(super) fn invalid(fault: ValidationError) -> ServiceError {
-    ServiceError::Invalid(vec![fault])
+pub(super) fn invalid(error: ValidationError) -> ServiceError {
+    ServiceError::Invalid(vec![error])
 }

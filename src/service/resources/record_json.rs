@@ -10,10 +10,10 @@ use crate::domain::{Record, RecordKind};
 use crate::schema::typed::record::EventSettings;
 
 /// The object of `record`; what has no value is null.
-pub(super) fn record_to_json(bench: &RecordContext<'_>, record: &Record) -> Map<String, Value> {
-    let table = bench.kind.table;
+pub(super) fn record_to_json(cx: &RecordContext<'_>, record: &Record) -> Map<String, Value> {
+    let table = cx.kind.table;
     let value = |name: &'static str, default: Option<Value>| {
-        computed_field(bench, record, name)
+        computed_field(cx, record, name)
             .or_else(|| record.fields.get(name).cloned())
             .or(default)
             .unwrap_or(Value::Null)
@@ -28,7 +28,7 @@ pub(super) fn record_to_json(bench: &RecordContext<'_>, record: &Record) -> Map<
 }
 
 /// What is not among the fields that are kept.
-fn computed_field(bench: &RecordContext<'_>, record: &Record, name: &str) -> Option<Value> {
+fn computed_field(cx: &RecordContext<'_>, record: &Record, name: &str) -> Option<Value> {
     Some(match (record.kind, name) {
         (_, "id") => json!(record.id),
         (RecordKind::User, "customer_id") => json!(record.customer.0),
@@ -43,16 +43,16 @@ fn computed_field(bench: &RecordContext<'_>, record: &Record, name: &str) -> Opt
             json!(event::event_label(settings_or_skip::<EventSettings<'_>>(record)?.event))
         }
         (RecordKind::Event, "timestamp") => {
-            json!(format_window_time(record.created_at, &bench.facts.time_zone))
+            json!(format_window_time(record.created_at, &cx.facts.time_zone))
         }
         (RecordKind::Location, "health") => location::health_to_json(0, 0),
         (RecordKind::Location, "managed") => json!(false),
-        (RecordKind::Recipient, name) => return recipient::computed_field(bench, record, name),
-        (RecordKind::NotifierGroup, name) => return notifier_group::computed_field(bench, record, name),
+        (RecordKind::Recipient, name) => return recipient::computed_field(cx, record, name),
+        (RecordKind::NotifierGroup, name) => return notifier_group::computed_field(cx, record, name),
         (RecordKind::Template, name) => return template::computed_field(record, name),
         (RecordKind::Sla, name) => return sla::computed_field(record, name),
         (RecordKind::PerformanceAlert, name) => {
-            return performance_alert::computed_field(bench, record, name);
+            return performance_alert::computed_field(cx, record, name);
         }
         _ => return None,
     })

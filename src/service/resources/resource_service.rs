@@ -17,7 +17,7 @@ use crate::syntax::node::Node;
 
 /// Records of every kind, to be read and changed by users.
 pub struct ResourceService {
-    pub(super) parts: ResourceDependencies,
+    pub(super) dependencies: ResourceDependencies,
     /// Held by every change: rules look at other records as well, such as those on the last admin.
     pub(super) edit_lock: tokio::sync::Mutex<()>,
     /// Who has to know when a certificate comes or goes.
@@ -27,8 +27,8 @@ pub struct ResourceService {
 impl ResourceService {
     /// Over `parts`.
     #[must_use]
-    pub fn new(parts: ResourceDependencies) -> Self {
-        Self { parts, edit_lock: tokio::sync::Mutex::new(()), certificate_watcher: RwLock::default() }
+    pub fn new(dependencies: ResourceDependencies) -> Self {
+        Self { dependencies, edit_lock: tokio::sync::Mutex::new(()), certificate_watcher: RwLock::default() }
     }
 
     /// Records of the filter's kind that `caller` may see and the filter names, in version 3 form.
@@ -40,13 +40,12 @@ impl ResourceService {
     ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
         let kind = resource_kind(filter.kind);
         caller.require_right(kind.view_right)?;
-        let bench = self.context(caller, kind).await?;
+        let cx = self.context(caller, kind).await?;
         if kind.record == RecordKind::Location {
-            return super::location_list::list(&bench, page).await;
+            return super::location_list::list(&cx, page).await;
         }
-        let found = self.parts.ledger.records(filter.for_customer(caller.customer), page).await?;
-        let rows =
-            found.items.iter().map(|record| super::record_json::record_to_json(&bench, record)).collect();
+        let found = self.dependencies.config.records(filter.for_customer(caller.customer), page).await?;
+        let rows = found.items.iter().map(|record| super::record_json::record_to_json(&cx, record)).collect();
         Ok(Paginated { total: found.total, items: rows })
     }
 
@@ -59,12 +58,12 @@ impl ResourceService {
     ) -> Result<(Map<String, Value>, Revision), ServiceError> {
         let kind = resource_kind(kind);
         caller.require_right(kind.view_right)?;
-        let bench = self.context(caller, kind).await?;
-        if let Some(object) = super::location_list::configured_location(&bench, id) {
+        let cx = self.context(caller, kind).await?;
+        if let Some(object) = super::location_list::configured_location(&cx, id) {
             return Ok((object, Revision(1)));
         }
-        let record = self.find_visible(&bench, id).await?;
-        Ok((super::record_json::record_to_json(&bench, &record), record.revision))
+        let record = self.find_visible(&cx, id).await?;
+        Ok((super::record_json::record_to_json(&cx, &record), record.revision))
     }
 
     /// Makes one.
@@ -88,15 +87,15 @@ impl ResourceService {
         let kind = resource_kind(kind);
         caller.require_right(kind.edit_right)?;
         let ahead = super::kind_rules::prepare_slow(&self.context(caller, kind).await?, body).await?;
-        let _turn = self.edit_lock.lock().await;
+        let _lock = self.edit_lock.lock().await;
         // What it is attached to stays until it is kept.
         let _monitors = self.lock_monitors_shared(kind).await;
-        let bench = RecordContext { parent_id: under, ..self.context(caller, kind).await? };
+        let cx = RecordContext { parent_id: under, ..self.context(caller, kind).await? };
         let draft = match ahead {
             Some(draft) => draft,
-            None => super::kind_rules::create(&bench, body).await?,
+            None => super::kind_rules::create(&cx, body).await?,
         };
-        let mut entry = bench.audit_entry("create", AuditObject::Created(0), kind.name_of(&draft.fields));
+        let mut entry = cx.audit_entry("create", AuditObject::Created(0), kind.name_of(&draft.fields));
         (entry.before, entry.after) =
             super::audit_fields::changed_fields(kind.table, &Map::new(), &draft.fields);
         let new = NewRecord {
@@ -104,7 +103,7 @@ impl ResourceService {
             customer: Some(caller.customer),
             parent_id: draft.assoc,
             unique_key: draft.unique.clone(),
-            created_at: bench.now,
+            created_at: cx.now,
             created_by: caller.login.to_string(),
             fields: draft.fields.clone(),
             sealed: draft.private.clone(),
@@ -125,11 +124,11 @@ impl ResourceService {
     ) -> Result<SavedObject, ServiceError> {
         let kind = resource_kind(kind);
         caller.require_right(kind.patch_right)?;
-        let _turn = self.edit_lock.lock().await;
+        let _lock = self.edit_lock.lock().await;
         let _monitors = (self.lock_monitors_exclusive(kind).await, self.lock_monitors_shared(kind).await);
-        let bench = self.context(caller, kind).await?;
-        let old = self.find_changeable(&bench, id, if_match).await?;
-        let draft = super::kind_rules::patch(&bench, &old, body).await?;
+        let cx = self.context(caller, kind).await?;
+        let old = self.find_changeable(&cx, id, if_match).await?;
+        let draft = super::kind_rules::patch(&cx, &old, body).await?;
         let unchanged = SavedObject { id, revision: old.revision.0, ..SavedObject::default() };
         // An account is kept with its defaults from its first change on: that is no change of them.
         let mut before = match kind.record {
@@ -140,7 +139,7 @@ impl ResourceService {
         if draft.fields == before && draft.private == old.private_data && draft.unique == old.unique_key {
             return Ok(SavedObject { warnings: draft.warnings, ..unchanged });
         }
-        let mut entry = bench.audit_entry("change", AuditObject::Id(id), kind.name_of(&draft.fields));
+        let mut entry = cx.audit_entry("change", AuditObject::Id(id), kind.name_of(&draft.fields));
         (entry.before, entry.after) = super::audit_fields::changed_fields(kind.table, &before, &draft.fields);
         let has_password = matches!(kind.record, RecordKind::User | RecordKind::Recipient);
         if has_password && draft.private != old.private_data {
@@ -149,7 +148,7 @@ impl ResourceService {
         let (expected, revision) = (old.revision, Revision(old.revision.0 + 1));
         let record = Record {
             revision,
-            modified_at: bench.now,
+            modified_at: cx.now,
             parent_id: draft.assoc,
             unique_key: draft.unique.clone(),
             fields: draft.fields.clone(),
@@ -171,12 +170,12 @@ impl ResourceService {
     ) -> Result<(), ServiceError> {
         let kind = resource_kind(kind);
         caller.require_right(kind.edit_right)?;
-        let _turn = self.edit_lock.lock().await;
+        let _lock = self.edit_lock.lock().await;
         let _monitors = self.lock_monitors_exclusive(kind).await;
-        let bench = self.context(caller, kind).await?;
-        let old = self.find_changeable(&bench, id, if_match).await?;
-        let draft = super::kind_rules::removal_draft(&bench, &old).await?;
-        let mut entry = bench.audit_entry("delete", AuditObject::Id(id), kind.name_of(&old.fields));
+        let cx = self.context(caller, kind).await?;
+        let old = self.find_changeable(&cx, id, if_match).await?;
+        let draft = super::kind_rules::removal_draft(&cx, &old).await?;
+        let mut entry = cx.audit_entry("delete", AuditObject::Id(id), kind.name_of(&old.fields));
         (entry.before, entry.after) =
             super::audit_fields::changed_fields(kind.table, &old.fields, &Map::new());
         let remove = ConfigChange::RemoveRecord { kind: kind.record, id, expected: old.revision };
@@ -190,7 +189,11 @@ impl ResourceService {
         &self,
         kind: &ResourceKind,
     ) -> Option<tokio::sync::RwLockWriteGuard<'_, ()>> {
-        if kind.is_referenced_by_monitors { Some(self.parts.roster.lock_exclusive().await) } else { None }
+        if kind.is_referenced_by_monitors {
+            Some(self.dependencies.monitors.lock_exclusive().await)
+        } else {
+            None
+        }
     }
 
     /// The monitors that it names stay until it is kept.
@@ -198,17 +201,13 @@ impl ResourceService {
         &self,
         kind: &ResourceKind,
     ) -> Option<tokio::sync::RwLockReadGuard<'_, ()>> {
-        if kind.references_monitors { Some(self.parts.roster.lock_shared().await) } else { None }
+        if kind.references_monitors { Some(self.dependencies.monitors.lock_shared().await) } else { None }
     }
 
     /// The record `id` that the caller may see; settings' locations are none.
-    pub(super) async fn find_visible(
-        &self,
-        bench: &RecordContext<'_>,
-        id: i64,
-    ) -> Result<Record, ServiceError> {
-        let record = self.parts.ledger.record(bench.kind.record, id).await?;
-        record.filter(|record| bench.can_see(record)).ok_or(ServiceError::NotFound)
+    pub(super) async fn find_visible(&self, cx: &RecordContext<'_>, id: i64) -> Result<Record, ServiceError> {
+        let record = self.dependencies.config.record(cx.kind.record, id).await?;
+        record.filter(|record| cx.can_see(record)).ok_or(ServiceError::NotFound)
     }
 
     /// Refuses what is not attached to `under`, as of another monitor than the path names.
@@ -219,21 +218,21 @@ impl ResourceService {
         id: i64,
         under: i64,
     ) -> Result<(), ServiceError> {
-        let bench = self.context(caller, resource_kind(kind)).await?;
-        let record = self.find_visible(&bench, id).await?;
+        let cx = self.context(caller, resource_kind(kind)).await?;
+        let record = self.find_visible(&cx, id).await?;
         if record.parent_id == Some(under) { Ok(()) } else { Err(ServiceError::NotFound) }
     }
 
     /// As [`ResourceService::find_visible`], where it is to be changed.
     pub(super) async fn find_changeable(
         &self,
-        bench: &RecordContext<'_>,
+        cx: &RecordContext<'_>,
         id: i64,
         if_match: Option<Revision>,
     ) -> Result<Record, ServiceError> {
-        super::location_list::reject_configured(bench, id)?;
-        let record = self.find_visible(bench, id).await?;
-        if record.customer != bench.caller.customer {
+        super::location_list::reject_configured(cx, id)?;
+        let record = self.find_visible(cx, id).await?;
+        if record.customer != cx.caller.customer {
             let message = "This location is shared by all accounts; only account 1 can change it";
             return Err(ServiceError::Forbidden(message.to_owned()));
         }
@@ -248,7 +247,7 @@ impl ResourceService {
         caller: &'a Caller,
         kind: &'static ResourceKind,
     ) -> Result<RecordContext<'a>, ServiceError> {
-        RecordContext::new(&self.parts, caller, kind).await
+        RecordContext::new(&self.dependencies, caller, kind).await
     }
 
     /// One transaction, and then everybody who has to know is told.
@@ -260,7 +259,7 @@ impl ResourceService {
         entry: NewAuditEntry,
     ) -> Result<Vec<i64>, ServiceError> {
         changes.extend(draft.further_changes.iter().cloned());
-        let written = self.parts.ledger.write_changes(changes, vec![entry]).await;
+        let written = self.dependencies.config.write_changes(changes, vec![entry]).await;
         let ids = written.map_err(|error| match error {
             StoreError::AlreadyExists(_) if kind.record == RecordKind::Sla => {
                 ServiceError::Conflict("The monitor has an agreement already; change that".to_owned())
@@ -272,7 +271,7 @@ impl ResourceService {
             other => ServiceError::from(other),
         })?;
         if kind.is_cached {
-            self.parts.directory.invalidate();
+            self.dependencies.accounts.invalidate();
         }
         if kind.record == RecordKind::Certificate {
             self.notify_certificate_watcher().await?;
@@ -289,7 +288,7 @@ impl ResourceService {
     async fn notify_certificate_watcher(&self) -> Result<(), ServiceError> {
         let watcher = self.certificate_watcher.read().clone();
         if let Some(watcher) = watcher {
-            watcher(super::certificate::open_all(&self.parts).await?);
+            watcher(super::certificate::open_all(&self.dependencies).await?);
         }
         Ok(())
     }

@@ -10,32 +10,28 @@ use crate::service::caller::ServiceError;
 use crate::syntax::ValidationError;
 use crate::syntax::node::Node;
 
-pub(super) fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
+pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let read = fields_with_defaults(&SLA, body);
-    let (mut fields, mut faults) = match read {
+    let (mut fields, mut errors) = match read {
         Ok(fields) => (fields, Vec::new()),
-        Err(faults) => (Map::new(), faults),
+        Err(errors) => (Map::new(), errors),
     };
-    validate(bench, &fields, body, &mut faults);
+    validate(cx, &fields, body, &mut errors);
     let monitor = body.get("monitor_id").and_then(|id| id.to_json().as_i64()).filter(|id| *id > 0);
     if let Some(monitor) = monitor
-        && bench.parts.roster.get_for_customer(bench.caller.customer, MonitorId(monitor)).is_none()
+        && cx.dependencies.monitors.get_for_customer(cx.caller.customer, MonitorId(monitor)).is_none()
     {
         let message = format!("`monitor_id`: there is no monitor `{monitor}`");
-        faults.push(conflict_fault(body, "monitor_id", message).with_value(monitor.to_string()));
+        errors.push(conflict_fault(body, "monitor_id", message).with_value(monitor.to_string()));
     }
-    if !faults.is_empty() {
-        return Err(ServiceError::Invalid(faults));
+    if !errors.is_empty() {
+        return Err(ServiceError::Invalid(errors));
     }
     fields.shift_remove("monitor_id");
     Ok(RecordDraft { assoc: monitor, unique: monitor.map(|id| id.to_string()), ..RecordDraft::new(fields) })
 }
 
-pub(super) fn patch(
-    bench: &RecordContext<'_>,
-    old: &Record,
-    body: &Node,
-) -> Result<RecordDraft, ServiceError> {
+pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
     let mut before = old.fields.clone();
     before.insert("monitor_id".to_owned(), json!(old.parent_id));
     let mut fields = merged_fields(&SLA, &before, body)?;
@@ -43,27 +39,27 @@ pub(super) fn patch(
         let message = "`monitor_id` of an agreement cannot be changed; remove it and make another";
         return Err(invalid(conflict_fault(body, "monitor_id", message)));
     }
-    let mut faults = Vec::new();
-    validate(bench, &fields, body, &mut faults);
-    if faults.is_empty() {
+    let mut errors = Vec::new();
+    validate(cx, &fields, body, &mut errors);
+    if errors.is_empty() {
         Ok(RecordDraft::from_record(old, fields))
     } else {
-        Err(ServiceError::Invalid(faults))
+        Err(ServiceError::Invalid(errors))
     }
 }
 
 /// Goals have three decimals, exclusions an end after their start and a location of the account. Locations that
 /// stand there already may be gone.
 pub(super) fn validate(
-    bench: &RecordContext<'_>,
+    cx: &RecordContext<'_>,
     fields: &Map<String, Value>,
     body: &Node,
-    faults: &mut Vec<ValidationError>,
+    errors: &mut Vec<ValidationError>,
 ) {
     for goal in ["availability", "uptime", "response_time"] {
         let number = fields.get(goal).and_then(Value::as_f64);
         if number.is_some_and(|number| !has_three_decimals(number)) {
-            faults.push(conflict_fault(body, goal, format!("`{goal}` must have at most three decimals")));
+            errors.push(conflict_fault(body, goal, format!("`{goal}` must have at most three decimals")));
         }
     }
     if body.get("exclusions").is_none() {
@@ -75,13 +71,13 @@ pub(super) fn validate(
         // Of one form, so that they compare as texts.
         if text("from_date") >= text("thru_date") {
             let path = format!("exclusions[{index}].thru_date");
-            faults.push(conflict_fault(body, &path, format!("`{path}` must be after `from_date`")));
+            errors.push(conflict_fault(body, &path, format!("`{path}` must be after `from_date`")));
         }
         let location = exclusion.get("location_id").and_then(Value::as_i64);
-        if let Some(location) = location.filter(|id| !bench.facts.locations.contains_key(id)) {
+        if let Some(location) = location.filter(|id| !cx.facts.locations.contains_key(id)) {
             let path = format!("exclusions[{index}].location_id");
             let message = format!("`{path}`: there is no location `{location}`");
-            faults.push(conflict_fault(body, &path, message).with_value(location.to_string()));
+            errors.push(conflict_fault(body, &path, message).with_value(location.to_string()));
         }
     }
 }

@@ -19,18 +19,22 @@ impl ResourceService {
         view: &StatusQueries,
     ) -> Result<SlaReport, ServiceError> {
         caller.require_right(Permission::ViewReports)?;
-        let record = self.parts.ledger.record(RecordKind::Sla, id).await?;
+        let record = self.dependencies.config.record(RecordKind::Sla, id).await?;
         let own = record.filter(|record| record.customer == caller.customer).ok_or(ServiceError::NotFound)?;
-        let facts = self.parts.directory.facts(caller.customer).await?;
-        compute_report(&own, &facts, view, query, self.parts.clock.now()).await.map_err(|why| match why {
-            ReportError::NotFound => ServiceError::NotFound,
-            ReportError::Store(error) => ServiceError::Store(error),
-            ReportError::Empty | ReportError::TooLong => ServiceError::Invalid(vec![ValidationError::new(
-                ValidationErrorKind::Conflict,
-                "from",
-                Position::default(),
-                why.to_string(),
-            )]),
-        })
+        let facts = self.dependencies.accounts.facts(caller.customer).await?;
+        compute_report(&own, &facts, view, query, self.dependencies.clock.now()).await.map_err(
+            |why| match why {
+                ReportError::NotFound => ServiceError::NotFound,
+                ReportError::Store(error) => ServiceError::Store(error),
+                ReportError::Empty | ReportError::TooLong => {
+                    ServiceError::Invalid(vec![ValidationError::new(
+                        ValidationErrorKind::Conflict,
+                        "from",
+                        Position::default(),
+                        why.to_string(),
+                    )])
+                }
+            },
+        )
     }
 }

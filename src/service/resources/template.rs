@@ -15,25 +15,21 @@ use crate::service::caller::ServiceError;
 use crate::syntax::node::Node;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
-pub(super) fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
+pub(super) fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let fields = fields_with_defaults(&TEMPLATE, body)?;
     validate(&fields, body)?;
-    Ok(with_unique_name(bench, RecordDraft::new(fields)))
+    Ok(with_unique_name(cx, RecordDraft::new(fields)))
 }
 
-pub(super) fn patch(
-    bench: &RecordContext<'_>,
-    old: &Record,
-    body: &Node,
-) -> Result<RecordDraft, ServiceError> {
+pub(super) fn patch(cx: &RecordContext<'_>, old: &Record, body: &Node) -> Result<RecordDraft, ServiceError> {
     let fields = merged_fields(&TEMPLATE, &old.fields, body)?;
     validate(&fields, body)?;
-    Ok(with_unique_name(bench, RecordDraft::from_record(old, fields)))
+    Ok(with_unique_name(cx, RecordDraft::from_record(old, fields)))
 }
 
-fn with_unique_name(bench: &RecordContext<'_>, mut draft: RecordDraft) -> RecordDraft {
-    let name = bench.kind.name_of(&draft.fields);
-    draft.unique = Some(format!("{}:{name}", bench.caller.customer));
+fn with_unique_name(cx: &RecordContext<'_>, mut draft: RecordDraft) -> RecordDraft {
+    let name = cx.kind.name_of(&draft.fields);
+    draft.unique = Some(format!("{}:{name}", cx.caller.customer));
     draft
 }
 
@@ -56,8 +52,8 @@ pub(in crate::service) fn template_fault(body: &Node, part: &'static str, reason
 }
 
 /// One that a group names stays.
-pub(super) fn check_removal(bench: &RecordContext<'_>, old: &Record) -> Result<(), ServiceError> {
-    let groups = &bench.facts.contacts.groups;
+pub(super) fn check_removal(cx: &RecordContext<'_>, old: &Record) -> Result<(), ServiceError> {
+    let groups = &cx.facts.contacts.groups;
     let users: Vec<String> = groups
         .iter()
         .filter(|group| group.templates.contains(&old.id))

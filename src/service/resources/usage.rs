@@ -6,14 +6,14 @@ use crate::schema::{Monitor, MonitorDocument};
 
 /// How many monitors fit, over all accounts, as `… that 3 monitors use`; `None` when there is none.
 pub(super) fn monitors_using(
-    parts: &ResourceDependencies,
+    dependencies: &ResourceDependencies,
     customer: Option<CustomerId>,
     uses: impl Fn(&MonitorDocument) -> bool,
 ) -> Option<String> {
     let fits = |monitor: &Monitor| {
         customer.is_none_or(|customer| monitor.customer == customer) && uses(&monitor.document)
     };
-    match parts.roster.count_matching(0, fits).0 {
+    match dependencies.monitors.count_matching(0, fits).0 {
         0 => None,
         1 => Some("1 monitor uses".to_owned()),
         count => Some(format!("{count} monitors use")),

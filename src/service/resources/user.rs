@@ -17,26 +17,26 @@ use crate::store::ConfigChange;
 use crate::syntax::node::Node;
 use crate::syntax::{MASK, ValidationError};
 
-pub(super) async fn create(bench: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
+pub(super) async fn create(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let mut fields = fields_with_defaults(&USER, body)?;
     let password = take_password(&mut fields).unwrap_or_default();
     validate(body, Some(&fields), Some(&password))?;
-    let permit = authorize_user_change(&*bench.parts.ledger, bench.caller, None, Some(&fields)).await?;
+    let permit = authorize_user_change(&*cx.dependencies.config, cx.caller, None, Some(&fields)).await?;
     let mut draft = RecordDraft::new(fields);
-    draft.unique = Some(login_key(bench.kind.name_of(&draft.fields)));
+    draft.unique = Some(login_key(cx.kind.name_of(&draft.fields)));
     draft.private = Some(hash_password(&password).await?);
     draft.user_guard = Some(permit);
     Ok(draft)
 }
 
 pub(super) async fn patch(
-    bench: &RecordContext<'_>,
+    cx: &RecordContext<'_>,
     old: &Record,
     body: &Node,
 ) -> Result<RecordDraft, ServiceError> {
-    let administers = bench.caller.role.allows(Permission::Administer);
-    if !administers && bench.caller.user != UserId(old.id) {
-        bench.caller.require_right(Permission::Administer)?;
+    let administers = cx.caller.role.allows(Permission::Administer);
+    if !administers && cx.caller.user != UserId(old.id) {
+        cx.caller.require_right(Permission::Administer)?;
     }
     let mut fields = merged_fields(&USER, &old.fields, body)?;
     let password = take_password(&mut fields).filter(|password| password.as_str() != MASK);
@@ -44,15 +44,15 @@ pub(super) async fn patch(
     validate(body, renamed.then_some(&fields), password.as_deref().map(String::as_str))?;
     let mut draft = RecordDraft::from_record(old, fields);
     if administers {
-        let (ledger, after) = (&*bench.parts.ledger, Some(&draft.fields));
-        draft.user_guard = Some(authorize_user_change(ledger, bench.caller, Some(old), after).await?);
+        let (config, after) = (&*cx.dependencies.config, Some(&draft.fields));
+        draft.user_guard = Some(authorize_user_change(config, cx.caller, Some(old), after).await?);
     } else if let Some(field) = first_restricted_change(&old.fields, &draft.fields) {
-        let role = bench.caller.role;
+        let role = cx.caller.role;
         return Err(ServiceError::Forbidden(format!(
             "The role {role} permits to change the own `name` and `password`, not `{field}`"
         )));
     }
-    draft.unique = Some(login_key(bench.kind.name_of(&draft.fields)));
+    draft.unique = Some(login_key(cx.kind.name_of(&draft.fields)));
     let closes = is_active(&old.fields) && !is_active(&draft.fields);
     if closes || password.is_some() {
         draft.further_changes.push(ConfigChange::RevokeTokens(UserId(old.id)));
@@ -63,11 +63,8 @@ pub(super) async fn patch(
     Ok(draft)
 }
 
-pub(super) async fn removal_draft(
-    bench: &RecordContext<'_>,
-    old: &Record,
-) -> Result<RecordDraft, ServiceError> {
-    let permit = authorize_user_change(&*bench.parts.ledger, bench.caller, Some(old), None).await?;
+pub(super) async fn removal_draft(cx: &RecordContext<'_>, old: &Record) -> Result<RecordDraft, ServiceError> {
+    let permit = authorize_user_change(&*cx.dependencies.config, cx.caller, Some(old), None).await?;
     Ok(RecordDraft { user_guard: Some(permit), ..RecordDraft::default() })
 }
 
@@ -90,9 +87,9 @@ fn validate(
         super::record_draft::conflict_fault(body, "password", message)
     });
     let short = if masked.is_some() { None } else { password.and_then(validate_password) };
-    let faults: Vec<ValidationError> =
+    let errors: Vec<ValidationError> =
         login.and_then(validate_login).into_iter().chain(masked).chain(short).collect();
-    if faults.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(faults)) }
+    if errors.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(errors)) }
 }
 
 /// The first field that differs and is not for the user to change.

@@ -88,8 +88,8 @@ impl Agreement {
                 None => out.extend(of(when)),
             }
         }
-        for rests in [BlackoutTarget::Monitor(self.monitor), BlackoutTarget::Alert(self.monitor)] {
-            out.extend(calendar.ranges_between(rests, from, thru));
+        for target in [BlackoutTarget::Monitor(self.monitor), BlackoutTarget::Alert(self.monitor)] {
+            out.extend(calendar.ranges_between(target, from, thru));
         }
         SlaScope {
             included: operating.clip(from, thru).subtract(&TimeRanges::from_ranges(out)),

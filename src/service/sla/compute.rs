@@ -43,9 +43,9 @@ pub(in crate::service) async fn compute_report(
     let scope = agreement.counted_scope(&facts.calendar, from, thru);
     let counted_s = scope.included.total_micros() / 1_000_000;
     let tails = BURN_RATE_WINDOWS.map(|length| thru - length);
-    let mut tally = SlaAggregator::new(scope, starts.clone(), thru, &tails);
-    count_samples(view, &agreement, from, thru, &mut tally).await?;
-    let counted = tally.finish();
+    let mut aggregator = SlaAggregator::new(scope, starts.clone(), thru, &tails);
+    count_samples(view, &agreement, from, thru, &mut aggregator).await?;
+    let counted = aggregator.finish();
     let data_from = view.sample_store().oldest_planned_at(agreement.monitor).await?;
     let monitor = view.monitor(agreement.monitor);
     // What is older than the monitor was never there.
@@ -68,7 +68,7 @@ pub(in crate::service) async fn compute_report(
         counted_s,
         goals: goal_reports(&agreement, &counted, from, &tails),
         total: FiguresRow::from_figures(&counted.total),
-        locations: counted.locations.iter().map(|(id, figures)| location_row(*id, figures, facts)).collect(),
+        locations: counted.locations.iter().map(|(id, stats)| location_row(*id, stats, facts)).collect(),
         pieces: period_rows(query.by, facts, &starts, thru, &counted.buckets),
         blackouts: blackout_rows(&agreement, facts, from, thru),
     })
@@ -80,7 +80,7 @@ async fn count_samples(
     agreement: &Agreement,
     from: Timestamp,
     thru: Timestamp,
-    tally: &mut SlaAggregator,
+    aggregator: &mut SlaAggregator,
 ) -> Result<(), StoreError> {
     let mut at = from;
     loop {
@@ -93,7 +93,7 @@ async fn count_samples(
             some.retain(|sample| sample.planned_at < last);
         }
         for sample in some {
-            tally.add(agreement.with_counted_time(sample));
+            aggregator.add(agreement.with_counted_time(sample));
         }
         match again {
             Some(last) => at = last,
@@ -110,23 +110,23 @@ fn goal_reports(
 ) -> Vec<GoalReport> {
     let mut reached = tails.iter().zip(&counted.trailing);
     let tails = [(); 4].map(|()| {
-        let (start, figures) = reached.next()?;
-        (*start >= from).then(|| figures.clone())
+        let (start, stats) = reached.next()?;
+        (*start >= from).then(|| stats.clone())
     });
     let total = &counted.total;
-    let availability = agreement
-        .availability
-        .map(|goal| GoalReport::percent_goal("availability", goal, SlaStats::availability, total, &tails));
+    let availability = agreement.availability.map(|objective| {
+        GoalReport::percent_goal("availability", objective, SlaStats::availability, total, &tails)
+    });
     let uptime = agreement
         .uptime
-        .map(|goal| GoalReport::percent_goal("uptime", goal, SlaStats::uptime, total, &tails));
+        .map(|objective| GoalReport::percent_goal("uptime", objective, SlaStats::uptime, total, &tails));
     let response = agreement.response_time.map(|wanted| GoalReport::response_goal(wanted, total));
     [availability, uptime, response].into_iter().flatten().collect()
 }
 
-fn location_row(id: LocationId, figures: &SlaStats, facts: &AccountFacts) -> LocationRow {
+fn location_row(id: LocationId, stats: &SlaStats, facts: &AccountFacts) -> LocationRow {
     let name = facts.locations.get(&id.0).map(|location| location.name.clone()).unwrap_or_default();
-    LocationRow { location_id: id, name, row: FiguresRow::from_figures(figures) }
+    LocationRow { location_id: id, name, row: FiguresRow::from_figures(stats) }
 }
 
 fn period_rows(
@@ -137,11 +137,11 @@ fn period_rows(
     pieces: &[SlaStats],
 ) -> Vec<PeriodRow> {
     let ends = starts.iter().skip(1).copied().chain([thru]);
-    let row = |((from, thru), figures): ((&Timestamp, Timestamp), &SlaStats)| PeriodRow {
+    let row = |((from, thru), stats): ((&Timestamp, Timestamp), &SlaStats)| PeriodRow {
         period: by.period_name(&facts.time_zone, *from),
         from: *from,
         thru,
-        row: FiguresRow::from_figures(figures),
+        row: FiguresRow::from_figures(stats),
     };
     starts.iter().zip(ends).zip(pieces).map(row).collect()
 }
@@ -155,8 +155,8 @@ fn blackout_rows(
     let monitor = agreement.monitor;
     let kinds = [("Monitor", BlackoutTarget::Monitor(monitor)), ("Alert", BlackoutTarget::Alert(monitor))];
     let mut rows: Vec<BlackoutRow> = Vec::new();
-    for (kind, rests) in kinds {
-        let all = facts.calendar.ranges_between(rests, from, thru).into_iter();
+    for (kind, target) in kinds {
+        let all = facts.calendar.ranges_between(target, from, thru).into_iter();
         rows.extend(all.map(|(from, thru)| BlackoutRow { kind, from, thru }));
     }
     rows.sort_by_key(|row| (row.from, row.thru));

@@ -150,20 +150,20 @@ pub struct BlackoutRow {
 }
 
 impl FiguresRow {
-    pub(super) fn from_figures(figures: &SlaStats) -> Self {
+    pub(super) fn from_figures(stats: &SlaStats) -> Self {
         Self {
-            uptime_percent: ratio_percent(figures.uptime()),
-            availability_percent: ratio_percent(figures.availability()),
-            response_time: figures.mean_response_us().map(seconds),
-            runs_up: figures.runs_up,
-            runs_down: figures.runs_down,
-            ok: figures.checks_with(Outcome::Ok),
-            warning: figures.checks_with(Outcome::Warning),
-            error: figures.checks_with(Outcome::Error),
-            unknown: figures.checks_with(Outcome::Unknown),
-            missed: figures.checks_with(Outcome::Missed),
-            blackout: figures.checks_with(Outcome::Blackout),
-            excluded: figures.excluded,
+            uptime_percent: ratio_percent(stats.uptime()),
+            availability_percent: ratio_percent(stats.availability()),
+            response_time: stats.mean_response_us().map(seconds),
+            runs_up: stats.runs_up,
+            runs_down: stats.runs_down,
+            ok: stats.checks_with(Outcome::Ok),
+            warning: stats.checks_with(Outcome::Warning),
+            error: stats.checks_with(Outcome::Error),
+            unknown: stats.checks_with(Outcome::Unknown),
+            missed: stats.checks_with(Outcome::Missed),
+            blackout: stats.checks_with(Outcome::Blackout),
+            excluded: stats.excluded,
         }
     }
 }
@@ -173,26 +173,27 @@ impl GoalReport {
     /// hours, day and three days, as far as the report reaches back so long.
     pub(super) fn percent_goal(
         name: &'static str,
-        goal: SlaObjective,
+        objective: SlaObjective,
         counted: impl Fn(&SlaStats) -> (u64, u64),
         total: &SlaStats,
         tails: &[Option<SlaStats>; 4],
     ) -> Self {
-        let standing = goal.status(counted(total));
-        let budget = goal.error_budget(counted(total));
-        let burned =
-            |tail: &Option<SlaStats>| goal.burn_rate(counted(tail.as_ref()?)).map(round_to_thousandths);
+        let status = objective.status(counted(total));
+        let budget = objective.error_budget(counted(total));
+        let burned = |stats: &Option<SlaStats>| {
+            objective.burn_rate(counted(stats.as_ref()?)).map(round_to_thousandths)
+        };
         let [burn_rate_1h, burn_rate_6h, burn_rate_24h, burn_rate_72h] = tails.each_ref().map(burned);
         Self {
             goal: name,
-            wanted: goal.as_percent(),
-            reached: standing.achieved_percent,
-            met: standing.met,
+            wanted: objective.as_percent(),
+            reached: status.achieved_percent,
+            met: status.met,
             budget: Some(BudgetReport {
                 allowed: round_to_thousandths(budget.allowed),
                 used: budget.used,
                 left_percent: budget.remaining_percent.map(round_to_thousandths),
-                burn_rate: goal.burn_rate(counted(total)).map(round_to_thousandths),
+                burn_rate: objective.burn_rate(counted(total)).map(round_to_thousandths),
                 burn_rate_1h,
                 burn_rate_6h,
                 burn_rate_24h,

@@ -119,7 +119,7 @@ pub trait AlertStore: Send + Sync + 'static {
     fn alert_states(&self) -> StoreFuture<'_, Vec<(MonitorId, String)>>;
 
     /// Keeps what alerting came to without a result, as after a timer or an answer. As [`super::Ingest::commit`].
-    fn commit_alerts(&self, alarm: AlertChanges) -> StoreFuture<'_, ()>;
+    fn commit_alerts(&self, changes: AlertChanges) -> StoreFuture<'_, ()>;
 
     /// Outages.
     fn episodes(&self, filter: EpisodeFilter, page: Pagination) -> StoreFuture<'_, Paginated<StoredEpisode>>;
@@ -144,13 +144,13 @@ pub trait AlertStore: Send + Sync + 'static {
 pub trait Outbox: Send + Sync + 'static {
     /// Pending ones that are due at `now`, the oldest first, at most `most` and at most `each` of one recipient,
     /// so that one slow receiver does not hold up the others.
-    fn due(&self, now: Timestamp, most: u32, each: u32) -> StoreFuture<'_, Vec<Notification>>;
+    fn due(&self, now: Timestamp, max: u32, each: u32) -> StoreFuture<'_, Vec<Notification>>;
 
     /// When the next pending one is due.
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>>;
 
     /// Held ones of a recipient, the oldest first.
-    fn held(&self, recipient: RecipientId, most: u32) -> StoreFuture<'_, Vec<Notification>>;
+    fn held(&self, recipient: RecipientId, max: u32) -> StoreFuture<'_, Vec<Notification>>;
 
     /// Recipients with held ones.
     fn recipients_with_held(&self) -> StoreFuture<'_, Vec<RecipientId>>;

@@ -10,7 +10,7 @@ pub enum AuditObject {
     /// Its number.
     Id(i64),
     /// What the creating write of this number, from 0, of the same call made: the id at this place of what
-    /// [`Ledger::write`](super::Ledger::write) answers. Writes that create nothing do not count.
+    /// [`Ledger::write`](super::ConfigStore::write_changes) answers. Writes that create nothing do not count.
     Created(usize),
     /// None, as for a login.
     None,

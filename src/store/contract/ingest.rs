@@ -8,7 +8,7 @@ use super::future::StoreFuture;
 /// What one transaction takes.
 #[derive(Debug, Default, Clone)]
 pub struct Commit {
-    /// Results; their ids are those that [`CheckId::of`](crate::domain::CheckId::of) gives. A real result replaces a missed one of the same check id; any other repeat is dropped.
+    /// Results; their ids are those that [`CheckId::of`](crate::domain::CheckId::new) gives. A real result replaces a missed one of the same check id; any other repeat is dropped.
     pub results: Vec<CheckResult>,
     /// States that follow from them.
     pub states: Vec<MonitorState>,

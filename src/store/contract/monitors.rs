@@ -20,7 +20,7 @@ pub struct StoredMonitor {
 pub struct NewMonitor {
     /// Whose it is.
     pub customer: CustomerId,
-    /// [`Origin::Api`] or [`Origin::ApplyEntry`].
+    /// [`Origin::Api`] or [`Origin::Applied`].
     pub origin: Origin,
     /// When it was accepted.
     pub modified_at: Timestamp,
@@ -47,7 +47,7 @@ pub trait MonitorStore: Send + Sync + 'static {
     /// Stores new versions and removes monitors, with the entries of the audit trail about them: all or nothing.
     fn apply_monitors(
         &self,
-        puts: Vec<Monitor>,
+        upserts: Vec<Monitor>,
         removed: Vec<MonitorId>,
         entries: AuditEntries,
     ) -> StoreFuture<'_, ()>;

@@ -11,7 +11,7 @@ pub trait SampleStore: Send + Sync + 'static {
         monitor: MonitorId,
         from: Timestamp,
         thru: Timestamp,
-        most: u32,
+        max: u32,
     ) -> StoreFuture<'_, Vec<Sample>>;
 
     /// The planned time of the oldest result of a monitor that is still kept.

@@ -33,8 +33,8 @@ impl ConfigChanges {
             .into_iter()
             .map(|write| match write {
                 ConfigChange::CreateMonitor(new) => PreparedChange::CreateMonitor(MonitorRow::from_new(new)),
-                ConfigChange::UpdateMonitor { monitor: kept, expected } => {
-                    PreparedChange::PutMonitor(MonitorRow::from_stored(*kept), expected)
+                ConfigChange::UpdateMonitor { monitor: stored, expected } => {
+                    PreparedChange::PutMonitor(MonitorRow::from_stored(*stored), expected)
                 }
                 ConfigChange::RemoveMonitor { id, expected } => PreparedChange::RemoveMonitor(id, expected),
                 ConfigChange::CreateRecord(new) => {

@@ -23,12 +23,12 @@ struct DecodeError {
     table: &'static str,
     row: String,
     column: &'static str,
-    why: String,
+    reason: String,
 }
 
 impl Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "table `{}`, row {}, column `{}`: {}", self.table, self.row, self.column, self.why)
+        write!(f, "table `{}`, row {}, column `{}`: {}", self.table, self.row, self.column, self.reason)
     }
 }
 
@@ -43,7 +43,7 @@ impl RowRef<'_> {
             // Writing into a text does not fail.
             let _ = write!(row, "{comma}{name} {value}");
         }
-        let undecodable = DecodeError { table: self.table, row, column, why: why.to_string() };
+        let undecodable = DecodeError { table: self.table, row, column, reason: why.to_string() };
         rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(undecodable))
     }
 
@@ -96,8 +96,8 @@ impl RowRef<'_> {
 /// The error of the store that `error` means, when it is that a value cannot be decoded.
 pub(super) fn to_store_error(error: &rusqlite::Error) -> Option<StoreError> {
     let rusqlite::Error::FromSqlConversionFailure(_, _, inner) = error else { return None };
-    let DecodeError { table, row, column, why } = inner.downcast_ref()?;
-    Some(StoreError::Undecodable { table, row: row.clone(), column, reason: why.clone() })
+    let DecodeError { table, row, column, reason } = inner.downcast_ref()?;
+    Some(StoreError::Undecodable { table, row: row.clone(), column, reason: reason.clone() })
 }
 
 /// `read`, or `None` for a row that cannot be decoded: the log names it, and the others of a list are shown.

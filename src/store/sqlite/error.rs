@@ -61,8 +61,8 @@ impl ErrorMapper {
     }
 
     /// Cannot be read or written at all, for the reason `why`.
-    pub(super) fn unusable(&self, why: &str) -> StoreError {
-        StoreError::Unusable(format!("`{}`: {why}", self.path.display()))
+    pub(super) fn unusable(&self, reason: &str) -> StoreError {
+        StoreError::Unusable(format!("`{}`: {reason}", self.path.display()))
     }
 
     fn describe(&self, error: &rusqlite::Error) -> String {

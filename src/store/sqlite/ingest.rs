@@ -24,7 +24,7 @@ const INSERT: &str = "
         ?23, ?24, ?25, ?26, ?27, ?28, ?29)
     ON CONFLICT DO NOTHING";
 
-/// The code of [`ChangeOutcome::MissedColumns`], as statements here have it.
+/// The code of [`crate::domain::Outcome::Missed`], as statements here have it.
 const MISSED_CODE: i64 = 4;
 
 /// A commit, ready to be written.

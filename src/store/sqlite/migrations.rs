@@ -43,17 +43,17 @@ fn migrate_places_to_marks(conn: &Connection) -> rusqlite::Result<()> {
 /// Brings the file up to the newest version, each step in a transaction of its own.
 ///
 /// # Errors
-/// [`StoreError::TooNew`] for a file of a newer Vigie, [`StoreError::InvalidProbe`] for the database of
+/// [`StoreError::TooNew`] for a file of a newer Vigie, [`StoreError::Unusable`] for the database of
 /// another program.
-pub(super) fn migrate(conn: &mut Connection, told: &ErrorMapper) -> Result<(), StoreError> {
-    let version = pragma_value(conn, "user_version").map_err(|e| told.to_store_error(&e))?;
+pub(super) fn migrate(conn: &mut Connection, errors: &ErrorMapper) -> Result<(), StoreError> {
+    let version = pragma_value(conn, "user_version").map_err(|e| errors.to_store_error(&e))?;
     let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
     if version > known {
         return Err(StoreError::TooNew { found: version, known });
     }
-    check_application_id(conn, told)?;
+    check_application_id(conn, errors)?;
     for (at, step) in MIGRATIONS.iter().enumerate().skip(usize::try_from(version).unwrap_or(0)) {
-        run_migration(conn, at + 1, step).map_err(|e| told.to_store_error(&e))?;
+        run_migration(conn, at + 1, step).map_err(|e| errors.to_store_error(&e))?;
     }
     Ok(())
 }
@@ -61,29 +61,29 @@ pub(super) fn migrate(conn: &mut Connection, told: &ErrorMapper) -> Result<(), S
 /// Whether the file can be read as it is.
 ///
 /// # Errors
-/// As [`migrate`], and [`StoreError::InvalidProbe`] for a file of an older version, which only the writing
+/// As [`migrate`], and [`StoreError::Unusable`] for a file of an older version, which only the writing
 /// process brings up.
-pub(super) fn check_version(conn: &Connection, told: &ErrorMapper) -> Result<(), StoreError> {
-    let version = pragma_value(conn, "user_version").map_err(|e| told.to_store_error(&e))?;
+pub(super) fn check_version(conn: &Connection, errors: &ErrorMapper) -> Result<(), StoreError> {
+    let version = pragma_value(conn, "user_version").map_err(|e| errors.to_store_error(&e))?;
     let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
-    check_application_id(conn, told)?;
+    check_application_id(conn, errors)?;
     match version {
         newer if newer > known => Err(StoreError::TooNew { found: newer, known }),
         older if older < known => {
-            Err(told
+            Err(errors
                 .unusable("it is of an older version; start `vigie serve` on it once, which brings it up"))
         }
         _ => Ok(()),
     }
 }
 
-fn check_application_id(conn: &Connection, told: &ErrorMapper) -> Result<(), StoreError> {
-    let application = pragma_value(conn, "application_id").map_err(|e| told.to_store_error(&e))?;
+fn check_application_id(conn: &Connection, errors: &ErrorMapper) -> Result<(), StoreError> {
+    let application = pragma_value(conn, "application_id").map_err(|e| errors.to_store_error(&e))?;
     let tables: i64 = conn
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-        .map_err(|e| told.to_store_error(&e))?;
+        .map_err(|e| errors.to_store_error(&e))?;
     if tables > 0 && application != APPLICATION_ID {
-        return Err(told.unusable("it is the database of another program; name another file"));
+        return Err(errors.unusable("it is the database of another program; name another file"));
     }
     Ok(())
 }

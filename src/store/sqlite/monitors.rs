@@ -50,8 +50,8 @@ impl MonitorRow {
         }
     }
 
-    pub(super) fn from_stored(kept: StoredMonitor) -> Self {
-        Self { sealed: kept.sealed, ..Self::from_monitor(&kept.monitor) }
+    pub(super) fn from_stored(stored: StoredMonitor) -> Self {
+        Self { sealed: stored.sealed, ..Self::from_monitor(&stored.monitor) }
     }
 
     /// Its id is not known yet.
@@ -142,9 +142,9 @@ fn document_json(document: &MonitorDocument) -> String {
 }
 
 /// `None` when nothing is known.
-fn authorship_json(trail: &MonitorMetadata) -> Option<String> {
+fn authorship_json(metadata: &MonitorMetadata) -> Option<String> {
     // It holds texts and numbers alone: writes without fail.
-    if *trail == MonitorMetadata::default() { None } else { serde_json::to_string(trail).ok() }
+    if *metadata == MonitorMetadata::default() { None } else { serde_json::to_string(metadata).ok() }
 }
 
 /// All that were not removed, in the order of their ids. One that cannot be decoded fails all of it: left out, it
@@ -181,7 +181,7 @@ fn monitor_from_row(row: &Row<'_>) -> rusqlite::Result<Monitor> {
     let kind = place.require_known("type", kind, MonitorType::from_name(kind))?;
     let values: Map<String, Value> = place.json_column(row, 6, "document")?.unwrap_or_default();
     let origin: i64 = row.get(7)?;
-    let trail: Option<MonitorMetadata> = place.json_column(row, 8, "trail")?;
+    let metadata: Option<MonitorMetadata> = place.json_column(row, 8, "trail")?;
     let document =
         MonitorDocument::new(kind, values).map_err(|error| place.decode_error("document", error))?;
     Ok(Monitor {
@@ -191,7 +191,7 @@ fn monitor_from_row(row: &Row<'_>) -> rusqlite::Result<Monitor> {
         revision: Revision(row.get(4)?),
         modified_at: Timestamp::from_micros(row.get(5)?),
         document: Arc::new(document),
-        metadata: trail.map(Arc::new).unwrap_or_default(),
+        metadata: metadata.map(Arc::new).unwrap_or_default(),
     })
 }
 
@@ -229,7 +229,7 @@ pub(super) fn last_revisions(conn: &Connection, ids: &[MonitorId]) -> rusqlite::
 /// that says nothing of who changed it when leaves what is known of that.
 pub(super) fn apply_changes(
     conn: &Connection,
-    puts: &[MonitorRow],
+    upserts: &[MonitorRow],
     removed: &[MonitorId],
 ) -> rusqlite::Result<()> {
     let mut put = conn.prepare_cached(
@@ -238,7 +238,7 @@ pub(super) fn apply_changes(
          ON CONFLICT (id) DO UPDATE SET customer = ?2, key = ?3, type = ?4, revision = ?5, modified_at = ?6,
              removed_at = NULL, document = ?7, origin = ?8, sealed = ?9, trail = ifnull(?10, trail)",
     )?;
-    for monitor in puts {
+    for monitor in upserts {
         put.execute(params![
             monitor.id,
             monitor.customer,
@@ -300,14 +300,14 @@ impl MonitorStore for SqliteStore {
 
     fn apply_monitors(
         &self,
-        puts: Vec<Monitor>,
+        upserts: Vec<Monitor>,
         removed: Vec<MonitorId>,
         entries: AuditEntries,
     ) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            let puts: Vec<_> = puts.iter().map(MonitorRow::from_monitor).collect();
+            let upserts: Vec<_> = upserts.iter().map(MonitorRow::from_monitor).collect();
             let change = move |writing: &mut WriteContext<'_>| {
-                apply_changes(writing.conn, &puts, &removed)?;
+                apply_changes(writing.conn, &upserts, &removed)?;
                 audit::insert_all(writing.conn, &entries)
             };
             self.writer.call(change).await

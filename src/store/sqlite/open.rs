@@ -25,10 +25,10 @@ pub(super) type ProcessLock = Flock<File>;
 ///
 /// # Errors
 /// [`StoreError::Locked`] with the process id of the holder.
-pub(super) fn acquire_lock(path: &Path, told: &ErrorMapper) -> Result<ProcessLock, StoreError> {
+pub(super) fn acquire_lock(path: &Path, errors: &ErrorMapper) -> Result<ProcessLock, StoreError> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(folder).map_err(|e| {
-            told.io_to_store_error(&format!("cannot make the folder `{}`", folder.display()), &e)
+            errors.io_to_store_error(&format!("cannot make the folder `{}`", folder.display()), &e)
         })?;
     }
     let mut name = path.as_os_str().to_owned();
@@ -40,14 +40,16 @@ pub(super) fn acquire_lock(path: &Path, told: &ErrorMapper) -> Result<ProcessLoc
         .truncate(false)
         .mode(FILE_MODE)
         .open(&name)
-        .map_err(|e| told.io_to_store_error(&format!("cannot open `{}`", Path::new(&name).display()), &e))?;
+        .map_err(|e| {
+            errors.io_to_store_error(&format!("cannot open `{}`", Path::new(&name).display()), &e)
+        })?;
     match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
         Ok(mut lock) => {
-            write_pid(&mut lock).map_err(|e| told.io_to_store_error("cannot write the lock file", &e))?;
+            write_pid(&mut lock).map_err(|e| errors.io_to_store_error("cannot write the lock file", &e))?;
             Ok(lock)
         }
         Err((file, nix::errno::Errno::EWOULDBLOCK)) => Err(StoreError::Locked(in_use_message(path, file))),
-        Err((_, errno)) => Err(told.io_to_store_error("cannot lock", &errno.into())),
+        Err((_, errno)) => Err(errors.io_to_store_error("cannot lock", &errno.into())),
     }
 }
 
@@ -70,7 +72,7 @@ fn in_use_message(path: &Path, file: File) -> String {
 pub(super) fn open_writer(
     path: &Path,
     settings: &SqliteSettings,
-    told: &ErrorMapper,
+    errors: &ErrorMapper,
 ) -> Result<Connection, StoreError> {
     // SQLite would make it readable by all; its log and index get the rights of the file itself.
     OpenOptions::new()
@@ -78,10 +80,10 @@ pub(super) fn open_writer(
         .create(true)
         .mode(FILE_MODE)
         .open(path)
-        .map_err(|e| told.io_to_store_error(&format!("cannot open `{}`", path.display()), &e))?;
-    let mut conn = Connection::open(path).map_err(|e| told.to_store_error(&e))?;
-    configure_writer(&conn, settings).map_err(|e| told.to_store_error(&e))?;
-    migrations::migrate(&mut conn, told)?;
+        .map_err(|e| errors.io_to_store_error(&format!("cannot open `{}`", path.display()), &e))?;
+    let mut conn = Connection::open(path).map_err(|e| errors.to_store_error(&e))?;
+    configure_writer(&conn, settings).map_err(|e| errors.to_store_error(&e))?;
+    migrations::migrate(&mut conn, errors)?;
     Ok(conn)
 }
 
@@ -113,17 +115,17 @@ fn configure_writer(conn: &Connection, settings: &SqliteSettings) -> rusqlite::R
 pub(super) fn open_reader(
     path: &Path,
     settings: &SqliteSettings,
-    told: &ErrorMapper,
+    errors: &ErrorMapper,
 ) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = Connection::open_with_flags(path, flags).map_err(|e| told.to_store_error(&e))?;
+    let conn = Connection::open_with_flags(path, flags).map_err(|e| errors.to_store_error(&e))?;
     let set_up = || -> rusqlite::Result<()> {
         conn.busy_timeout(settings.busy_timeout)?;
         conn.pragma_update(None, "cache_size", -8 * 1024)?;
         conn.set_prepared_statement_cache_capacity(64);
         Ok(())
     };
-    set_up().map_err(|e| told.to_store_error(&e))?;
+    set_up().map_err(|e| errors.to_store_error(&e))?;
     Ok(conn)
 }
 

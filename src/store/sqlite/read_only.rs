@@ -20,15 +20,15 @@ impl ReadOnlyStore {
     /// Opens the database at `path`. Blocks.
     ///
     /// # Errors
-    /// [`StoreError::InvalidProbe`] when there is none, when it may not be read, or when it is of an older
+    /// [`StoreError::Unusable`] when there is none, when it may not be read, or when it is of an older
     /// Vigie and was not brought up to this version yet; [`StoreError::TooNew`] for one of a newer Vigie.
     pub fn open(path: &Path, settings: &SqliteSettings) -> Result<Self, StoreError> {
-        let told = ErrorMapper::for_path(path);
+        let errors = ErrorMapper::for_path(path);
         if !path.exists() {
-            return Err(told.unusable("there is no such file"));
+            return Err(errors.unusable("there is no such file"));
         }
-        migrations::check_version(&open::open_reader(path, settings, &told)?, &told)?;
-        Ok(Self { readers: ReaderPool::start(path, settings, &told)? })
+        migrations::check_version(&open::open_reader(path, settings, &errors)?, &errors)?;
+        Ok(Self { readers: ReaderPool::start(path, settings, &errors)? })
     }
 
     /// All monitors that were not removed.

@@ -33,20 +33,20 @@ impl ReaderPool {
     pub(super) fn start(
         path: &Path,
         settings: &SqliteSettings,
-        told: &ErrorMapper,
+        errors: &ErrorMapper,
     ) -> Result<Self, StoreError> {
         let (sender, receiver) = mpsc::channel(settings.queue.max(1));
         let queries: QueryQueue = Arc::new(Mutex::new(receiver));
         let mut threads = Vec::new();
         for at in 0..settings.readers.max(1) {
-            let conn = open::open_reader(path, settings, told)?;
-            let (queries, told, limit) = (Arc::clone(&queries), told.clone(), settings.query_timeout);
-            let failed = told.clone();
+            let conn = open::open_reader(path, settings, errors)?;
+            let (queries, errors, limit) = (Arc::clone(&queries), errors.clone(), settings.query_timeout);
+            let failed = errors.clone();
             let thread = std::thread::Builder::new()
                 .name(format!("vigie-read-{at}"))
                 .spawn(move || {
                     while let Some(query) = next_query(&queries) {
-                        query(&conn, &told, limit);
+                        query(&conn, &errors, limit);
                     }
                 })
                 .map_err(|e| failed.io_to_store_error("cannot start a reading thread", &e))?;
@@ -66,7 +66,8 @@ impl ReaderPool {
     {
         let sender = self.queries.lock().clone().ok_or(StoreError::Closed)?;
         let (reply, answer) = oneshot::channel();
-        let query: QueryJob = Box::new(move |conn, told, limit| run_query(conn, told, limit, work, reply));
+        let query: QueryJob =
+            Box::new(move |conn, errors, limit| run_query(conn, errors, limit, work, reply));
         sender.send(query).await.map_err(|_| StoreError::Closed)?;
         drop(sender);
         answer.await.map_err(|_| StoreError::Closed)?
@@ -85,7 +86,7 @@ fn next_query(queries: &QueryQueue) -> Option<QueryJob> {
 
 fn run_query<T, F>(
     conn: &Connection,
-    told: &ErrorMapper,
+    errors: &ErrorMapper,
     limit: Duration,
     work: F,
     reply: oneshot::Sender<Result<T, StoreError>>,
@@ -101,7 +102,7 @@ fn run_query<T, F>(
         .and_then(|()| work(conn));
     // Drops the handler's hold on `reply`.
     let cleared = conn.progress_handler(0, None::<fn() -> bool>);
-    let outcome = outcome.and_then(|value| cleared.map(|()| value)).map_err(|e| told.to_store_error(&e));
+    let outcome = outcome.and_then(|value| cleared.map(|()| value)).map_err(|e| errors.to_store_error(&e));
     if let Ok(reply) = Arc::try_unwrap(reply) {
         // A caller that went away does not want to know.
         let _ = reply.send(outcome);

@@ -41,10 +41,10 @@ pub(super) struct DetailsBody {
 
 impl DetailsBody {
     /// The details in the JSON `body` of the row at `place`; a part of a name that nobody knows would be lost.
-    pub(super) fn decode(place: RowRef<'_>, body: &str) -> rusqlite::Result<Self> {
-        let details: Self = place.parse_json(body, "body")?;
+    pub(super) fn decode(row: RowRef<'_>, body: &str) -> rusqlite::Result<Self> {
+        let details: Self = row.parse_json(body, "body")?;
         match details.unknown.keys().next() {
-            Some(name) => Err(place.decode_error("body", format_args!("unknown field `{name}`"))),
+            Some(name) => Err(row.decode_error("body", format_args!("unknown field `{name}`"))),
             None => Ok(details),
         }
     }
@@ -210,7 +210,7 @@ fn encode_address(address: SocketAddr) -> Vec<u8> {
     bytes
 }
 
-/// The address that [`pack`] made bytes of.
+/// The address that [`encode_address`] made bytes of.
 pub(super) fn decode_address(bytes: &[u8]) -> Option<SocketAddr> {
     let (ip, port) = bytes.split_at_checked(bytes.len().checked_sub(2)?)?;
     let port = u16::from_be_bytes(port.try_into().ok()?);

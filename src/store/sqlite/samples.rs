@@ -14,9 +14,9 @@ impl SampleStore for SqliteStore {
         monitor: MonitorId,
         from: Timestamp,
         thru: Timestamp,
-        most: u32,
+        max: u32,
     ) -> StoreFuture<'_, Vec<Sample>> {
-        Box::pin(self.readers.call(move |conn| select_samples(conn, monitor, from, thru, most)))
+        Box::pin(self.readers.call(move |conn| select_samples(conn, monitor, from, thru, max)))
     }
 
     fn oldest_planned_at(&self, monitor: MonitorId) -> StoreFuture<'_, Option<Timestamp>> {
@@ -45,7 +45,7 @@ fn select_samples(
     monitor: MonitorId,
     from: Timestamp,
     thru: Timestamp,
-    most: u32,
+    max: u32,
 ) -> rusqlite::Result<Vec<Sample>> {
     conn.prepare_cached(
         "SELECT planned_at, location_id, outcome, total_us, missed_slots, page_us
@@ -53,7 +53,7 @@ fn select_samples(
          WHERE monitor_id = ?1 AND planned_at >= ?2 AND planned_at < ?3
          ORDER BY planned_at, location_id LIMIT ?4",
     )?
-    .query_map(params![monitor.0, from.as_micros(), thru.as_micros(), most], |row| {
+    .query_map(params![monitor.0, from.as_micros(), thru.as_micros(), max], |row| {
         let (planned_at, location, outcome): (i64, i64, u8) = (row.get(0)?, row.get(1)?, row.get(2)?);
         let key = [("planned_at", planned_at), ("monitor_id", monitor.0), ("location_id", location)];
         let place = RowRef { table: "results", key: &key };

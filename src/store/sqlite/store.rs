@@ -23,8 +23,8 @@ impl SqliteStore {
     ///
     /// # Errors
     /// [`StoreError::Locked`] when another process has it open, [`StoreError::TooNew`] for a file of a
-    /// newer Vigie, [`StoreError::InvalidProbe`] when it is damaged or may not be written,
-    /// [`StoreError::Full`] when there is no room to make it.
+    /// newer Vigie, [`StoreError::Unusable`] when it is damaged or may not be written,
+    /// [`StoreError::DiskFull`] when there is no room to make it.
     pub fn open(path: &Path, settings: &SqliteSettings) -> Result<Self, StoreError> {
         let told = ErrorMapper::for_path(path);
         let lock = open::acquire_lock(path, &told)?;

@@ -62,15 +62,15 @@ impl Writer {
         conn: Connection,
         lock: ProcessLock,
         settings: &SqliteSettings,
-        told: ErrorMapper,
+        errors: ErrorMapper,
     ) -> Result<Self, StoreError> {
         let (sender, jobs) = mpsc::channel(settings.queue.max(1));
         let limits = BatchLimits { jobs: settings.max_batch_jobs.max(1), time: settings.max_batch_time };
-        let failed = told.clone();
+        let failed = errors.clone();
         let thread = std::thread::Builder::new()
             .name("vigie-store".to_owned())
             .spawn(move || {
-                WriterThread { conn, shared: WriteCache::default(), told, limits }.run(jobs);
+                WriterThread { conn, shared: WriteCache::default(), errors, limits }.run(jobs);
                 drop(lock);
             })
             .map_err(|e| failed.io_to_store_error("cannot start the writing thread", &e))?;
@@ -110,7 +110,7 @@ struct BatchLimits {
 struct WriterThread {
     conn: Connection,
     shared: WriteCache,
-    told: ErrorMapper,
+    errors: ErrorMapper,
     limits: BatchLimits,
 }
 
@@ -131,14 +131,14 @@ impl WriterThread {
         batch: &mut Vec<Box<dyn WriteJob>>,
         mut more: Option<&mut mpsc::Receiver<Box<dyn WriteJob>>>,
     ) -> rusqlite::Result<()> {
-        let began = Instant::now();
+        let started = Instant::now();
         let outcome = (|| {
             self.conn.execute_batch("BEGIN IMMEDIATE")?;
             let mut at = 0;
             while let Some(job) = batch.get_mut(at) {
                 job.run(&mut WriteContext { conn: &self.conn, shared: &mut self.shared })?;
                 at += 1;
-                let room = at < self.limits.jobs && began.elapsed() < self.limits.time;
+                let room = at < self.limits.jobs && started.elapsed() < self.limits.time;
                 // Looks only when there is room: what is received and not kept is lost.
                 if room && let Some(next) = more.as_mut().and_then(|jobs| jobs.try_recv().ok()) {
                     batch.push(next);
@@ -158,7 +158,7 @@ impl WriterThread {
     /// Answers the callers. When a common transaction failed for a reason that one of them may have
     /// alone, each gets a transaction of its own, so that a large one does not take a small one along.
     fn reply_all(&mut self, batch: Vec<Box<dyn WriteJob>>, outcome: rusqlite::Result<()>) {
-        match outcome.map_err(|e| self.told.to_store_error(&e)) {
+        match outcome.map_err(|e| self.errors.to_store_error(&e)) {
             Ok(()) => batch.into_iter().for_each(|job| job.reply(Ok(()))),
             Err(error) if batch.len() == 1 || matches!(error, StoreError::Locked(_)) => {
                 for job in batch {

@@ -180,8 +180,8 @@ impl Parser {
             }
             self.expect(")")?;
         }
-        let (least, most) = function.arity();
-        if !(least..=most).contains(&arguments.len()) {
+        let (min, max) = function.arity();
+        if !(min..=max).contains(&arguments.len()) {
             return Err(format!("`{name}` takes another number of arguments than {}", arguments.len()));
         }
         if function.requires_node_set() && !arguments.iter().all(Expr::returns_node_set) {

@@ -48,7 +48,7 @@ fn all() -> Vec<(&'static str, History)> {
 
 /// Plays every history and tells of all that went otherwise, not only of the first.
 fn play(restless: bool) {
-    let faults: Vec<String> =
+    let errors: Vec<String> =
         all().into_iter().filter_map(|(file, history)| history.play(file, restless).err()).collect();
-    assert!(faults.is_empty(), "{} histories went otherwise:\n{}", faults.len(), faults.join("\n"));
+    assert!(errors.is_empty(), "{} histories went otherwise:\n{}", errors.len(), errors.join("\n"));
 }

@@ -12,17 +12,17 @@ use vigie::probe::{ProbeSettings, build};
 
 pub fn run(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let around = ValidationContext::default();
-    let found = load(&[("a.yaml".to_owned(), text.to_owned())], KeyPolicy::Optional, &around, &reject_secret_sources);
-    for fault in &found.errors {
-        assert!(!fault.to_string().is_empty());
-        assert_eq!(fault.file.as_deref(), Some("a.yaml"));
+    let context = ValidationContext::default();
+    let found = load(&[("a.yaml".to_owned(), text.to_owned())], KeyPolicy::Optional, &context, &reject_secret_sources);
+    for error in &found.errors {
+        assert!(!error.to_string().is_empty());
+        assert_eq!(error.file.as_deref(), Some("a.yaml"));
     }
     for monitor in found.monitors {
         let document = monitor.document;
         let stored = Node::from(Value::Object(document.to_stored(SecretMode::Revealed)));
-        let again = create(document.monitor_type(), InputFormat::File, &stored, &around);
-        let again = again.unwrap_or_else(|faults| panic!("{document:?} is refused: {faults:?}"));
+        let again = create(document.monitor_type(), InputFormat::File, &stored, &context);
+        let again = again.unwrap_or_else(|errors| panic!("{document:?} is refused: {errors:?}"));
         assert_eq!(again.document, document);
         let _ = build(&document, &ProbeSettings::default());
     }

@@ -55,16 +55,16 @@ impl LineProtocol for Seen {
     }
 
     fn on_line(&mut self, line: &str) -> Result<ProtocolAction, Failure> {
-        let act = self.opening.on_line(line)?;
-        self.done = act == ProtocolAction::Done;
-        Ok(act)
+        let action = self.opening.on_line(line)?;
+        self.done = action == ProtocolAction::Done;
+        Ok(action)
     }
 
     fn on_tls_established(&mut self) -> ProtocolAction {
         assert!(!self.opening.is_preauthenticated, "TLS for somebody who is logged in");
         self.secure = true;
-        let act = self.opening.on_tls_established();
+        let action = self.opening.on_tls_established();
         assert!(self.opening.capabilities.is_empty(), "what was offered without TLS still counts");
-        act
+        action
     }
 }

@@ -14,24 +14,24 @@ pub fn run(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(text) else { return };
     let Ok(value) = serde_json::from_str::<Value>(text) else { return };
     let body = Node::from(value);
-    let around = ValidationContext { default_locations: &[1, 2, 3], ..ValidationContext::default() };
+    let context = ValidationContext { default_locations: &[1, 2, 3], ..ValidationContext::default() };
     let kind = MonitorType::ALL[usize::from(choice) % MonitorType::ALL.len()];
-    if let Ok(accepted) = create(kind, InputFormat::V3, &body, &around) {
+    if let Ok(accepted) = create(kind, InputFormat::V3, &body, &context) {
         let document = accepted.document;
         let shown = Node::from(Value::Object(document.to_json(SecretMode::Revealed)));
-        let again = patch(&document, InputFormat::V3, &shown, &around);
-        let again = again.unwrap_or_else(|faults| panic!("{document:?} is refused: {faults:?}"));
+        let again = patch(&document, InputFormat::V3, &shown, &context);
+        let again = again.unwrap_or_else(|errors| panic!("{document:?} is refused: {errors:?}"));
         assert_eq!(again.document, document);
     }
     let Ok(kind) = legacy::type_to_create(&body) else { return };
-    match create(kind, InputFormat::Legacy, &body, &around) {
+    match create(kind, InputFormat::Legacy, &body, &context) {
         Ok(accepted) => {
             let document = accepted.document;
             let shown = Node::from(Value::Object(legacy::record_from_document(&document, SecretMode::Revealed)));
-            let again = patch(&document, InputFormat::Legacy, &shown, &around);
-            let again = again.unwrap_or_else(|faults| panic!("{document:?} is refused: {faults:?}"));
+            let again = patch(&document, InputFormat::Legacy, &shown, &context);
+            let again = again.unwrap_or_else(|errors| panic!("{document:?} is refused: {errors:?}"));
             assert_eq!(again.document, document);
         }
-        Err(faults) => assert!(faults.iter().all(|fault| !fault.to_legacy().1.is_empty())),
+        Err(errors) => assert!(errors.iter().all(|error| !error.to_legacy().1.is_empty())),
     }
 }

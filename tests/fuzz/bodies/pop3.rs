@@ -19,10 +19,10 @@ pub fn run(data: &[u8]) {
     play(&mut core, bytes, &Rules { secure, may_show: !require_tls, lines: 202 });
     assert!(core.facts().mail_offers.len() <= 50);
 
-    let mut reading = HeaderScanner::new("X-Token");
+    let mut scanner = HeaderScanner::new("X-Token");
     for line in bytes.split(|&byte| byte == b'\n') {
         let DataLine::Content(line) = DataLine::parse(line) else { break };
-        reading.push_line(line);
+        scanner.push_line(line);
     }
-    assert!(reading.single_value().is_none_or(|value| value.len() <= 512));
+    assert!(scanner.single_value().is_none_or(|value| value.len() <= 512));
 }

@@ -10,12 +10,12 @@ use vigie::syntax::node::Position;
 pub fn run(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match Script::parse(text) {
-        Err(faults) => {
-            assert!((1..=100).contains(&faults.len()));
+        Err(errors) => {
+            assert!((1..=100).contains(&errors.len()));
             let lines = text.lines().count() + 1;
-            for fault in faults {
-                assert!(!fault.message.is_empty() && fault.message.len() < 1000, "{fault:?}");
-                assert!(fault.position.line as usize <= lines, "{fault:?}");
+            for error in errors {
+                assert!(!error.message.is_empty() && error.message.len() < 1000, "{error:?}");
+                assert!(error.position.line as usize <= lines, "{error:?}");
             }
         }
         Ok(script) => played(text, script),
@@ -43,7 +43,7 @@ fn played(text: &str, script: Script) {
 fn placeless(mut script: Script) -> Script {
     for step in &mut script.steps {
         step.position = Position::default();
-        step.actions.iter_mut().for_each(|act| act.position = Position::default());
+        step.actions.iter_mut().for_each(|action| action.position = Position::default());
     }
     script
 }

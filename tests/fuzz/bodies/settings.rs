@@ -27,9 +27,9 @@ pub fn run(text: &[u8]) {
             let again = Settings::load(&SettingSources { file: Some(path), ..SettingSources::default() });
             assert!(settings.changed_settings(&again.expect("it was taken before")).is_empty());
         }
-        Err(faults) => {
-            assert!(!faults.is_empty());
-            assert!(faults.iter().all(|fault| !fault.to_string().is_empty() && fault.file.is_some()));
+        Err(errors) => {
+            assert!(!errors.is_empty());
+            assert!(errors.iter().all(|error| !error.to_string().is_empty() && error.file.is_some()));
         }
     }
 }

@@ -26,14 +26,14 @@ pub fn run(data: &[u8]) {
     let (value, text) = all.split_once('\n').unwrap_or((all, ""));
     let mut variables = Variables::new(Timestamp::from_seconds(1_700_000_000), 7);
     variables.set("v", value.to_owned());
-    for place in PLACES {
-        let template = Template::new(text, place);
+    for escape in PLACES {
+        let template = Template::new(text, escape);
         match template.render(&variables) {
-            Ok(filled) => assert!(template.has_placeholders() || filled == text, "{place:?} changes `{text}`"),
+            Ok(filled) => assert!(template.has_placeholders() || filled == text, "{escape:?} changes `{text}`"),
             Err(failure) => assert!(template.has_placeholders() && !failure.detail.is_empty(), "{failure}"),
         }
     }
-    let filled = |text: &str, place: EscapeContext| Template::new(text, place).render(&variables).ok();
+    let filled = |text: &str, escape: EscapeContext| Template::new(text, escape).render(&variables).ok();
     in_a_url(filled("http://a.test/x/{{v}}/y?q={{v}}&r=1#f", EscapeContext::Url), value);
     in_a_header(filled("Bearer {{v}}", EscapeContext::Header));
     let document = filled(r#"{"a":"{{v}}","b":1}"#, EscapeContext::Json).expect("a string takes any value");

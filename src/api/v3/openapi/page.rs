@@ -321,9 +321,9 @@ fn field_row(field: &Field) -> Vec<String> {
         name.push_str(&mark("x", " quiet"));
     }
     let value = match field.field_type {
-        FieldType::Object(part) => table_link(part),
-        FieldType::List { items: FieldType::Object(part), max, .. } => {
-            format!("list of {}, at most {max}", table_link(part))
+        FieldType::Object(table) => table_link(table),
+        FieldType::List { items: FieldType::Object(table), max, .. } => {
+            format!("list of {}, at most {max}", table_link(table))
         }
         ref kind => render_prose(&describe_type(kind)),
     };

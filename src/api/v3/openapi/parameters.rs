@@ -57,7 +57,7 @@ fn parameter(place: &str, param: Param) -> Value {
 fn schema(kind: ParamKind) -> Value {
     match kind {
         ParamKind::Text => json!({"type": "string"}),
-        ParamKind::Int(least) => json!({"type": "integer", "minimum": least, "maximum": i64::MAX}),
+        ParamKind::Int(min) => json!({"type": "integer", "minimum": min, "maximum": i64::MAX}),
         ParamKind::Ids => json!({"type": "string", "pattern": list_pattern("[0-9]{1,18}")}),
         ParamKind::Choice(words) => json!({"type": "string", "enum": words}),
         ParamKind::Choices(words) => json!({"type": "string", "pattern": list_pattern(&words.join("|"))}),
@@ -76,7 +76,7 @@ pub(super) fn value_description(kind: ParamKind) -> String {
     let words = |words: &[&str]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
     match kind {
         ParamKind::Text => "text".to_owned(),
-        ParamKind::Int(least) => format!("a whole number from {least}"),
+        ParamKind::Int(min) => format!("a whole number from {min}"),
         ParamKind::Ids => "an id or a comma list of ids".to_owned(),
         ParamKind::Choice(of) => format!("one of {}", words(of)),
         ParamKind::Choices(of) => format!("one or several of {}", words(of)),

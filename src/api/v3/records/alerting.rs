@@ -231,9 +231,9 @@ async fn list_occurrences(
     let after = query.parse_one("after", rule, |text| parse_time_in_zone(&zone, text));
     let window = query.paging();
     query.into_result()?;
-    let most =
+    let max =
         usize::try_from(window.limit.unwrap_or(DEFAULT_OCCURRENCES).min(MAX_OCCURRENCES)).unwrap_or_default();
-    let found = state.resources.blackout_occurrences(&caller, id, after, most).await?;
+    let found = state.resources.blackout_occurrences(&caller, id, after, max).await?;
     let count = found.len() as u64;
     let piece = lists::json_chunk(found);
     Ok(lists::stream_list::<StoreError>(caller.role, count, window, stream::once(async { Ok(piece) })))

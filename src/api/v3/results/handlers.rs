@@ -30,12 +30,12 @@ pub(super) async fn list(
     let left = window.limit.unwrap_or(u64::MAX);
     let first = view.results(filter.clone(), next_page(left, offset)).await?;
     let count = first.total;
-    let walk = ResultReader { view, filter, offset, left, fetched: Some(first), seen: HashSet::new() };
+    let reader = ResultReader { view, filter, offset, left, fetched: Some(first), seen: HashSet::new() };
     Ok(list_response::stream_list(
         caller.role,
         count,
         window,
-        stream::try_unfold(walk, ResultReader::read_page),
+        stream::try_unfold(reader, ResultReader::read_page),
     ))
 }
 

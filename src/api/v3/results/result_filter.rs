@@ -7,7 +7,7 @@ use crate::api::path::parse_id;
 use crate::api::query::{Paging, QueryParams, parse_time_in_zone, quoted_list};
 use crate::domain::{CheckId, LocationId, MonitorId, Outcome, ResultFilter};
 
-/// Words of [`ChangeOutcome`].
+/// Words of [`crate::domain::Outcome`].
 pub(super) const OUTCOMES: [&str; 6] = ["ok", "warning", "error", "unknown", "missed", "blackout"];
 
 /// Anything but 16 hexadecimal digits, as we write them, is no result.
@@ -67,9 +67,9 @@ mod tests {
         assert_eq!(window.limit, Some(5));
         let fault = read("monitor_id=x&outcome=bad&from=2026-11-20T12:00:00Z&thru=2026-11-20T12:00:00Z&a=b")
             .unwrap_err();
-        let told = format!("{fault:?}");
+        let text = format!("{fault:?}");
         for word in ["`monitor_id` must", "`outcome` must", "`from` must lie before", "`a` is no parameter"] {
-            assert!(told.contains(word), "{word}: {told}");
+            assert!(text.contains(word), "{word}: {text}");
         }
     }
 }

@@ -91,7 +91,7 @@ fn result_pages(number: usize, result: &CheckResult) -> Vec<Value> {
                 let timing = played.timing.as_ref()?;
                 timing.phases.micros(phase).map(|micros| super::entry::to_millis(micros.into()))
             };
-            let why = step.failures.first().map(|failure| format!(": {failure}")).unwrap_or_default();
+            let reason = step.failures.first().map(|failure| format!(": {failure}")).unwrap_or_default();
             json!({
                 "startedDateTime": attempt_started_at(result) + Duration::from_micros(step.started_us),
                 "id": step_id(number, step),
@@ -100,7 +100,7 @@ fn result_pages(number: usize, result: &CheckResult) -> Vec<Value> {
                     "onContentLoad": mark(Phase::DomLoad).unwrap_or(-1.0),
                     "onLoad": mark(Phase::PageLoad).unwrap_or(-1.0),
                 },
-                "comment": format!("step {}, status {}{why}", step.number, step.status.0),
+                "comment": format!("step {}, status {}{reason}", step.number, step.status.0),
             })
         })
         .collect();
@@ -129,9 +129,9 @@ fn attempt_started_at(result: &CheckResult) -> Timestamp {
 
 /// The exchanges of a check in the order in which they began.
 fn result_entries(number: usize, result: &CheckResult) -> Vec<Value> {
-    let (began, course) = (attempt_started_at(result), &result.details);
-    let alone = course.exchanges.iter().map(|exchange| (exchange, None, page_id(number)));
-    let in_steps = course.steps.iter().flat_map(|step| {
+    let (began, details) = (attempt_started_at(result), &result.details);
+    let alone = details.exchanges.iter().map(|exchange| (exchange, None, page_id(number)));
+    let in_steps = details.steps.iter().flat_map(|step| {
         let comment = format!("step {}: {}", step.number, step.name);
         let id = if step.browser_step.is_some() { step_id(number, step) } else { page_id(number) };
         step.exchanges.iter().map(move |exchange| (exchange, Some(comment.clone()), id.clone()))
@@ -140,8 +140,8 @@ fn result_entries(number: usize, result: &CheckResult) -> Vec<Value> {
         (exchange.started_us, super::entry::entry_from_exchange(began, exchange, comment), id)
     });
     // What a browser loaded stands in its steps already.
-    let is_played = course.steps.iter().any(|step| step.browser_step.is_some());
-    let objects = course.page.iter().filter(|_| !is_played).flat_map(|page| &page.objects);
+    let is_played = details.steps.iter().any(|step| step.browser_step.is_some());
+    let objects = details.page.iter().filter(|_| !is_played).flat_map(|page| &page.objects);
     let objects = objects
         .map(|object| (object.started_us, super::entry::entry_from_object(began, object), page_id(number)));
     let mut entries: Vec<(u64, Value, String)> = exchanges.chain(objects).collect();

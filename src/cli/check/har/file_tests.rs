@@ -238,12 +238,12 @@ fn a_step_in_a_browser_is_a_page_with_its_times() {
         browser_step: Some(Box::new(played)),
     };
     let object = FullPage::default();
-    let course = CheckDetails {
+    let details = CheckDetails {
         steps: vec![step(1, played), step(2, BrowserStep::default())],
         page: Some(Box::new(object)),
         ..CheckDetails::default()
     };
-    let har = checked(&[result(course)]);
+    let har = checked(&[result(details)]);
     let pages = har["log"]["pages"].as_array().unwrap();
     let shown: Vec<(&str, &str)> =
         pages.iter().map(|page| (page["id"].as_str().unwrap(), page["title"].as_str().unwrap())).collect();

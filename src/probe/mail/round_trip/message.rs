@@ -55,9 +55,9 @@ mod tests {
         assert!(text.contains("\r\nAuto-Submitted: auto-generated\r\n"), "{text}");
         let longest = text.lines().map(str::len).max().unwrap();
         assert!(longest < 200, "RFC 5322 2.1.1 allows 998: {longest}");
-        let mut reading = HeaderScanner::new(TOKEN_HEADER);
-        text.lines().for_each(|line| reading.push_line(line.as_bytes()));
-        assert_eq!(reading.single_value().as_deref(), Some(token.as_str()));
+        let mut scanner = HeaderScanner::new(TOKEN_HEADER);
+        text.lines().for_each(|line| scanner.push_line(line.as_bytes()));
+        assert_eq!(scanner.single_value().as_deref(), Some(token.as_str()));
         let mut names: Vec<&str> = (text.split("\r\n\r\n").next().unwrap().lines())
             .filter(|line| !line.starts_with(' '))
             .map(|line| line.split_once(':').unwrap().0)

@@ -72,10 +72,10 @@ impl<'a> MessageSearch<'a> {
                 looked.more = true;
                 return Ok(looked);
             }
-            let mut reading = HeaderScanner::new(TOKEN_HEADER);
-            let ending = self.read_head(mailbox, message, &mut reading).await?;
-            spent += reading.bytes();
-            match self.owner(ending, &reading) {
+            let mut scanner = HeaderScanner::new(TOKEN_HEADER);
+            let ending = self.read_head(mailbox, message, &mut scanner).await?;
+            spent += scanner.bytes();
+            match self.owner(ending, &scanner) {
                 Owner::Own => {
                     looked.own = Some((at, message.clone()));
                     return Ok(looked);
@@ -97,24 +97,24 @@ impl<'a> MessageSearch<'a> {
         mailbox: &mut Mailbox<'_, '_>,
         message: &MessageEntry,
     ) -> Result<(), Failure> {
-        let mut reading = HeaderScanner::new(TOKEN_HEADER);
+        let mut scanner = HeaderScanner::new(TOKEN_HEADER);
         let fail = |kind, detail: &str| Err(Failure::new(Phase::Fetch, kind, detail));
-        match mailbox.retrieve(message.number, &mut reading, MAX_MESSAGE_BYTES).await? {
+        match mailbox.retrieve(message.number, &mut scanner, MAX_MESSAGE_BYTES).await? {
             ReadOutcome::Refused => {
                 fail(FailureKind::DialogueUnexpected, "it lists the message, but refuses RETR")
             }
             ReadOutcome::TooLong => {
                 fail(FailureKind::ResponseTooLarge, "the message came back with more than 1 MiB")
             }
-            ReadOutcome::Complete if self.owner(ReadOutcome::Complete, &reading) == Owner::Own => Ok(()),
+            ReadOutcome::Complete if self.owner(ReadOutcome::Complete, &scanner) == Owner::Own => Ok(()),
             ReadOutcome::Complete => {
                 fail(FailureKind::ResponseInvalid, "RETR gives another message than TOP; nothing was deleted")
             }
         }
     }
 
-    fn owner(&self, ending: ReadOutcome, reading: &HeaderScanner) -> Owner {
-        let value = reading.single_value().filter(|_| ending == ReadOutcome::Complete);
+    fn owner(&self, ending: ReadOutcome, scanner: &HeaderScanner) -> Owner {
+        let value = scanner.single_value().filter(|_| ending == ReadOutcome::Complete);
         value.map_or(Owner::Other, |value| self.tokens.classify(&value, self.own, self.now))
     }
 
@@ -130,10 +130,10 @@ impl<'a> MessageSearch<'a> {
         &mut self,
         mailbox: &mut Mailbox<'_, '_>,
         message: &MessageEntry,
-        reading: &mut HeaderScanner,
+        scanner: &mut HeaderScanner,
     ) -> Result<ReadOutcome, Failure> {
         if !self.without_top {
-            let ending = mailbox.top(message.number, reading, MAX_HEAD_BYTES).await?;
+            let ending = mailbox.top(message.number, scanner, MAX_HEAD_BYTES).await?;
             if ending != ReadOutcome::Refused {
                 return Ok(ending);
             }
@@ -141,7 +141,7 @@ impl<'a> MessageSearch<'a> {
         }
         match mailbox.size(message.number).await? {
             Some(size) if size <= MAX_MESSAGE_BYTES as u64 => {
-                mailbox.retrieve(message.number, reading, MAX_MESSAGE_BYTES).await
+                mailbox.retrieve(message.number, scanner, MAX_MESSAGE_BYTES).await
             }
             _ => Ok(ReadOutcome::Refused),
         }

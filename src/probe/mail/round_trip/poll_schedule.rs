@@ -17,7 +17,7 @@ pub(super) struct PollSchedule {
     end: Instant,
     pause: Duration,
     /// The least pause that the server asks for (LOGIN-DELAY, RFC 2449 6.5).
-    least: Duration,
+    min: Duration,
     longest_visit: Duration,
     over: bool,
 }
@@ -25,24 +25,24 @@ pub(super) struct PollSchedule {
 impl PollSchedule {
     /// One that ends at `end`.
     pub(super) fn new(end: Instant) -> Self {
-        Self { end, pause: FIRST_DELAY, least: Duration::ZERO, longest_visit: Duration::ZERO, over: false }
+        Self { end, pause: FIRST_DELAY, min: Duration::ZERO, longest_visit: Duration::ZERO, over: false }
     }
 
     /// When to visit next; `None` when there is no time for it. The last visit is as late as it can be.
     pub(super) fn next_poll(&mut self, now: Instant) -> Option<Instant> {
         let reserve = self.longest_visit * 2 + FINAL_RESERVE;
         let latest = self.end.checked_sub(reserve).filter(|latest| *latest > now && !self.over)?;
-        let next = now + self.pause.max(self.least);
+        let next = now + self.pause.max(self.min);
         self.pause = (self.pause * 2).min(MAX_DELAY);
         self.over = next >= latest;
         Some(next.min(latest))
     }
 
     /// Notes how long a visit took, and the pause in seconds that the server asks for.
-    pub(super) fn record_poll(&mut self, visit: Duration, least: Option<u64>) {
+    pub(super) fn record_poll(&mut self, visit: Duration, min: Option<u64>) {
         self.longest_visit = self.longest_visit.max(visit);
-        if let Some(seconds) = least {
-            self.least = Duration::from_secs(seconds);
+        if let Some(seconds) = min {
+            self.min = Duration::from_secs(seconds);
         }
     }
 
@@ -57,14 +57,14 @@ mod tests {
     use super::*;
 
     /// Milliseconds after the start at which visits of `visit` begin within `timeout`.
-    fn visits(timeout: u64, visit: u64, least: Option<u64>) -> Vec<u128> {
+    fn visits(timeout: u64, visit: u64, min: Option<u64>) -> Vec<u128> {
         let start = Instant::now();
-        let mut patience = PollSchedule::new(start + Duration::from_millis(timeout));
+        let mut schedule = PollSchedule::new(start + Duration::from_millis(timeout));
         let mut now = start;
         let mut all = Vec::new();
-        while let Some(next) = patience.next_poll(now) {
+        while let Some(next) = schedule.next_poll(now) {
             all.push((next - start).as_millis());
-            patience.record_poll(Duration::from_millis(visit), least);
+            schedule.record_poll(Duration::from_millis(visit), min);
             now = next + Duration::from_millis(visit);
         }
         all
@@ -88,11 +88,11 @@ mod tests {
     #[test]
     fn a_visit_that_left_something_is_followed_soon() {
         let start = Instant::now();
-        let mut patience = PollSchedule::new(start + Duration::from_mins(4));
+        let mut schedule = PollSchedule::new(start + Duration::from_mins(4));
         for _ in 0..8 {
-            patience.next_poll(start).unwrap();
+            schedule.next_poll(start).unwrap();
         }
-        patience.poll_soon();
-        assert_eq!(patience.next_poll(start), Some(start + FIRST_DELAY));
+        schedule.poll_soon();
+        assert_eq!(schedule.next_poll(start), Some(start + FIRST_DELAY));
     }
 }

@@ -100,9 +100,9 @@ impl RoundTripProbe {
         match sent {
             Err(failure) => {
                 let failure = sending_failure(failure, &self.smtp);
-                let mut seen = self.smtp.to_observation(started, session, Err(failure), mail);
-                seen.facts.round_trip = Some(Box::new(facts));
-                seen
+                let mut observation = self.smtp.to_observation(started, session, Err(failure), mail);
+                observation.facts.round_trip = Some(Box::new(facts));
+                observation
             }
             Ok(taken) => {
                 let known = RoundTripState::after_send(started, facts, &taken, &session, &mail);
@@ -118,35 +118,35 @@ impl RoundTripProbe {
         cx: ProbeContext<'_>,
         mut known: RoundTripState,
         mut search: MessageSearch<'_>,
-        taken: &AcceptedMessage,
+        message: &AcceptedMessage,
     ) -> Observation {
-        let mut patience = PollSchedule::new(cx.deadline.at);
+        let mut schedule = PollSchedule::new(cx.deadline.at);
         let mut last = MailboxPoll::new(cx);
-        while let Some(next) = patience.next_poll(Instant::now()) {
+        while let Some(next) = schedule.next_poll(Instant::now()) {
             sleep_until(next).await;
-            let began = Instant::now();
-            let mut visit = MailboxPoll::new(cx);
-            let end = visit.run(&self.pop, &mut search).await;
-            patience.record_poll(began.elapsed(), visit.login_delay());
-            known.facts.swept += visit.deleted_stale;
-            known.facts.mailbox_polls += u32::from(visit.was_opened());
+            let started = Instant::now();
+            let mut poll = MailboxPoll::new(cx);
+            let end = poll.run(&self.pop, &mut search).await;
+            schedule.record_poll(started.elapsed(), poll.login_delay());
+            known.facts.swept += poll.deleted_stale;
+            known.facts.mailbox_polls += u32::from(poll.was_opened());
             match end {
-                PollOutcome::NotFound { more: true } => patience.poll_soon(),
+                PollOutcome::NotFound { more: true } => schedule.poll_soon(),
                 PollOutcome::NotFound { more: false } => {}
                 PollOutcome::Locked => known.facts.mailbox_locked += 1,
                 PollOutcome::Failed(failure) => {
                     let failure = fetching_failure(failure, &self.pop);
-                    return build_observation(&self.pop, began - taken.at, known, visit, Err(failure));
+                    return build_observation(&self.pop, started - message.at, known, poll, Err(failure));
                 }
                 PollOutcome::Fetched { seen, fetched } => {
-                    known.facts.trip_transit_us = to_micros(seen - taken.at);
+                    known.facts.trip_transit_us = to_micros(seen - message.at);
                     known.facts.trip_fetch_us = to_micros(fetched - seen);
-                    return build_observation(&self.pop, began - taken.at, known, visit, Ok(()));
+                    return build_observation(&self.pop, started - message.at, known, poll, Ok(()));
                 }
             }
-            last = visit;
+            last = poll;
         }
-        let failure = not_delivered_failure(taken, &known.facts);
-        build_observation(&self.pop, taken.at.elapsed(), known, last, Err(failure))
+        let failure = not_delivered_failure(message, &known.facts);
+        build_observation(&self.pop, message.at.elapsed(), known, last, Err(failure))
     }
 }

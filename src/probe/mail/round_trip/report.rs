@@ -26,12 +26,12 @@ impl RoundTripState {
     pub(super) fn after_send(
         started: Instant,
         facts: RoundTripFacts,
-        taken: &AcceptedMessage,
+        message: &AcceptedMessage,
         session: &LineSession<'_>,
         mail: &MailFacts,
     ) -> Self {
         Self {
-            facts: RoundTripFacts { trip_send_us: to_micros(taken.at - started), ..facts },
+            facts: RoundTripFacts { trip_send_us: to_micros(message.at - started), ..facts },
             started,
             phases: session.trace.phases,
             transcript: session.transcript.to_capture(),
@@ -46,28 +46,28 @@ pub(super) fn build_observation(
     pop: &MailAccount,
     transit: Duration,
     known: RoundTripState,
-    visit: MailboxPoll<'_>,
+    poll: MailboxPoll<'_>,
     outcome: Result<(), Failure>,
 ) -> Observation {
-    let mut mail = visit.facts();
+    let mut mail = poll.facts();
     mail.password_in_clear |= known.password_in_clear;
-    let mail = redact_facts(&visit.session.transcript, mail);
-    let mut session = visit.session;
+    let mail = redact_facts(&poll.session.transcript, mail);
+    let mut session = poll.session;
     if outcome.as_ref().is_err_and(|failure| failure.phase == Phase::Transit) {
         // All the time since the message was taken is in the transit already.
         session.trace.phases = Phases::default();
     }
     let outcome = outcome.map_err(|failure| pop.with_tls_hint(failure, &session.trace));
     let failed = outcome.is_err();
-    let mut seen = session_observation(known.started, session, outcome);
-    seen.phases.merge(&known.phases);
-    seen.phases.add(Phase::Transit, transit);
-    seen.facts.mail = mail.map(Box::new);
-    seen.facts.round_trip = Some(Box::new(known.facts));
+    let mut observation = session_observation(known.started, session, outcome);
+    observation.phases.merge(&known.phases);
+    observation.phases.add(Phase::Transit, transit);
+    observation.facts.mail = mail.map(Box::new);
+    observation.facts.round_trip = Some(Box::new(known.facts));
     if let Some(capture) = known.transcript.filter(|_| failed) {
-        seen.captures.push(Capture { name: "transcript-smtp.txt".to_owned(), ..capture });
+        observation.captures.push(Capture { name: "transcript-smtp.txt".to_owned(), ..capture });
     }
-    seen
+    observation
 }
 
 /// The failure of a message that never came.

@@ -57,21 +57,21 @@ async fn deliver(
     clock: &dyn Clock,
 ) -> Result<AcceptedMessage, Failure> {
     loop {
-        let (line, act) = session.step(core, account.host(), &account.options).await?;
+        let (line, action) = session.step(core, account.host(), &account.options).await?;
         if core.delivered {
             let reply = crate::domain::replace_control_chars(&session.transcript.redact(&line));
-            let taken = AcceptedMessage { at: Instant::now(), accepted_at: clock.now(), reply };
+            let message = AcceptedMessage { at: Instant::now(), accepted_at: clock.now(), reply };
             let phases = session.trace.phases;
-            if let ProtocolAction::SendLine(quit) = act
+            if let ProtocolAction::SendLine(quit) = action
                 && session.send(&quit).await.is_ok()
             {
                 let _ = timeout(QUIT_TIMEOUT, session.read_line(Phase::Quit)).await;
             }
             // The message is on its way meanwhile: that time is told as its transit.
             session.trace.phases = phases;
-            return Ok(taken);
+            return Ok(message);
         }
-        if let ProtocolAction::SendLine(line) = act {
+        if let ProtocolAction::SendLine(line) = action {
             // It is known by the answer that does not come.
             session.send(&line).await.map_err(|failure| Failure { phase: core.phase(), ..failure })?;
         }

@@ -137,7 +137,7 @@ mod tests {
         let own = mine.issue(NOW);
         let old = NOW - Duration::from_hours(48);
         let stranger = TokenSigner::new(Some(&Arc::new(Keyring::ephemeral())), MonitorId(7));
-        for (other, why) in [
+        for (other, reason) in [
             (tokens(&keyring, 8).issue(old), "of another monitor"),
             (stranger.issue(old), "of another installation"),
             (own.replacen("1795", "1695", 1), "its time was changed"),
@@ -148,7 +148,7 @@ mod tests {
             ("..".to_owned(), "points"),
             ("1.2.é".to_owned(), "not ASCII"),
         ] {
-            assert_eq!(mine.classify(&other, &own, NOW), Owner::Other, "{why}: {other}");
+            assert_eq!(mine.classify(&other, &own, NOW), Owner::Other, "{reason}: {other}");
         }
         assert_ne!(mine.issue(NOW), own, "two messages of one microsecond are the same");
     }

@@ -14,7 +14,7 @@ use crate::syntax::word_set::WordSet;
 
 /// Whether a field of this name carries something that lets its sender in. There is no list of such names:
 /// `Authorization`, `Cookie`, `X-Api-Key`, `X-Auth-Token` and their like are told by the words in them, among them
-/// all of [`is_telling`](crate::redaction::sensitive_names::is_telling).
+/// all of [`is_sensitive_header`](crate::redaction::sensitive_names::is_sensitive_header).
 #[must_use]
 pub fn is_secret_header(name: &HeaderName) -> bool {
     static WORDS: WordSet<9> = WordSet::new([

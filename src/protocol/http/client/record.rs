@@ -29,16 +29,16 @@ pub struct ExchangeRecord<'k> {
 impl RequestChain<'_> {
     /// The exchange under way, as a result tells it.
     #[must_use]
-    pub fn record(&mut self, kept: &ExchangeRecord<'_>) -> HttpExchange {
+    pub fn record(&mut self, record: &ExchangeRecord<'_>) -> HttpExchange {
         let mut exchange = HttpExchange {
             started_us: u64::try_from(self.started_after.as_micros()).unwrap_or(u64::MAX),
             method: self.method.as_str().to_owned(),
             url: self.url.as_str().to_owned(),
             address: self.trace.address,
             phases: self.trace.phases,
-            body_wire_bytes: kept.wire_bytes,
-            body_bytes: kept.body_bytes,
-            failure: kept.failure.cloned(),
+            body_wire_bytes: record.wire_bytes,
+            body_bytes: record.body_bytes,
+            failure: record.failure.cloned(),
             ..HttpExchange::default()
         };
         // It could be made before; if it could not, that is the failure.
@@ -50,25 +50,25 @@ impl RequestChain<'_> {
             exchange.request_headers = sent;
             let RequestSpec { body, headers, .. } = self.request;
             let body =
-                body.as_ref().filter(|body| self.has_body() && kept.max_body_bytes > 0 && !body.is_empty());
+                body.as_ref().filter(|body| self.has_body() && record.max_body_bytes > 0 && !body.is_empty());
             exchange.request_body =
-                body.map(|body| body_excerpt(body, body.len() as u64, headers, kept.max_body_bytes));
+                body.map(|body| body_excerpt(body, body.len() as u64, headers, record.max_body_bytes));
         }
-        if let Some(head) = kept.head {
+        if let Some(head) = record.head {
             exchange.http_status = head.status.as_u16();
             version_name(head.version).clone_into(&mut exchange.http_version);
             exchange.http_reason = head.reason.as_deref().map(truncate_for_result);
             exchange.response_headers = to_header_list(&head.headers);
-            let body = Some(kept.body).filter(|body| kept.max_body_bytes > 0 && !body.is_empty());
+            let body = Some(record.body).filter(|body| record.max_body_bytes > 0 && !body.is_empty());
             exchange.response_body =
-                body.map(|body| body_excerpt(body, kept.body_bytes, &head.headers, kept.max_body_bytes));
+                body.map(|body| body_excerpt(body, record.body_bytes, &head.headers, record.max_body_bytes));
         }
         exchange
     }
 }
 
-fn body_excerpt(body: &[u8], bytes: u64, headers: &HeaderMap, most: usize) -> Excerpt {
-    let text = from_utf8_lossy(body.get(..most).unwrap_or(body)).into_owned();
+fn body_excerpt(body: &[u8], bytes: u64, headers: &HeaderMap, max: usize) -> Excerpt {
+    let text = from_utf8_lossy(body.get(..max).unwrap_or(body)).into_owned();
     Excerpt { mimetype: content_type(headers).map(truncate_for_result).unwrap_or_default(), text, bytes }
 }
 

@@ -24,8 +24,8 @@ pub fn is_redirect(status: StatusCode) -> bool {
 /// # Errors
 /// [`FailureKind::RedirectInvalid`] without a usable `Location`.
 pub fn redirect_target(from: &Url, status: StatusCode, headers: &HeaderMap) -> Result<Url, Failure> {
-    let invalid = |words: String| {
-        let detail = format!("{} from `{}` {words}", status.as_u16(), display_url(from));
+    let invalid = |text: String| {
+        let detail = format!("{} from `{}` {text}", status.as_u16(), display_url(from));
         Failure::new(Phase::Validate, FailureKind::RedirectInvalid, detail)
     };
     let location = headers.get(LOCATION).ok_or_else(|| invalid("has no `Location`".to_owned()))?;
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_followed_says_why() {
-        for (location, words) in [
+        for (location, text) in [
             (None, "no `Location`"),
             (Some("http://"), "no URL"),
             (Some(&format!("/{}", "x".repeat(65_000))), "more than 65000 bytes"),
@@ -109,7 +109,7 @@ mod tests {
             (Some("file:///etc/passwd"), "`file:`"),
         ] {
             let error = follow("http://a/", location).unwrap_err();
-            assert!(error.contains(words), "{location:?}: {error}");
+            assert!(error.contains(text), "{location:?}: {error}");
         }
     }
 

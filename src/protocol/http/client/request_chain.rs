@@ -138,9 +138,9 @@ impl<'a> RequestChain<'a> {
             return Ok(answer);
         }
         if self.version == Version::HTTP_3 {
-            let shown = display_url(&self.url);
+            let text = display_url(&self.url);
             self.version_fallback =
-                Some(format!("`{shown}` is no https URL, HTTP/1.1 was used instead of HTTP/3"));
+                Some(format!("`{text}` is no https URL, HTTP/1.1 was used instead of HTTP/3"));
             self.version = Version::HTTP_11;
         }
         let tcp = net.connect(&endpoint, deadline, &mut self.trace).await?;

@@ -23,7 +23,7 @@ impl Http3Body {
     /// Lets so many bytes in.
     pub(in crate::protocol::http) fn raise_limit(&self, bytes: u64) {
         // Frames and datagrams have heads of their own.
-        self.failures.gauge.raise_limit(bytes.saturating_mul(2));
+        self.failures.meter.raise_limit(bytes.saturating_mul(2));
     }
 
     /// The next piece; `None` at the end.
@@ -31,7 +31,7 @@ impl Http3Body {
         &mut self,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Bytes, Failure>>> {
-        if self.failures.gauge.is_over_limit() {
+        if self.failures.meter.is_over_limit() {
             return Poll::Ready(Some(Err(too_large_failure(Phase::Transfer))));
         }
         let came = ready!(self.stream.poll_recv_data(cx)).map(|data| {

@@ -21,7 +21,7 @@ use crate::protocol::http::limits::{MAX_HEAD_BYTES, MAX_HEADER_FIELDS};
 use crate::protocol::http::request_error::{RequestError, RetryReason};
 use crate::protocol::http::timings::ExchangeTimings;
 
-/// Sends `request` over `quic` and waits for the head of the answer, as [`crate::protocol::http::run_exchange::open`] does over a stream.
+/// Sends `request` over `quic` and waits for the head of the answer, as [`crate::protocol::http::exchange::send_request`] does over a stream.
 ///
 /// # Errors
 /// The failure, in the phase that it happened in.
@@ -31,24 +31,24 @@ pub async fn send_http3_request(
     deadline: Deadline,
     phases: &mut Phases,
 ) -> Result<(ResponseHead, ResponseBody), Failure> {
-    let (marks, is_head) = (ExchangeTimings::new(false), request.method() == Method::HEAD);
+    let (timings, is_head) = (ExchangeTimings::new(false), request.method() == Method::HEAD);
     let asking = async {
-        let (mut line, mut driver) = Http3Connection::handshake(quic, marks.clone()).await?;
-        let answer = driver.drive_until(line.run_exchange(request, &marks)).await;
+        let (mut line, mut driver) = Http3Connection::handshake(quic, timings.clone()).await?;
+        let answer = driver.drive_until(line.run_exchange(request, &timings)).await;
         let (response, stream) = answer.map_err(|no| no.failure)?;
         Ok((response, stream, line, driver))
     };
     let outcome = timeout_at(deadline.at, asking).await;
     if matches!(outcome, Ok(Ok(_))) {
-        marks.record_head();
+        timings.record_head();
     }
-    marks.write_phases(phases);
+    timings.write_phases(phases);
     let (response, stream, line, driver) = match outcome {
         Ok(Ok(answer)) => answer,
         Ok(Err(failure)) => return Err(failure),
-        Err(_) => return Err(Failure::timed_out(marks.phase(), deadline.timeout)),
+        Err(_) => return Err(Failure::timed_out(timings.phase(), deadline.timeout)),
     };
-    line.build_response(response, stream, is_head, driver, marks)
+    line.build_response(response, stream, is_head, driver, timings)
 }
 
 /// A connection. Clones share it; a [`ConnectionDriver`] moves it on.
@@ -56,26 +56,26 @@ pub async fn send_http3_request(
 pub(in crate::protocol::http) struct Http3Connection {
     sender: Http3Sender,
     told: FailureContext,
-    marks: ExchangeTimings,
+    timings: ExchangeTimings,
 }
 
 impl Http3Connection {
     /// The connection over `quic`, and what moves it on; `marks` are its own.
     pub(in crate::protocol::http) async fn handshake(
         quic: QuicConnection,
-        marks: ExchangeTimings,
+        timings: ExchangeTimings,
     ) -> Result<(Self, ConnectionDriver), Failure> {
-        let told = FailureContext { connection: quic.connection, gauge: quic.meter };
+        let told = FailureContext { connection: quic.connection, meter: quic.meter };
         let built = h3::client::builder()
             .max_field_section_size(u64::from(MAX_HEAD_BYTES))
             .send_grease(false)
             .build(h3_quinn::Connection::new(told.connection.clone()))
             .await;
         let (mut connection, sender) =
-            built.map_err(|error| told.closed_failure(marks.phase(), &error.to_string()))?;
+            built.map_err(|error| told.closed_failure(timings.phase(), &error.to_string()))?;
         let connection = async move { poll_fn(|cx| connection.poll_close(cx)).await };
         let driver = ConnectionDriver::new(connection, None, None);
-        Ok((Self { sender, told, marks }, driver))
+        Ok((Self { sender, told, timings }, driver))
     }
 
     /// Whether it takes no more exchanges.
@@ -90,26 +90,27 @@ impl Http3Connection {
         deadline: Deadline,
         phases: &mut Phases,
     ) -> Result<(ResponseHead, ResponseBody), RequestError> {
-        let (marks, is_head) = (ExchangeTimings::new(false), request.method() == Method::HEAD);
-        marks.assume_sent();
+        let (timings, is_head) = (ExchangeTimings::new(false), request.method() == Method::HEAD);
+        timings.assume_sent();
         let late =
-            || RequestError { failure: Failure::timed_out(marks.phase(), deadline.timeout), retry: None };
-        let exchanged = timeout_at(deadline.at, self.run_exchange(request, &marks)).await;
+            || RequestError { failure: Failure::timed_out(timings.phase(), deadline.timeout), retry: None };
+        let exchanged = timeout_at(deadline.at, self.run_exchange(request, &timings)).await;
         let outcome = exchanged.unwrap_or_else(|_| Err(late()));
         if outcome.is_ok() {
-            marks.record_head();
-            self.marks.record_head();
+            timings.record_head();
+            self.timings.record_head();
         }
-        marks.write_phases(phases);
+        timings.write_phases(phases);
         let (response, stream) = outcome?;
-        let answer = self.clone().build_response(response, stream, is_head, ConnectionDriver::noop(), marks);
+        let answer =
+            self.clone().build_response(response, stream, is_head, ConnectionDriver::noop(), timings);
         answer.map_err(|failure| RequestError { failure, retry: None })
     }
 
     async fn run_exchange(
         &mut self,
         request: Request<Full<Bytes>>,
-        marks: &ExchangeTimings,
+        timings: &ExchangeTimings,
     ) -> Result<(Response<()>, Http3Stream), RequestError> {
         let (parts, body) = request.into_parts();
         let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
@@ -120,7 +121,7 @@ impl Http3Connection {
                 stream.send_data(body).await?;
             }
             stream.finish().await?;
-            marks.record_sent();
+            timings.record_sent();
             loop {
                 let response = stream.recv_response().await?;
                 // Informational answers are passed over; the gauge ends those without end.
@@ -132,12 +133,12 @@ impl Http3Connection {
         let failure = tokio::select! {
             answer = asking => match answer {
                 Ok(answer) => return Ok(answer),
-                Err(error) => self.told.stream_failure(marks.phase(), &error),
+                Err(error) => self.told.stream_failure(timings.phase(), &error),
             },
-            () = self.told.gauge.over_limit() => too_large_failure(marks.phase()),
+            () = self.told.meter.over_limit() => too_large_failure(timings.phase()),
         };
         // It has answered others, and not this one: it said farewell (RFC 9114 5.2).
-        let is_farewell = matches!(failure.kind, FailureKind::NoResponse) && self.marks.has_head();
+        let is_farewell = matches!(failure.kind, FailureKind::NoResponse) && self.timings.has_head();
         Err(RequestError { failure, retry: is_farewell.then_some(RetryReason::StaleConnection) })
     }
 
@@ -147,12 +148,12 @@ impl Http3Connection {
         stream: Http3Stream,
         is_head: bool,
         driver: ConnectionDriver,
-        marks: ExchangeTimings,
+        timings: ExchangeTimings,
     ) -> Result<(ResponseHead, ResponseBody), Failure> {
         let (parts, ()) = response.into_parts();
         if parts.headers.len() > MAX_HEADER_FIELDS {
             let detail = format!("the head has more than {MAX_HEADER_FIELDS} fields");
-            return Err(Failure::new(marks.phase(), FailureKind::ResponseTooLarge, detail));
+            return Err(Failure::new(timings.phase(), FailureKind::ResponseTooLarge, detail));
         }
         let declared = parts.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
         let declared = declared.filter(|_| !is_head && !matches!(parts.status.as_u16(), 204 | 304));
@@ -163,7 +164,7 @@ impl Http3Connection {
             content_length: declared,
             received: 0,
         };
-        let body = ResponseBody::from_quic(body, driver, marks, &parts.headers);
+        let body = ResponseBody::from_quic(body, driver, timings, &parts.headers);
         Ok((
             ResponseHead {
                 status: parts.status,

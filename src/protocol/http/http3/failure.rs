@@ -16,7 +16,7 @@ pub(super) fn too_large_failure(phase: Phase) -> Failure {
 #[derive(Clone)]
 pub(super) struct FailureContext {
     pub(super) connection: quinn::Connection,
-    pub(super) gauge: QuicMeter,
+    pub(super) meter: QuicMeter,
 }
 
 impl FailureContext {
@@ -43,11 +43,11 @@ impl FailureContext {
     }
 
     /// What it means that the connection ended, or that its peer broke the rules of HTTP/3, as `words` say.
-    pub(super) fn closed_failure(&self, phase: Phase, words: &str) -> Failure {
+    pub(super) fn closed_failure(&self, phase: Phase, text: &str) -> Failure {
         let failure = |kind, detail: &str| Failure::new(phase, kind, detail);
         match self.connection.close_reason() {
             None | Some(ConnectionError::LocallyClosed) => {
-                failure(FailureKind::ResponseInvalid, &replace_control_chars(words))
+                failure(FailureKind::ResponseInvalid, &replace_control_chars(text))
             }
             Some(ConnectionError::ApplicationClosed(close)) => {
                 let kind = match phase {

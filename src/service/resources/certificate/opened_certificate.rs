@@ -28,17 +28,17 @@ pub type CertificateWatcher = Arc<dyn Fn(Vec<OpenedCertificate>) + Send + Sync>;
 
 /// All of all accounts, opened. One that cannot be opened is told in the log and left out.
 pub(in crate::service::resources) async fn open_all(
-    parts: &ResourceDependencies,
+    dependencies: &ResourceDependencies,
 ) -> Result<Vec<OpenedCertificate>, StoreError> {
     let filter = RecordFilter::new(RecordKind::Certificate);
-    let found = parts.ledger.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
-    Ok(found.items.iter().filter_map(|record| open_record(parts, record)).collect())
+    let found = dependencies.config.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
+    Ok(found.items.iter().filter_map(|record| open_record(dependencies, record)).collect())
 }
 
-fn open_record(parts: &ResourceDependencies, record: &Record) -> Option<OpenedCertificate> {
+fn open_record(dependencies: &ResourceDependencies, record: &Record) -> Option<OpenedCertificate> {
     let settings: CertificateSettings<'_> = settings_or_skip(record)?;
     let sealed = record.private_data.as_deref().unwrap_or_default();
-    match parts.vault.open(&certificate_seal_context(record.customer), sealed) {
+    match dependencies.vault.open(&certificate_seal_context(record.customer), sealed) {
         Ok(pem) => Some(OpenedCertificate {
             id: record.id,
             name: settings.name.to_owned(),

@@ -49,8 +49,8 @@ struct PemItems {
 }
 
 /// Reads `given`; the text of an error says what is wrong, without a full stop.
-pub(super) fn parse(given: &CertificateInput, client: bool) -> Result<ParsedCertificate, String> {
-    let PemItems { mut chain, mut keys } = match given {
+pub(super) fn parse(input: &CertificateInput, client: bool) -> Result<ParsedCertificate, String> {
+    let PemItems { mut chain, mut keys } = match input {
         CertificateInput::Pem(text) => read_pem(text)?,
         CertificateInput::Pkcs12 { bytes: packed, password } => read_pkcs12(packed, password)?,
     };

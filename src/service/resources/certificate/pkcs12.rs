@@ -85,8 +85,8 @@ impl<'a> DerReader<'a> {
 
     /// An algorithm and its parameters.
     fn algorithm(&mut self) -> Option<(Oid<'a>, Self)> {
-        let mut parts = self.sequence()?;
-        Some((parts.oid()?, parts))
+        let mut reader = self.sequence()?;
+        Some((reader.oid()?, reader))
     }
 }
 
@@ -190,20 +190,20 @@ impl<'a> ArchiveOpener<'a> {
             let mut bag = bags.sequence()?;
             let kind = bag.oid()?;
             let value = bag.tagged()?;
-            let mut parts = DerReader(value);
+            let mut reader = DerReader(value);
             if kind == KEY_BAG {
                 self.opened.keys.push(Zeroizing::new(value.to_vec()));
             } else if kind == SHROUDED_KEY_BAG {
-                let mut parts = parts.sequence()?;
-                let (scheme, parameters) = parts.algorithm()?;
-                let key = self.decrypt(&scheme, parameters, parts.octets()?)?;
+                let mut reader = reader.sequence()?;
+                let (scheme, parameters) = reader.algorithm()?;
+                let key = self.decrypt(&scheme, parameters, reader.octets()?)?;
                 self.opened.keys.push(key);
             } else if kind == CERTIFICATE_BAG {
-                let mut parts = parts.sequence()?;
-                if parts.oid()? != X509 {
+                let mut reader = reader.sequence()?;
+                if reader.oid()? != X509 {
                     return None;
                 }
-                let certificate = DerReader(parts.tagged()?).octets()?;
+                let certificate = DerReader(reader.tagged()?).octets()?;
                 self.opened.certificates.push(certificate.to_vec());
             }
         }
@@ -241,16 +241,16 @@ impl<'a> ArchiveOpener<'a> {
         mut parameters: DerReader<'_>,
         encrypted: &[u8],
     ) -> Option<Zeroizing<Vec<u8>>> {
-        let (derivation, mut how) = parameters.algorithm()?;
+        let (derivation, mut reader) = parameters.algorithm()?;
         if derivation != PBKDF2 {
             return None;
         }
-        let mut how = how.sequence()?;
-        let salt = how.octets()?;
-        let rounds = self.spend_rounds(how.integer()?)?;
+        let mut reader = reader.sequence()?;
+        let salt = reader.octets()?;
+        let rounds = self.spend_rounds(reader.integer()?)?;
         let mut with = pbkdf2::PBKDF2_HMAC_SHA1;
-        while !how.0.is_empty() {
-            let mut rest = DerReader(how.0);
+        while !reader.0.is_empty() {
+            let mut rest = DerReader(reader.0);
             if let Some((named, _)) = rest.algorithm() {
                 let known = [
                     (oid!(1.2.840.113549.2.7), pbkdf2::PBKDF2_HMAC_SHA1),
@@ -262,7 +262,7 @@ impl<'a> ArchiveOpener<'a> {
                 break;
             }
             // The length of the key, which its cipher tells as well.
-            how.integer()?;
+            reader.integer()?;
         }
         let (scheme, mut vector) = parameters.algorithm()?;
         let ciphers = [

@@ -29,13 +29,13 @@ static OPEN_PERMITS: Semaphore = Semaphore::const_new(2);
 /// The client certificate in `packed`, opened with `password`: its chain and its key, as PEM. The text of an
 /// error says what is wrong, without a full stop.
 pub fn open_pkcs12(packed: &[u8], password: &str) -> Result<Zeroizing<Vec<u8>>, String> {
-    let given =
+    let input =
         CertificateInput::Pkcs12 { bytes: packed.to_vec(), password: Zeroizing::new(password.to_owned()) };
-    super::parse::parse(&given, true).map(|parsed| parsed.pem)
+    super::parse::parse(&input, true).map(|parsed| parsed.pem)
 }
 
 pub(in crate::service::resources) async fn create(
-    bench: &RecordContext<'_>,
+    cx: &RecordContext<'_>,
     body: &Node,
 ) -> Result<RecordDraft, ServiceError> {
     let mut fields = fields_with_defaults(&CERTIFICATE, body)?;
@@ -46,7 +46,7 @@ pub(in crate::service::resources) async fn create(
     };
     let (pem, pkcs12, password) = (secret("pem"), secret("pkcs12"), secret("password"));
     let field = if pem.is_some() { "pem" } else { "pkcs12" };
-    let given = match (pem, pkcs12) {
+    let input = match (pem, pkcs12) {
         (Some(_), None) if password.is_some() => {
             let message = "`password` goes with `pkcs12` only; a key in `pem` must not be encrypted";
             return Err(invalid(conflict_fault(body, "password", message)));
@@ -80,13 +80,13 @@ pub(in crate::service::resources) async fn create(
         );
         invalid(fault.with_value(crate::syntax::MASK))
     };
-    let format = given.format();
-    let parsed = parse_blocking(given, client).await?.map_err(fault)?;
+    let format = input.format();
+    let parsed = parse_blocking(input, client).await?.map_err(fault)?;
     let facts = super::certificate_facts::from_der(&parsed.leaf).map_err(fault)?;
     fields.insert("format".to_owned(), json!(format));
     fields.insert("certificates".to_owned(), json!(parsed.count));
     let mut draft = RecordDraft::new(fields);
-    draft.warnings = super::certificate_facts::warnings(&facts, client, bench.now);
+    draft.warnings = super::certificate_facts::warnings(&facts, client, cx.now);
     for (name, value) in [
         ("subject", json!(facts.subject)),
         ("issuer", json!(facts.issuer)),
@@ -99,20 +99,20 @@ pub(in crate::service::resources) async fn create(
         draft.fields.insert(name.to_owned(), value);
     }
     draft.private =
-        Some(bench.parts.vault.seal(&certificate_seal_context(bench.caller.customer), &parsed.pem));
+        Some(cx.dependencies.vault.seal(&certificate_seal_context(cx.caller.customer), &parsed.pem));
     Ok(draft)
 }
 
 /// Off the runtime: a PKCS#12 is opened with work that its password is stretched by.
 async fn parse_blocking(
-    given: CertificateInput,
+    input: CertificateInput,
     client: bool,
 ) -> Result<Result<ParsedCertificate, String>, ServiceError> {
     let reading = async {
         let place = OPEN_PERMITS.acquire().await;
         let read = tokio::task::spawn_blocking(move || {
             let _place = place;
-            super::parse::parse(&given, client)
+            super::parse::parse(&input, client)
         });
         read.await
     };
@@ -125,13 +125,13 @@ async fn parse_blocking(
 
 /// One that a monitor names stays.
 pub(in crate::service::resources) fn check_removal(
-    bench: &RecordContext<'_>,
+    cx: &RecordContext<'_>,
     old: &Record,
 ) -> Result<(), ServiceError> {
     let names = |document: &crate::schema::MonitorDocument| {
         [document.client_certificate_id(), document.certificate_authority_id()].contains(&Some(old.id))
     };
-    match monitors_using(bench.parts, Some(old.customer), names) {
+    match monitors_using(cx.dependencies, Some(old.customer), names) {
         Some(users) => {
             Err(ServiceError::Conflict(format!("{users} this certificate; take it from them first")))
         }

@@ -20,9 +20,9 @@ impl AlertStore for SqliteStore {
         Box::pin(self.readers.call(select_alert_states))
     }
 
-    fn commit_alerts(&self, alarm: AlertChanges) -> StoreFuture<'_, ()> {
+    fn commit_alerts(&self, changes: AlertChanges) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            let rows = prepare(alarm).await?;
+            let rows = prepare(changes).await?;
             self.writer.call(move |writing| rows.write(writing)).await
         })
     }
@@ -56,12 +56,14 @@ impl AlertStore for SqliteStore {
 }
 
 /// `alarm`, ready to be written. Files are compressed apart from the threads that wait for targets.
-async fn prepare(alarm: AlertChanges) -> Result<PreparedAlerts, StoreError> {
-    if alarm.evidence.is_empty() {
-        return Ok(PreparedAlerts::prepare(alarm));
+async fn prepare(changes: AlertChanges) -> Result<PreparedAlerts, StoreError> {
+    if changes.evidence.is_empty() {
+        return Ok(PreparedAlerts::prepare(changes));
     }
     // Fails only when the runtime goes down.
-    tokio::task::spawn_blocking(move || PreparedAlerts::prepare(alarm)).await.map_err(|_| StoreError::Closed)
+    tokio::task::spawn_blocking(move || PreparedAlerts::prepare(changes))
+        .await
+        .map_err(|_| StoreError::Closed)
 }
 
 fn select_alert_states(conn: &Connection) -> rusqlite::Result<Vec<(MonitorId, String)>> {

@@ -71,8 +71,8 @@ impl NotificationRow {
 }
 
 impl Outbox for SqliteStore {
-    fn due(&self, now: Timestamp, most: u32, each: u32) -> StoreFuture<'_, Vec<Notification>> {
-        Box::pin(self.readers.call(move |conn| select_due(conn, now, most, each)))
+    fn due(&self, now: Timestamp, max: u32, each: u32) -> StoreFuture<'_, Vec<Notification>> {
+        Box::pin(self.readers.call(move |conn| select_due(conn, now, max, each)))
     }
 
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
@@ -84,12 +84,12 @@ impl Outbox for SqliteStore {
         }))
     }
 
-    fn held(&self, recipient: RecipientId, most: u32) -> StoreFuture<'_, Vec<Notification>> {
+    fn held(&self, recipient: RecipientId, max: u32) -> StoreFuture<'_, Vec<Notification>> {
         Box::pin(self.readers.call(move |conn| {
             conn.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM notifications WHERE state = 1 AND recipient = ?1 ORDER BY id LIMIT ?2"
             ))?
-            .query_map([recipient.0, i64::from(most)], notification_from_row)?
+            .query_map([recipient.0, i64::from(max)], notification_from_row)?
             .filter_map(|row| skip_undecodable(row).transpose())
             .collect()
         }))
@@ -155,12 +155,7 @@ impl Outbox for SqliteStore {
 }
 
 /// Recipient by recipient, so that the cost goes with what is answered, not with what waits.
-fn select_due(
-    conn: &Connection,
-    now: Timestamp,
-    most: u32,
-    each: u32,
-) -> rusqlite::Result<Vec<Notification>> {
+fn select_due(conn: &Connection, now: Timestamp, max: u32, each: u32) -> rusqlite::Result<Vec<Notification>> {
     let tx = conn.unchecked_transaction()?;
     let mut next_recipient =
         tx.prepare_cached("SELECT min(recipient) FROM notifications WHERE state = 0 AND recipient > ?1")?;
@@ -179,7 +174,7 @@ fn select_due(
         }
     }
     found.sort_unstable();
-    found.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+    found.truncate(usize::try_from(max).unwrap_or(usize::MAX));
     let mut one = tx.prepare_cached(&format!("SELECT {COLUMNS} FROM notifications WHERE id = ?1"))?;
     let mut messages = Vec::with_capacity(found.len());
     for (_, id) in found {

@@ -20,17 +20,17 @@ pub(in crate::store::sqlite) struct PreparedAlerts {
 }
 
 impl PreparedAlerts {
-    pub(in crate::store::sqlite) fn prepare(alarm: AlertChanges) -> Self {
+    pub(in crate::store::sqlite) fn prepare(changes: AlertChanges) -> Self {
         Self {
-            watches: alarm.alert_states,
-            episodes: alarm.episodes.into_iter().map(episodes::EpisodeRow::from_episode).collect(),
-            notifications: alarm
+            watches: changes.alert_states,
+            episodes: changes.episodes.into_iter().map(episodes::EpisodeRow::from_episode).collect(),
+            notifications: changes
                 .notifications
                 .into_iter()
                 .map(outbox::NotificationRow::from_notification)
                 .collect(),
-            verified: alarm.verifications,
-            evidence: alarm
+            verified: changes.verifications,
+            evidence: changes
                 .evidence
                 .into_iter()
                 .filter_map(result_updates::CompressedEvidence::from_evidence)

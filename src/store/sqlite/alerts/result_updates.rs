@@ -29,17 +29,17 @@ impl CompressedEvidence {
 
     /// Adds it to its result, when that is still there and has no file of this name.
     pub(super) fn attach(&self, conn: &Connection) -> rusqlite::Result<()> {
-        let Some(kept) = StoredOutcome::read(conn, &self.result)? else { return Ok(()) };
+        let Some(stored) = StoredOutcome::read(conn, &self.result)? else { return Ok(()) };
         // What cannot be decoded stays as it is, rather than to be written over or to hold up the others.
-        let Some(mut details) = skip_undecodable(kept.read_details(conn, &self.result))? else {
+        let Some(mut details) = skip_undecodable(stored.read_details(conn, &self.result))? else {
             return Ok(());
         };
         if details.captures.iter().any(|file| file.name == self.file.name) {
             return Ok(());
         }
         details.captures.push(self.file.clone());
-        kept.write_details(conn, &self.result, &details)?;
-        captures::insert(conn, kept.is_failed(), row_key(&self.result), &self.pieces)
+        stored.write_details(conn, &self.result, &details)?;
+        captures::insert(conn, stored.is_failed(), row_key(&self.result), &self.pieces)
     }
 }
 
@@ -51,14 +51,14 @@ pub(super) fn apply_verification(
     rolled: &RolledUntil,
 ) -> rusqlite::Result<()> {
     let (key, conn) = (&verified.result, writing.conn);
-    let Some(kept) = StoredOutcome::read(conn, key)? else { return Ok(()) };
-    let Some(mut details) = skip_undecodable(kept.read_details(conn, key))? else { return Ok(()) };
+    let Some(stored) = StoredOutcome::read(conn, key)? else { return Ok(()) };
+    let Some(mut details) = skip_undecodable(stored.read_details(conn, key))? else { return Ok(()) };
     details.verification = Some(verified.answer.clone());
-    let turns = verified.answer.status == Status::VERIFIED_NO_ERROR && kept.outcome == Outcome::Error;
+    let turns = verified.answer.status == Status::VERIFIED_NO_ERROR && stored.outcome == Outcome::Error;
     if turns {
         details.status_text = None;
     }
-    kept.write_details(conn, key, &details)?;
+    stored.write_details(conn, key, &details)?;
     if !turns {
         return Ok(());
     }

@@ -231,8 +231,8 @@ mod tests {
     fn answer(value: &str, cnonce: &str, user: &str, password: &str) -> String {
         let mut digest = digest_of(value).unwrap();
         cnonce.clone_into(&mut digest.cnonce);
-        let asked = DigestRequest { method: "GET", target: "/dir/index.html", body: b"" };
-        let answer = digest.authorization(user.as_bytes(), password.as_bytes(), asked);
+        let request = DigestRequest { method: "GET", target: "/dir/index.html", body: b"" };
+        let answer = digest.authorization(user.as_bytes(), password.as_bytes(), request);
         String::from_utf8(answer).unwrap()
     }
 
@@ -269,20 +269,20 @@ mod tests {
     fn the_requests_of_a_session_are_counted() {
         let mut digest = digest_of("Digest realm=\"r\", nonce=\"n\", qop=auth, algorithm=MD5-sess").unwrap();
         "c".clone_into(&mut digest.cnonce);
-        let asked = DigestRequest { method: "GET", target: "/a", body: b"" };
+        let request = DigestRequest { method: "GET", target: "/a", body: b"" };
         // H(H(H(u:r:p):n:c):n:nc:c:auth:H(GET:/a)), by Python's hashlib.
         for (count, response) in [
             ("00000001", "6f2dd4cd680a63aec6047f68dc8ba023"),
             ("00000002", "020bf6ebf036ff316453a4168320d453"),
         ] {
-            let answer = String::from_utf8(digest.authorization(b"u", b"p", asked)).unwrap();
+            let answer = String::from_utf8(digest.authorization(b"u", b"p", request)).unwrap();
             assert!(answer.contains(&format!("nc={count}")), "{answer}");
             assert!(answer.contains(response), "{answer}");
         }
         let mut digest =
             digest_of("Digest realm=\"r\", nonce=\"n\", qop=auth, algorithm=SHA-256-sess").unwrap();
         "c".clone_into(&mut digest.cnonce);
-        let answer = String::from_utf8(digest.authorization(b"u", b"p", asked)).unwrap();
+        let answer = String::from_utf8(digest.authorization(b"u", b"p", request)).unwrap();
         assert!(
             answer.contains("858ded4bdc539ee7d5b3a904d108f516e55475cdbe70e97c30ec77fe3a762575"),
             "{answer}"
@@ -297,8 +297,8 @@ mod tests {
              opaque=\"HRPCssKJSGjCrkzDg8OhwpzCiGPChXYjwrI2QmXDnsOS\", charset=UTF-8, userhash=true";
         let mut digest = digest_of(challenge).unwrap();
         "NTg6RKcb9boFIAS3KrFK9BGeh+iDa/sm6jUMp2wds69v".clone_into(&mut digest.cnonce);
-        let asked = DigestRequest { method: "GET", target: "/doe.json", body: b"" };
-        let answer = digest.authorization("Jäsøn Doe".as_bytes(), b"Secret, or not?", asked);
+        let request = DigestRequest { method: "GET", target: "/doe.json", body: b"" };
+        let answer = digest.authorization("Jäsøn Doe".as_bytes(), b"Secret, or not?", request);
         let answer = String::from_utf8(answer).unwrap();
         for part in [
             "Digest username=\"793263caabb707a56211940d90411ea4a575adeccb7e360aeb624ed06ece9b0b\", realm=",
@@ -322,8 +322,8 @@ mod tests {
         ] {
             let mut digest = digest_of(&format!("{realm}, algorithm={algorithm}, qop=\"{qop}\"")).unwrap();
             "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ".clone_into(&mut digest.cnonce);
-            let asked = DigestRequest { method: "POST", target: "/dir/index.html", body: b"a=b" };
-            let answer = digest.authorization(b"Mufasa", b"Circle of Life", asked);
+            let request = DigestRequest { method: "POST", target: "/dir/index.html", body: b"a=b" };
+            let answer = digest.authorization(b"Mufasa", b"Circle of Life", request);
             let answer = String::from_utf8(answer).unwrap();
             assert!(answer.contains(response), "{answer}");
             assert!(answer.contains(", qop=auth-int, nc=00000001, "), "{answer}");
