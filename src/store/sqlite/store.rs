@@ -26,11 +26,11 @@ impl SqliteStore {
     /// newer Vigie, [`StoreError::Unusable`] when it is damaged or may not be written,
     /// [`StoreError::DiskFull`] when there is no room to make it.
     pub fn open(path: &Path, settings: &SqliteSettings) -> Result<Self, StoreError> {
-        let told = ErrorMapper::for_path(path);
-        let lock = open::acquire_lock(path, &told)?;
-        let conn = open::open_writer(path, settings, &told)?;
-        let readers = ReaderPool::start(path, settings, &told)?;
-        let writer = Writer::start(conn, lock, settings, told)?;
+        let errors = ErrorMapper::for_path(path);
+        let lock = open::acquire_lock(path, &errors)?;
+        let conn = open::open_writer(path, settings, &errors)?;
+        let readers = ReaderPool::start(path, settings, &errors)?;
+        let writer = Writer::start(conn, lock, settings, errors)?;
         Ok(Self { path: path.to_owned(), writer, readers })
     }
 
@@ -43,25 +43,24 @@ impl SqliteStore {
     /// Takes no more calls, finishes those that it has and closes the file. Later calls answer
     /// [`StoreError::Closed`].
     pub async fn close(&self) {
-        let threads = self.stop_threads();
-        // Fails only when the runtime is going down; the threads end by themselves then.
-        let _ = tokio::task::spawn_blocking(|| join_threads(threads)).await;
-    }
-
-    fn stop_threads(&self) -> Vec<std::thread::JoinHandle<()>> {
-        let mut threads = self.readers.close();
-        threads.extend(self.writer.close());
-        threads
+        // The connection that closes last removes the write-ahead log, which only the writing one may. Waiting fails
+        // only when the runtime is going down; the threads end by themselves then.
+        let readers = self.readers.close();
+        let _ = tokio::task::spawn_blocking(|| join_threads(readers)).await;
+        let writer = self.writer.close();
+        let _ = tokio::task::spawn_blocking(|| join_threads(writer)).await;
     }
 }
 
 impl Drop for SqliteStore {
     fn drop(&mut self) {
-        join_threads(self.stop_threads());
+        // The connection that closes last removes the write-ahead log, which only the writing one may.
+        join_threads(self.readers.close());
+        join_threads(self.writer.close());
     }
 }
 
-pub(super) fn join_threads(threads: Vec<std::thread::JoinHandle<()>>) {
+pub(super) fn join_threads(threads: impl IntoIterator<Item = std::thread::JoinHandle<()>>) {
     for thread in threads {
         if thread.join().is_err() {
             tracing::error!("a thread of the store ended by a defect");
