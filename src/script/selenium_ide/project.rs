@@ -7,7 +7,7 @@ use crate::syntax::truncate_value;
 
 /// A project.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(rename = "Project")]
+#[serde(expecting = "struct Project")]
 pub struct SideProject {
     #[serde(default)]
     version: String,
