@@ -4,7 +4,7 @@
 //!
 //! | Floor | Modules |
 //! |---|---|
-//! | 0 | [`domain`] what exists: ids, runs, results; [`clock`] time as a trait; [`sync`] locks |
+//! | 0 | [`domain`] what exists: ids, runs, results; [`clock`] time as a trait; [`sync`] locks; [`manual`] the manual's pages |
 //! | 1 | [`syntax`] texts with positions; [`redaction`] what is masked; [`script`] browser scripts; [`evaluate`] and [`schedule`] pure decisions; [`schema`] the field table and its forms; [`alerting`] the alert state of a monitor |
 //! | 2 | [`telemetry`] logs and metrics; [`vault`] secrets at rest; [`net`] sockets; [`protocol`] exchanges over them; [`webpage`] the objects of a page; [`forward_proxy`], [`subprocess`] and over them [`browser`] |
 //! | 3 | [`probe`] one check of each kind; [`notify`] the channels; [`store`] what is kept |
@@ -15,6 +15,7 @@
 
 pub mod clock;
 pub mod domain;
+pub mod manual;
 pub mod sync;
 
 pub mod alerting;

@@ -12,6 +12,7 @@ mod fixture;
 mod fleet;
 mod judge;
 mod legacy;
+mod manual;
 mod model;
 /// Of the fuzz targets, whose crates have it at this place too.
 #[path = "fuzz/play.rs"]

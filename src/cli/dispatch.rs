@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Wrong use of any command but `check`.
 const USAGE_EXIT_CODE: u8 = 2;
@@ -27,7 +27,8 @@ Examples:
   vigie fields website                            every field of a type, with rule and default
   vigie config check                              find the faults of settings and monitors
 
-`vigie help COMMAND` shows the options and examples of a command.";
+`vigie help COMMAND` shows the options and examples of a command, `vigie help SUBJECT` a page of the
+manual, such as alerting or website; `vigie help manual` lists the pages.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -57,6 +58,12 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
     let wrong_use =
         if args.get(1).is_some_and(|word| word == "check") { CHECK_USAGE_EXIT_CODE } else { USAGE_EXIT_CODE };
+    if let [_, help, subject] = args.as_slice()
+        && help == "help"
+        && let Some(subject) = subject.to_str().filter(|subject| !is_command(subject))
+    {
+        return exit_code(super::manual::run(subject, command_names().iter().map(String::as_str)), wrong_use);
+    }
     let outcome = match Cli::try_parse_from(&args) {
         Ok(cli) => dispatch(cli.command),
         Err(refusal) => {
@@ -66,6 +73,23 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             return if asked { ExitCode::SUCCESS } else { ExitCode::from(wrong_use) };
         }
     };
+    exit_code(outcome, wrong_use)
+}
+
+/// The names of the commands that `vigie help` lists.
+fn command_names() -> Vec<String> {
+    let cli = Cli::command();
+    cli.get_subcommands()
+        .filter(|command| !command.is_hide_set())
+        .map(|command| command.get_name().to_owned())
+        .collect()
+}
+
+fn is_command(name: &str) -> bool {
+    name == "help" || name.starts_with('-') || Cli::command().find_subcommand(name).is_some()
+}
+
+fn exit_code(outcome: anyhow::Result<ExitCode>, wrong_use: u8) -> ExitCode {
     outcome.unwrap_or_else(|error| {
         super::output::print_error(&error);
         let wrong = error.is::<super::output::UsageError>()

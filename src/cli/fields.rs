@@ -10,6 +10,7 @@ use super::{output, table};
 use crate::domain::MonitorType;
 use crate::probe;
 use crate::schema::field::{DefaultValue, Field, FieldType};
+use crate::schema::json_schema::{field_table, sub_object_sections};
 use crate::schema::table as tables;
 use crate::schema::table::FieldTable;
 use crate::syntax::closest_match;
@@ -26,13 +27,18 @@ pub(super) struct Args {
     #[arg(value_parser = super::monitor_type::parse_monitor_type)]
     kind: Option<MonitorType>,
     /// One field of it
-    #[arg(requires = "kind")]
+    #[arg(requires = "kind", conflicts_with = "markdown")]
     field: Option<String>,
+    /// The table that the manual has of the type; without a type, the objects that its fields hold
+    #[arg(long)]
+    markdown: bool,
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let style = Style::for_stdout();
     let text = match (args.kind, &args.field) {
+        (None, _) if args.markdown => sub_object_sections(),
+        (Some(kind), _) if args.markdown => field_table(kind),
         (None, _) => render_types(style),
         (Some(kind), None) => render_fields(tables::for_type(kind), style),
         (Some(kind), Some(name)) => render_field(kind, name, style)?,

@@ -19,6 +19,7 @@ mod fields;
 mod key;
 mod load;
 mod login;
+mod manual;
 mod monitor_type;
 mod monitors;
 mod output;

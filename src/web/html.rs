@@ -9,6 +9,21 @@ pub(super) use crate::domain::escape_html as escape;
 
 /// A whole document; `body` is HTML, `title` is text. It asks for itself again every 10 seconds.
 pub(super) fn render_document(title: &str, body: &str) -> Html<String> {
+    render(
+        title,
+        body,
+        "\n<meta http-equiv=\"refresh\" content=\"10\">",
+        "times in UTC · refreshed every 10 s · ",
+    )
+}
+
+/// A whole document that stays as it is.
+pub(super) fn render_static_document(title: &str, body: &str) -> Html<String> {
+    render(title, body, "", "")
+}
+
+/// `refresh` goes into the head, `about` into the foot.
+fn render(title: &str, body: &str, refresh: &str, about: &str) -> Html<String> {
     let title = escape(title);
     let version = env!("CARGO_PKG_VERSION");
     Html(format!(
@@ -16,8 +31,7 @@ pub(super) fn render_document(title: &str, body: &str) -> Html<String> {
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="refresh" content="10">
+<meta name="viewport" content="width=device-width, initial-scale=1">{refresh}
 <meta name="color-scheme" content="light dark">
 <title>{title}</title>
 <link rel="icon" href="/icon.svg" type="image/svg+xml">
@@ -28,7 +42,7 @@ pub(super) fn render_document(title: &str, body: &str) -> Html<String> {
 <main>
 {body}
 </main>
-<footer>Vigie {version} · times in UTC · refreshed every 10 s · <a href="/metrics">metrics</a> · <a href="/readyz">readiness</a> · <a href="/api/v3/docs">API</a></footer>
+<footer>Vigie {version} · {about}<a href="/manual/">manual</a> · <a href="/metrics">metrics</a> · <a href="/readyz">readiness</a> · <a href="/api/v3/docs">API</a></footer>
 </body>
 </html>
 "#

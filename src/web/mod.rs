@@ -7,6 +7,7 @@ mod content_views;
 mod details;
 mod health;
 mod html;
+mod manual;
 mod monitor_page;
 mod page_auth;
 mod page_state;

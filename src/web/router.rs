@@ -14,6 +14,9 @@ pub fn router(site: PageState, gate: PageAuth) -> Router {
         .route("/monitors/{id}", get(super::monitor_page::get_page))
         .route("/results/{id}", get(super::result_page::get_page))
         .route("/results/{id}/captures/{name}", get(super::captures::get_capture))
+        .route("/manual", get(super::manual::redirect_to_index))
+        .route("/manual/", get(super::manual::get_index))
+        .route("/manual/{*name}", get(super::manual::get_page))
         .route("/metrics", get(super::health::metrics))
         .route_layer(middleware::from_fn_with_state(gate, super::page_auth::require_auth));
     kept.route("/style.css", get(async || static_asset("text/css; charset=utf-8", include_str!("style.css"))))

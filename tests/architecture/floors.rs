@@ -12,6 +12,7 @@ pub const FLOORS: &[(&str, &str)] = &[
     ("domain", ""),
     ("sync", ""),
     ("clock", ""),
+    ("manual", ""),
     // Floor 1: pure.
     ("syntax", ""),
     ("redaction", "syntax"),
@@ -48,7 +49,7 @@ pub const FLOORS: &[(&str, &str)] = &[
     ),
     // Floor 6.
     ("api", "syntax redaction schedule schema telemetry service"),
-    ("web", "syntax redaction schedule schema telemetry service"),
+    ("web", "manual syntax redaction schedule schema telemetry service"),
     // Floor 7. The built-in targets of demo and load know nothing of monitoring.
     ("targets", ""),
     ("settings", "*"),

@@ -6,7 +6,6 @@ use std::path::Path;
 use crate::support::fields::Fields;
 use vigie::domain::{CustomerId, MonitorType};
 use vigie::schema::SecretMode;
-use vigie::schema::json_schema::reference_page;
 use vigie::schema::monitor_file::{KeyPolicy, LoadedMonitorFiles, load, to_file_entry, validate_files};
 use vigie::schema::reader::{SecretSource, reject_secret_sources};
 use vigie::schema::validation_context::ValidationContext;
@@ -52,20 +51,6 @@ fn every_type_has_an_example_that_loads_without_fault_or_warning_and_is_not_enab
         assert!(!monitor.document.flag("enabled"), "{kind}");
         assert!(monitor.warnings.is_empty(), "{kind}: {:?}", monitor.warnings);
     }
-}
-
-#[test]
-fn the_reference_page_is_the_field_tables() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/monitors/README.md");
-    let wanted = reference_page();
-    if std::env::var_os("UPDATE_REFERENCE").is_some() {
-        std::fs::write(&path, &wanted).unwrap();
-    }
-    let page = std::fs::read_to_string(&path).unwrap();
-    assert!(
-        page == wanted,
-        "out of date: run `UPDATE_REFERENCE=1 cargo test --test service the_reference_page`"
-    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use vigie::domain::MonitorType;
 use vigie::schema::field::{Access, Field, FieldType};
-use vigie::schema::json_schema::{components, reference_section};
+use vigie::schema::json_schema::{components, field_table};
 use vigie::schema::reader::{FieldReader, InputFormat, reject_secret_sources};
 use vigie::schema::table;
 use vigie::schema::table::FieldTable;
@@ -276,7 +276,7 @@ fn every_reference_in_the_schema_leads_somewhere() {
 #[test]
 fn the_reference_of_a_type_has_every_field_that_can_be_set() {
     for kind in MonitorType::ALL {
-        let text = reference_section(*kind);
+        let text = field_table(*kind);
         for field in table::for_type(*kind).fields() {
             let row = format!("| `{}`", field.name);
             assert_eq!(text.contains(&row), field.is_settable(), "{kind}.{}", field.name);

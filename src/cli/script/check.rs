@@ -25,7 +25,7 @@ Examples:
 
 Exit codes: 0 no fault, 1 faults, 2 wrong use.")]
 pub(super) struct Args {
-    /// Scripts: XML in the dialect that config/scripts/README.md describes
+    /// Scripts: XML, as `vigie help browser-scripts-reference` describes it
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 }

@@ -11,6 +11,6 @@ mod sub_objects;
 
 pub use components::{add_schema, components, partial_schema_ref};
 pub use example::{create_example, patch_example};
-pub use reference_page::{describe_type, reference_page, reference_section};
+pub use reference_page::{describe_type, field_table, sub_object_sections};
 pub use schema_role::{SchemaRole, schema_name, schema_ref};
 pub use sub_objects::sub_objects;

@@ -1,4 +1,4 @@
-//! The reference page of the monitor types, in Markdown, out of the field table.
+//! The fields of the monitor types as tables in Markdown, out of the field table: the generated parts of the manual.
 
 use std::fmt::Write as _;
 
@@ -10,38 +10,22 @@ use crate::schema::field::{FieldTable, FieldType};
 use crate::schema::table;
 use crate::syntax::text_format::TextFormat;
 
-/// The reference page of all types, in Markdown.
+/// The fields of a type, as a table in Markdown.
 #[must_use]
-pub fn reference_page() -> String {
-    let mut page = "# Monitor files\n\n".to_owned();
-    page.push_str(
-        "A file is YAML or JSON: a list of monitors. Each has a `key`, unique over all files, to which its id and \
-         history are tied; its `type`; perhaps the `customer` that owns it (default 1); and the fields of its type. \
-         A secret stands in place, or as `<field>_file` (path of a file) or `<field>_env` (name of a variable). \
-         Fields marked (x) are Vigie's own.\n\nThis page is made from the field table; a test fails when it is out of \
-         date.\n",
-    );
-    for kind in MonitorType::ALL {
-        page.push('\n');
-        page.push_str(&reference_section(*kind));
-    }
+pub fn field_table(kind: MonitorType) -> String {
+    render_table(table::for_type(kind))
+}
+
+/// The sub-objects of all types, each a section of a page in Markdown.
+#[must_use]
+pub fn sub_object_sections() -> String {
     let mut inner: Vec<&'static FieldTable> = Vec::new();
     for kind in MonitorType::ALL {
         collect_sub_objects(table::for_type(*kind), &mut inner);
     }
-    for part in inner {
-        page.push('\n');
-        write_section(part, &mut page);
-    }
-    page
-}
-
-/// The section of one type in the reference page.
-#[must_use]
-pub fn reference_section(kind: MonitorType) -> String {
-    let mut text = String::new();
-    write_section(table::for_type(kind), &mut text);
-    text
+    let section =
+        |part: &&FieldTable| format!("## {}\n\n{}.\n\n{}", part.name, part.description, render_table(part));
+    inner.iter().map(section).collect::<Vec<_>>().join("\n")
 }
 
 fn collect_sub_objects(table: &'static FieldTable, inner: &mut Vec<&'static FieldTable>) {
@@ -53,9 +37,8 @@ fn collect_sub_objects(table: &'static FieldTable, inner: &mut Vec<&'static Fiel
     }
 }
 
-fn write_section(table: &'static FieldTable, text: &mut String) {
-    let head = "| Field | Value | Default | What |\n|---|---|---|---|";
-    let _ = writeln!(text, "## {}\n\n{}.\n\n{head}", table.name, table.description);
+fn render_table(table: &FieldTable) -> String {
+    let mut text = "| Field | Value | Default | What |\n|---|---|---|---|\n".to_owned();
     for field in table.fields().iter().filter(|field| field.is_settable()) {
         let extension = if field.extension { " (x)" } else { "" };
         let secret = if field.secret { "; secret" } else { "" };
@@ -69,6 +52,7 @@ fn write_section(table: &'static FieldTable, text: &mut String) {
         let about = escape_cell(field.description);
         let _ = writeln!(text, "| `{}`{extension} | {bounds}{secret} | {default} | {about} |", field.name);
     }
+    text
 }
 
 /// A text as the cell of a table.

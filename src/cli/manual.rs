@@ -1,0 +1,83 @@
+//! `vigie help SUBJECT`: a page of the manual in the terminal.
+
+use std::process::ExitCode;
+
+use super::output::{self, UsageError};
+use super::style::Style;
+use crate::manual::{self, Page};
+use crate::syntax::closest_match;
+
+/// Prints the page of `subject`.
+///
+/// # Errors
+/// A subject that is neither a page nor one of `commands`, with the nearest name.
+pub(super) fn run<'a>(subject: &'a str, commands: impl Iterator<Item = &'a str>) -> anyhow::Result<ExitCode> {
+    let name = subject.strip_suffix(".md").unwrap_or(subject);
+    let Some(page) = manual::find(name) else {
+        let subjects = manual::PAGES.iter().map(|page| -> &'a str { page.subject() });
+        let hint = match closest_match(name, commands.chain(subjects)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`vigie help` lists the commands, `vigie help manual` the pages".to_owned(),
+        };
+        let text = format!("`{subject}` is neither a command nor a page of the manual");
+        return Err(UsageError::with_hint(text, Some(hint)));
+    };
+    output::print(&render_page(page, Style::for_stdout()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The page for a terminal: headings stand out, links are their texts.
+fn render_page(page: Page, style: Style) -> String {
+    let (mut text, mut in_code) = (String::new(), false);
+    for line in page.text.lines() {
+        let fence = line.trim_start().starts_with("```");
+        in_code ^= fence;
+        if !in_code && !fence && line.starts_with("<!--") {
+            continue;
+        }
+        let shown = match line {
+            _ if fence => continue,
+            code if in_code => format!("    {code}"),
+            heading if heading.starts_with('#') => style.bold(heading.trim_start_matches(['#', ' '])),
+            prose => link_texts(prose),
+        };
+        text.push_str(&shown);
+        text.push('\n');
+    }
+    text
+}
+
+/// `line` with its links replaced by their texts.
+fn link_texts(line: &str) -> String {
+    let (mut text, mut rest) = (String::new(), line);
+    while let Some((before, link)) = rest.split_once('[') {
+        let parts = link.split_once("](").and_then(|(label, after)| Some((label, after.split_once(')')?.1)));
+        let Some((label, after)) = parts.filter(|(label, _)| !label.contains('[')) else {
+            text.push_str(before);
+            text.push('[');
+            rest = link;
+            continue;
+        };
+        text.push_str(before);
+        text.push_str(label);
+        rest = after;
+    }
+    text + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_their_texts_and_other_brackets_stay() {
+        assert_eq!(link_texts("see [Alerts](alerting.md#x), [a] and [b](c)"), "see Alerts, [a] and b");
+        assert_eq!(link_texts("`[{id}]` and [x"), "`[{id}]` and [x");
+    }
+
+    #[test]
+    fn code_is_indented_and_marks_of_generated_parts_are_left_out() {
+        let page = Page { name: "x", text: "# T\n<!-- fields: tcp -->\n```sh\n# c\nvigie x\n```\ntext\n" };
+        assert_eq!(render_page(page, Style::PLAIN), "T\n    # c\n    vigie x\ntext\n");
+    }
+}

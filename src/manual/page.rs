@@ -1,0 +1,108 @@
+//! One page of the manual, and the sections that its headings make.
+
+/// One page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// Path below the manual without its ending, such as `alerting` or `monitors/website`.
+    pub name: &'static str,
+    /// Markdown, as in the file.
+    pub text: &'static str,
+}
+
+/// What stands below one heading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Section<'a> {
+    /// Its heading, without marks.
+    pub title: &'a str,
+    /// Lines below it, up to the next heading of any level.
+    pub text: &'a str,
+}
+
+impl Page {
+    /// Its first heading.
+    #[must_use]
+    pub fn title(&self) -> &'static str {
+        self.sections().first().map_or(self.name, |section| section.title)
+    }
+
+    /// What people ask for it by: the last part of its name, and the folder for the page that begins it.
+    #[must_use]
+    pub fn subject(&self) -> &'static str {
+        match self.name.rsplit_once('/') {
+            Some((folder, "index")) => folder,
+            Some((_, last)) => last,
+            None if self.name == "index" => "manual",
+            None => self.name,
+        }
+    }
+
+    /// Its sections in order. Lines of code blocks are no headings.
+    #[must_use]
+    pub fn sections(&self) -> Vec<Section<'static>> {
+        let mut sections: Vec<(&str, usize, usize)> = Vec::new();
+        let (mut at, mut in_code) = (0, false);
+        for line in self.text.split_inclusive('\n') {
+            let end = at + line.len();
+            in_code ^= line.trim_start().starts_with("```");
+            if let Some(last) = sections.last_mut() {
+                last.2 = end;
+            }
+            if let Some(title) = heading(line).filter(|_| !in_code) {
+                if let Some(last) = sections.last_mut() {
+                    last.2 = at;
+                }
+                sections.push((title, end, end));
+            }
+            at = end;
+        }
+        sections.into_iter().map(|(title, from, to)| Section { title, text: &self.text[from..to] }).collect()
+    }
+}
+
+impl Section<'_> {
+    /// The id of its heading on the page.
+    #[must_use]
+    pub fn anchor(&self) -> String {
+        anchor(self.title)
+    }
+}
+
+/// The title, where `line` is a heading.
+fn heading(line: &str) -> Option<&str> {
+    let title = line.trim_start_matches('#');
+    let level = line.len() - title.len();
+    ((1..=6).contains(&level)).then(|| title.strip_prefix(' ')).flatten().map(str::trim)
+}
+
+/// The id that links give to a heading of this `title`: lower case, hyphens for spaces, no punctuation.
+#[must_use]
+pub fn anchor(title: &str) -> String {
+    let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+    title.chars().filter(kept).map(|c| if c == ' ' { '-' } else { c }).flat_map(char::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: Page = Page {
+        name: "monitors/index",
+        text: "# Types, all\n\nIntro.\n\n```sh\n# no heading\n```\n\n## How `it` runs\nText.\n",
+    };
+
+    #[test]
+    fn headings_make_sections_and_lines_of_code_do_not() {
+        let sections = PAGE.sections();
+        let titles: Vec<_> = sections.iter().map(|section| section.title).collect();
+        assert_eq!(titles, ["Types, all", "How `it` runs"]);
+        assert_eq!(sections[0].text, "\nIntro.\n\n```sh\n# no heading\n```\n\n");
+        assert_eq!(sections[1].text, "Text.\n");
+        assert_eq!((PAGE.title(), PAGE.subject()), ("Types, all", "monitors"));
+    }
+
+    #[test]
+    fn anchors_are_those_that_links_use() {
+        assert_eq!(anchor("3. One check"), "3-one-check");
+        assert_eq!(anchor("How `it` runs"), "how-it-runs");
+    }
+}

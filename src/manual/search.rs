@@ -1,0 +1,68 @@
+//! Search in the manual: the sections that hold every word.
+
+use super::page::Page;
+use super::pages::PAGES;
+
+/// A section that holds what was searched for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// Its page.
+    pub page: Page,
+    /// Its heading.
+    pub title: &'static str,
+    /// The first line that holds one of the words.
+    pub line: String,
+}
+
+/// Most sections that a search returns.
+const MAX_HITS: usize = 50;
+
+/// Weight of a word in a heading; in the text it counts once for each time, up to [`MAX_COUNT`].
+const HEADING_WEIGHT: usize = 10;
+/// A page that repeats a word is no better for it.
+const MAX_COUNT: usize = 5;
+
+/// The sections that hold all words of `query`, in any case; the best first, at most 50. None for an empty query.
+#[must_use]
+pub fn search(query: &str) -> Vec<Hit> {
+    let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
+    if words.is_empty() {
+        return Vec::new();
+    }
+    let mut hits: Vec<(usize, Hit)> = PAGES.iter().flat_map(|page| search_page(*page, &words)).collect();
+    hits.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    hits.truncate(MAX_HITS);
+    hits.into_iter().map(|(_, hit)| hit).collect()
+}
+
+fn search_page(page: Page, words: &[String]) -> impl Iterator<Item = (usize, Hit)> {
+    page.sections().into_iter().filter_map(move |section| {
+        let (title, text) = (section.title.to_lowercase(), section.text.to_lowercase());
+        let score = |word: &String| {
+            let heading = if title.contains(word.as_str()) { HEADING_WEIGHT } else { 0 };
+            heading + text.matches(word.as_str()).take(MAX_COUNT).count()
+        };
+        let scores: Vec<usize> = words.iter().map(score).collect();
+        let holds = |line: &&str| words.iter().any(|word| line.to_lowercase().contains(word.as_str()));
+        let line = section.text.lines().find(holds).unwrap_or_default().trim().to_owned();
+        let hit = Hit { page, title: section.title, line };
+        scores.iter().all(|score| *score > 0).then(|| (scores.iter().sum(), hit))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_with_all_words_are_found_headings_first() {
+        let hits = search("start_threshold");
+        assert!(
+            !hits.is_empty() && hits.iter().all(|hit| hit.line.to_lowercase().contains("start_threshold"))
+        );
+        assert!(search("rotate keys").iter().any(|hit| hit.page.name == "operations"));
+        assert_eq!(search("no-such-word-anywhere"), []);
+        assert_eq!(search("  "), []);
+        assert!(search("a").len() <= MAX_HITS);
+    }
+}

@@ -1,0 +1,142 @@
+//! The manual: its pages as HTML, and a search in them.
+
+use std::fmt::Write;
+
+use axum::extract::{Path, Query};
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
+use serde::Deserialize;
+
+use super::html::{escape, render_static_document};
+use super::responses::not_found;
+use crate::manual::{self, Page};
+
+/// Most characters of a line that a search shows.
+const MAX_LINE_CHARS: usize = 200;
+
+/// `?q=`
+#[derive(Deserialize)]
+pub(super) struct SearchQuery {
+    #[serde(default)]
+    q: String,
+}
+
+/// `GET /manual`: links of the pages are relative to the slash.
+pub(super) async fn redirect_to_index() -> Redirect {
+    Redirect::permanent("/manual/")
+}
+
+/// `GET /manual/?q=`: the list of pages, or what was found.
+pub(super) async fn get_index(Query(query): Query<SearchQuery>) -> Response {
+    if query.q.trim().is_empty() {
+        return get_page(Path("index".to_owned())).await;
+    }
+    let body = format!("{}{}", search_form(&query.q), render_hits(&query.q));
+    render_static_document("Search · Vigie manual", &format!("<article class=\"manual\">{body}</article>"))
+        .into_response()
+}
+
+/// `GET /manual/{name}`
+pub(super) async fn get_page(Path(name): Path<String>) -> Response {
+    match manual::PAGES.iter().find(|page| page.name == name) {
+        Some(page) => render_page(*page).into_response(),
+        None => not_found("The manual has no page of this name"),
+    }
+}
+
+fn render_page(page: Page) -> Html<String> {
+    let body =
+        format!("<article class=\"manual\">{}{}</article>", search_form(""), render_markdown(page.text));
+    render_static_document(&format!("{} · Vigie manual", page.title()), &body)
+}
+
+fn search_form(query: &str) -> String {
+    format!(
+        "<form class=\"filter\" action=\"/manual/\"><a href=\"/manual/\">All pages</a> \
+         <input type=\"search\" name=\"q\" value=\"{}\" aria-label=\"Search the manual\"> \
+         <button>Search</button></form>",
+        escape(query)
+    )
+}
+
+fn render_hits(query: &str) -> String {
+    let hits = manual::search(query);
+    if hits.is_empty() {
+        return format!("<p class=\"notice\">No section holds all of “{}”.</p>", escape(query));
+    }
+    let mut list = String::from("<ul>");
+    for hit in hits {
+        let line: String = hit.line.chars().take(MAX_LINE_CHARS).collect();
+        let _ = write!(
+            list,
+            "<li><a href=\"/manual/{}#{}\">{}: {}</a><br>{}</li>",
+            hit.page.name,
+            escape(&manual::anchor(hit.title)),
+            escape(hit.page.title()),
+            escape(hit.title),
+            escape(&line)
+        );
+    }
+    list + "</ul>"
+}
+
+/// `text` as HTML: headings have ids, and links to other pages lose the ending of their files.
+fn render_markdown(text: &str) -> String {
+    let mut events: Vec<Event<'_>> = Parser::new_ext(text, Options::ENABLE_TABLES).collect();
+    for at in 0..events.len() {
+        if let Event::Start(Tag::Heading { .. }) = &events[at] {
+            let title = heading_text(&events[at + 1..]);
+            if let Event::Start(Tag::Heading { id, .. }) = &mut events[at] {
+                *id = Some(CowStr::from(manual::anchor(&title)));
+            }
+        } else if let Event::Start(Tag::Link { dest_url, .. }) = &mut events[at]
+            && let Some(url) = page_url(dest_url)
+        {
+            *dest_url = CowStr::from(url);
+        }
+    }
+    let mut html = String::with_capacity(text.len() * 2);
+    pulldown_cmark::html::push_html(&mut html, events.into_iter());
+    html
+}
+
+/// The words of the heading that `events` begin with.
+fn heading_text(events: &[Event<'_>]) -> String {
+    let inside = events.iter().take_while(|event| !matches!(event, Event::End(TagEnd::Heading(_))));
+    inside
+        .filter_map(
+            |event| if let Event::Text(text) | Event::Code(text) = event { Some(&**text) } else { None },
+        )
+        .collect()
+}
+
+/// Where a relative link to the file of a page leads.
+fn page_url(link: &str) -> Option<String> {
+    let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
+    let path = path.strip_suffix(".md").filter(|path| !path.contains(':'))?;
+    Some(if anchor.is_empty() { path.to_owned() } else { format!("{path}#{anchor}") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_lead_to_pages_and_headings_have_ids() {
+        let html = render_markdown(
+            "## A `b` c\n[x](../alerting.md#one-two) [y](https://a.test/z.md)\n\n|a|\n|-|\n|b|\n",
+        );
+        assert!(html.contains("<h2 id=\"a-b-c\">"), "{html}");
+        assert!(
+            html.contains("<a href=\"../alerting#one-two\">x</a> <a href=\"https://a.test/z.md\">y</a>"),
+            "{html}"
+        );
+        assert!(html.contains("<table>"), "{html}");
+    }
+
+    #[test]
+    fn what_is_searched_for_is_escaped() {
+        assert!(!render_hits("<script>").contains("<script>"));
+        assert!(render_hits("start_threshold").contains("href=\"/manual/alerting#"));
+    }
+}
