@@ -5,7 +5,7 @@ use super::import_report::ImportReport;
 use super::project::SideProject;
 
 impl SideProject {
-    /// The script of the test at `index` of [`SideProject::tests`].
+    /// The script of the test at `index` of `tests` of the project.
     #[must_use]
     pub fn import(&self, index: usize) -> ImportReport {
         convert::convert(self, index)
