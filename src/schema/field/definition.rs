@@ -150,4 +150,15 @@ pub(super) struct FieldIndex {
     pub(super) defaults: Vec<Option<Value>>,
     /// Every value of a field of few values, so that documents can share them.
     pub(super) shared_values: Vec<Vec<Value>>,
+    /// Where the fields of typed settings stand in `fields`, by the list of their names.
+    pub(super) structs: [OnceLock<StructFields>; MAX_STRUCTS],
+}
+
+/// More types of settings are read out of no table.
+pub(super) const MAX_STRUCTS: usize = 16;
+
+/// Where the fields of one type of settings stand.
+pub(super) struct StructFields {
+    pub(super) names: &'static [&'static str],
+    pub(super) positions: Box<[u16]>,
 }

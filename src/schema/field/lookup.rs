@@ -1,10 +1,11 @@
 //! Looks fields up in a table, by name and position.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
-use super::definition::{Access, Field, FieldIndex, FieldTable, FieldType};
+use super::definition::{Access, StructFields, Field, FieldIndex, FieldTable, FieldType};
 
 impl FieldTable {
     /// A table of groups of fields; a later field replaces an earlier one of the same name in its place.
@@ -35,6 +36,35 @@ impl FieldTable {
     #[must_use]
     pub fn position(&self, name: &str) -> Option<usize> {
         self.index().positions.get(name).map(|at| usize::from(*at))
+    }
+
+    /// The places of `names` in [`FieldTable::fields`]; looked up once for each list, since typed settings are read often.
+    ///
+    /// # Errors
+    /// A name that the table lacks.
+    pub(in crate::schema) fn positions(
+        &'static self,
+        names: &'static [&'static str],
+    ) -> Result<Cow<'static, [u16]>, &'static str> {
+        for slot in &self.index().structs {
+            let Some(known) = slot.get() else {
+                let positions = self.find_positions(names)?;
+                // Another thread may have taken it.
+                let known = slot.get_or_init(|| StructFields { names, positions: positions.clone() });
+                if std::ptr::eq(known.names, names) {
+                    return Ok(Cow::Borrowed(&known.positions));
+                }
+                return Ok(Cow::Owned(positions.into_vec()));
+            };
+            if std::ptr::eq(known.names, names) {
+                return Ok(Cow::Borrowed(&known.positions));
+            }
+        }
+        self.find_positions(names).map(|positions| Cow::Owned(positions.into_vec()))
+    }
+
+    fn find_positions(&self, names: &[&'static str]) -> Result<Box<[u16]>, &'static str> {
+        names.iter().map(|name| self.index().positions.get(name).copied().ok_or(*name)).collect()
     }
 
     /// The default of the field at `position`.
@@ -77,7 +107,7 @@ impl FieldIndex {
         let positions = fields.iter().zip(0..).map(|(field, at)| (field.name, at)).collect();
         let defaults = fields.iter().map(|field| field.default_value()).collect();
         let known = fields.iter().map(|field| enumerable_values(&field.field_type)).collect();
-        Self { fields, positions, defaults, shared_values: known }
+        Self { fields, positions, defaults, shared_values: known, structs: Default::default() }
     }
 }
 

@@ -35,7 +35,11 @@ impl<'de> Deserializer<'de> for FieldsDeserializer<'_, 'de> {
         names: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Self::Error> {
-        visitor.visit_map(FieldEntries { fields: self, names: names.iter().enumerate(), next: None })
+        let positions = self.table.positions(names).map_err(|name| {
+            let reason = format!("`{}` has no such field", self.table.name);
+            InvalidSettings::from_reason(reason).with_path_prefix(name)
+        })?;
+        visitor.visit_map(FieldEntries { fields: self, positions: positions.iter().enumerate(), next: None })
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
@@ -51,7 +55,8 @@ impl<'de> Deserializer<'de> for FieldsDeserializer<'_, 'de> {
 /// The fields that a struct names, one after another.
 struct FieldEntries<'s, 'a> {
     fields: FieldsDeserializer<'s, 'a>,
-    names: std::iter::Enumerate<std::slice::Iter<'static, &'static str>>,
+    /// Where they stand in the table.
+    positions: std::iter::Enumerate<std::slice::Iter<'s, u16>>,
     next: Option<(&'static Field, &'a Value)>,
 }
 
@@ -60,11 +65,8 @@ impl<'a> MapAccess<'a> for FieldEntries<'_, 'a> {
 
     fn next_key_seed<K: DeserializeSeed<'a>>(&mut self, seed: K) -> Result<Option<K::Value>, Self::Error> {
         let table = self.fields.table;
-        for (index, &name) in self.names.by_ref() {
-            let Some(position) = table.position(name) else {
-                let reason = format!("`{}` has no such field", table.name);
-                return Err(InvalidSettings::from_reason(reason).with_path_prefix(name));
-            };
+        for (index, &position) in self.positions.by_ref() {
+            let position = usize::from(position);
             let field = table.fields()[position];
             let set = (self.fields.values)(position, field).filter(|value| !value.is_null());
             if let Some(value) = set.or_else(|| table.default_at(position)) {
