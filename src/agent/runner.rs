@@ -31,23 +31,23 @@ pub fn start_runner(
     metrics: Arc<Metrics>,
 ) -> RunnerHandle {
     let now = cx.clock.now();
-    let pulse = Arc::new(StallDetector::new(now));
+    let stall_detector = Arc::new(StallDetector::new(now));
     let (commands, received) = mpsc::channel(COMMAND_QUEUE);
     let (ended_to, ended) = mpsc::channel(limits.total.max(1));
-    let (courier, missed) = mpsc::channel(MISSED_QUEUE);
+    let (result_delivery, missed) = mpsc::channel(MISSED_QUEUE);
     let tracker = TaskTracker::new();
     let delivery = ResultDelivery { sink, metrics: Arc::clone(&metrics) };
     tracker.spawn(deliver_missed(missed, delivery.clone()));
     let runner = Runner {
         queue: RunQueue::new(limits, now),
-        cx: ExecutionContext { stall_detector: Some(Arc::clone(&pulse)), ..cx },
-        stall_detector: pulse,
+        cx: ExecutionContext { stall_detector: Some(Arc::clone(&stall_detector)), ..cx },
+        stall_detector,
         delivery,
         metrics,
         commands: received,
         finished_sender: ended_to,
         finished_receiver: ended,
-        missed_sender: courier,
+        missed_sender: result_delivery,
         running: HashMap::new(),
         cancel: CancellationToken::new(),
         tracker,

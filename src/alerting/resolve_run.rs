@@ -160,19 +160,19 @@ impl AlertState {
         let Some(mut outage) = self.episode.take() else { return };
         self.last_episode_ended_at = Some(run.planned_at);
         effects.push(outage.close(run.planned_at, true));
-        let mut owed = outage.pending_clear(run.planned_at, cause);
-        effects.extend(owed.take_due(&run.heard, &run.unreported_locations(), cx));
-        if !owed.is_complete() {
-            self.pending_clears.push(owed);
+        let mut clears = outage.pending_clear(run.planned_at, cause);
+        effects.extend(clears.take_due(&run.heard, &run.unreported_locations(), cx));
+        if !clears.is_complete() {
+            self.pending_clears.push(clears);
         }
     }
 
     /// Tells of outages that ended while their listeners were silenced.
     fn send_pending_clears(&mut self, cx: &AlertContext<'_>, effects: &mut Vec<Effect>) {
-        for owed in &mut self.pending_clears {
-            effects.extend(owed.take_due_later(cx));
+        for clears in &mut self.pending_clears {
+            effects.extend(clears.take_due_later(cx));
         }
-        self.pending_clears.retain(|owed| !owed.is_complete());
+        self.pending_clears.retain(|clears| !clears.is_complete());
     }
 
     /// Whether an outage that begins at `planned_at` follows the last one closely.

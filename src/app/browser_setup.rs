@@ -20,9 +20,9 @@ pub(super) async fn start_pool(settings: &Settings) -> Arc<BrowserPool> {
     config.folder = config.folder.take().or_else(|| default_folder(&settings.data_dir, &config));
     let pool = Arc::new(BrowserPool::new(config));
     let swept = Arc::clone(&pool);
-    let forsaken = tokio::task::spawn_blocking(move || swept.reap_orphans()).await.unwrap_or_default();
-    if forsaken > 0 {
-        tracing::warn!(browsers = forsaken, "browsers that an earlier process left were ended");
+    let orphaned = tokio::task::spawn_blocking(move || swept.reap_orphans()).await.unwrap_or_default();
+    if orphaned > 0 {
+        tracing::warn!(browsers = orphaned, "browsers that an earlier process left were ended");
     }
     let unguarded = settings.browser.user.is_none() && nix::unistd::geteuid().is_root();
     if unguarded && pool.check_available(BrowserKind::Chrome).is_ok() {

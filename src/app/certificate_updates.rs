@@ -12,8 +12,8 @@ pub(super) async fn follow_certificates(
     nets: Vec<Arc<Net>>,
 ) -> anyhow::Result<()> {
     let watcher = move |certificates: Vec<OpenedCertificate>| apply_certificates(&nets, certificates);
-    let watched = resources.watch_certificates(Arc::new(watcher)).await;
-    watched.map_err(|error| anyhow::anyhow!("the certificates of accounts cannot be read: {error:?}"))
+    let subscribed = resources.watch_certificates(Arc::new(watcher)).await;
+    subscribed.map_err(|error| anyhow::anyhow!("the certificates of accounts cannot be read: {error:?}"))
 }
 
 fn apply_certificates(nets: &[Arc<Net>], certificates: Vec<OpenedCertificate>) {

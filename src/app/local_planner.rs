@@ -154,7 +154,7 @@ impl LocalPlanner {
     ///
     /// # Errors
     /// [`PlanError::Stopped`] when a runner has ended.
-    pub async fn replan_changed_accounts(&self, roster: &MonitorCache) -> Result<(), PlanError> {
+    pub async fn replan_changed_accounts(&self, monitor_cache: &MonitorCache) -> Result<(), PlanError> {
         let before = self.terms.lock().clone();
         for (customer, terms) in before {
             let Some(facts) = self.account_facts(customer).await else { continue };
@@ -163,9 +163,9 @@ impl LocalPlanner {
                 continue;
             }
             // So that no newer version is planned meanwhile, which this would put back.
-            let _lock = roster.lock_exclusive().await;
-            let every = roster.len();
-            let monitors = roster.list_from(MonitorId(i64::MIN), every, |m| m.customer == customer);
+            let _lock = monitor_cache.lock_exclusive().await;
+            let every = monitor_cache.len();
+            let monitors = monitor_cache.list_from(MonitorId(i64::MIN), every, |m| m.customer == customer);
             self.plan_from(&monitors, &[], &RecordedUntil::new()).await?;
             self.terms.lock().insert(customer, now);
         }

@@ -63,17 +63,20 @@ impl RunningConfig {
     /// Takes the monitors of the files and those of the APIs for the first time. Runs that were due while no
     /// process ran are recorded as missed, but not those of monitors that were disabled, at rest, or not there,
     /// when it ended.
-    pub(super) async fn start(doors: ReloadHandles, settings: Settings) -> anyhow::Result<Self> {
+    pub(super) async fn start(reload_handles: ReloadHandles, settings: Settings) -> anyhow::Result<Self> {
         // Side by side: each takes its time with 100,000 monitors.
-        let (found, kept, states) =
-            tokio::join!(read_files(&settings), doors.config.stored_monitors(), doors.results.states());
+        let (found, kept, states) = tokio::join!(
+            read_files(&settings),
+            reload_handles.config.stored_monitors(),
+            reload_handles.results.states()
+        );
         let ((found, secret_files), kept) = (found, kept?);
         let found = found.map_err(|errors| configuration_error(&errors))?;
         let stored: Vec<Monitor> = kept.iter().map(|kept| kept.monitor.clone()).collect();
         let states = states?;
         let ids = settings.location_ids().into_iter().map(LocationId);
         let last = ids.map(|id| (id, recorded_until(&stored, &states, id))).collect();
-        let mut set = Self { handles: doors, file_monitors: Vec::new(), settings, secret_files };
+        let mut set = Self { handles: reload_handles, file_monitors: Vec::new(), settings, secret_files };
         let provision = set.provision(found, &stored).await?;
         let services = Arc::clone(&set.handles.services);
         let monitors = &services.state.monitors;

@@ -74,55 +74,56 @@ impl RunningServer {
         let runners = outposts.iter().map(|agent| agent.runner.clone()).collect();
         let nets = outposts.iter().map(|agent| Arc::clone(&agent.net)).collect();
         let locations: Vec<_> = outposts.iter().map(|agent| agent.location.clone()).collect();
-        let roster = Arc::new(MonitorCache::default());
-        let view = Arc::new(StatusQueries::new(store.clone(), Arc::clone(&roster), locations.clone()));
+        let monitor_cache = Arc::new(MonitorCache::default());
+        let view = Arc::new(StatusQueries::new(store.clone(), Arc::clone(&monitor_cache), locations.clone()));
         let watching = Arc::clone(&ingestor);
         view.set_health_lookup(Arc::new(move |monitor| watching.health(monitor)));
-        let bell = Wakeup::default();
+        let delivery_wakeup = Wakeup::default();
         let inputs = ServiceInputs {
             config: store.clone(),
             tokens: store.clone(),
-            alarms: store.clone(),
+            alert_settings: store.clone(),
             outbox: store.clone(),
             alert_control: Arc::new(LocalAlertControl {
-                wakeup: bell.clone(),
+                wakeup: delivery_wakeup.clone(),
                 ingestor: Arc::clone(&ingestor),
             }),
-            monitors: Arc::clone(&roster),
+            monitors: Arc::clone(&monitor_cache),
             queries: Arc::clone(&view),
             agents: outposts,
             blackout_cache: blackouts,
             ingestor: Arc::clone(&ingestor),
             clock: Arc::clone(&clock),
         };
-        let desk = Arc::new(Services::wire(settings, inputs).await?);
-        certificate_updates::follow_certificates(&desk.state.resources, nets).await?;
+        let wired = Arc::new(Services::wire(settings, inputs).await?);
+        certificate_updates::follow_certificates(&wired.state.resources, nets).await?;
         let dependencies = AlertEngineDependencies {
             alert_store: store.clone(),
             outbox: store.clone(),
             results: store.clone(),
             config_store: store.clone(),
-            accounts: Arc::clone(&desk.accounts),
-            planner: desk.planner.clone(),
+            accounts: Arc::clone(&wired.accounts),
+            planner: wired.planner.clone(),
             clock: Arc::clone(&clock),
-            wakeup: bell.clone(),
+            wakeup: delivery_wakeup.clone(),
         };
         ingestor.enable_alerting(dependencies, settings.alerts.alerting).await?;
         let inputs = delivery_setup::DeliveryInputs {
             store: Arc::clone(&store),
-            addresses: desk.destinations(),
+            addresses: wired.destinations(),
             clock: Arc::clone(&clock),
             metrics: Arc::clone(&metrics),
         };
-        let delivery = Mutex::new(Some(delivery_setup::start_delivery(settings, inputs, bell.clone())?));
+        let delivery =
+            Mutex::new(Some(delivery_setup::start_delivery(settings, inputs, delivery_wakeup.clone())?));
         let performance = PerformanceDependencies {
             config: store.clone(),
             results: store.clone(),
             states: store.clone(),
-            monitors: roster,
-            accounts: Arc::clone(&desk.accounts),
+            monitors: monitor_cache,
+            accounts: Arc::clone(&wired.accounts),
             clock: Arc::clone(&clock),
-            wakeup: bell,
+            wakeup: delivery_wakeup,
         };
         let end = CancellationToken::new();
         // Ends by itself after the token.
@@ -132,12 +133,12 @@ impl RunningServer {
             metrics: Arc::clone(&metrics),
             clock: Arc::clone(&clock),
             retention: settings.store.retention.clone(),
-            accounts: Some(desk.state.accounts.clone()),
+            accounts: Some(wired.state.accounts.clone()),
         };
         let (hour, minute) = settings.store.retention_at;
         let housekeeper = HousekeepingScheduler::start(household, TimeOfDay { hour, minute }).await;
         let housekeeper = housekeeper.context("the calendar jobs cannot start")?;
-        let heart = Arc::new(Liveness::new(Arc::clone(&ingestor), commits, &locations));
+        let liveness_state = Arc::new(Liveness::new(Arc::clone(&ingestor), commits, &locations));
         let housekeeper = Mutex::new(Some(housekeeper));
         Ok(Self {
             store,
@@ -145,8 +146,8 @@ impl RunningServer {
             runners,
             housekeeping: housekeeper,
             view,
-            services: desk,
-            liveness: heart,
+            services: wired,
+            liveness: liveness_state,
             delivery,
             _performance: end.drop_guard(),
             metrics,

@@ -40,7 +40,7 @@ const PURGE_EVERY_TICKS: u64 = 600;
 pub(super) struct ServiceInputs {
     pub(super) config: Arc<dyn ConfigStore>,
     pub(super) tokens: Arc<dyn TokenStore>,
-    pub(super) alarms: Arc<dyn AlertStore>,
+    pub(super) alert_settings: Arc<dyn AlertStore>,
     pub(super) outbox: Arc<dyn Outbox>,
     pub(super) alert_control: Arc<dyn AlertControl>,
     pub(super) monitors: Arc<MonitorCache>,
@@ -67,10 +67,10 @@ impl Services {
         let ServiceInputs {
             config,
             tokens,
-            alarms,
+            alert_settings,
             outbox,
             alert_control: watchman,
-            monitors: roster,
+            monitors: monitor_cache,
             queries: view,
             agents: outposts,
             blackout_cache: blackouts,
@@ -91,7 +91,7 @@ impl Services {
         }));
         let dependencies = MonitorDependencies {
             config: Arc::clone(&config),
-            monitors: Arc::clone(&roster),
+            monitors: Arc::clone(&monitor_cache),
             accounts: Arc::clone(&directory),
             planner: planner.clone(),
             vault: Arc::clone(&vault),
@@ -99,24 +99,24 @@ impl Services {
         };
         let resources = ResourceDependencies {
             config: Arc::clone(&config),
-            monitors: Arc::clone(&roster),
+            monitors: Arc::clone(&monitor_cache),
             accounts: Arc::clone(&directory),
             vault: Arc::clone(&vault),
             planner: planner.clone(),
             clock: Arc::clone(&clock),
         };
         let alerting = AlertServiceDependencies {
-            alert_store: alarms,
+            alert_store: alert_settings,
             outbox,
             config: Arc::clone(&config),
             alert_control: watchman,
-            monitors: Arc::clone(&roster),
+            monitors: Arc::clone(&monitor_cache),
             accounts: Arc::clone(&directory),
             clock: Arc::clone(&clock),
         };
         let trials = OnDemandTestDependencies {
             config: Arc::clone(&config),
-            monitors: Arc::clone(&roster),
+            monitors: Arc::clone(&monitor_cache),
             accounts: Arc::clone(&directory),
             planner: planner.clone(),
             clock: Arc::clone(&clock),

@@ -74,16 +74,16 @@ pub(super) struct LocalBrowser<'a> {
 
 /// What a session is asked for; `here` for a browser of this host, which goes through the proxy at `proxy`.
 pub(super) fn capabilities(
-    wish: &SessionOptions,
+    session_options: &SessionOptions,
     proxy: std::net::SocketAddr,
     here: Option<&LocalBrowser<'_>>,
 ) -> Capabilities {
     let mut options = json!({
-        "args": arguments(wish, proxy, here),
+        "args": arguments(session_options, proxy, here),
         "prefs": preferences(),
         // Pop-ups are blocked as people's browsers do it; nothing says that a program is at work.
         "excludeSwitches": ["disable-popup-blocking", "enable-automation"],
-        "mobileEmulation": emulation(&wish.emulation),
+        "mobileEmulation": emulation(&session_options.emulation),
         "perfLoggingPrefs": { "enableNetwork": true, "enablePage": true },
     });
     if let Some(here) = here {
@@ -91,7 +91,10 @@ pub(super) fn capabilities(
     }
     let mut all = Capabilities::new();
     all.insert("browserName".into(), json!("chrome"));
-    all.insert("acceptInsecureCerts".into(), json!(super::tls_policy::accepts_any_certificate(wish)));
+    all.insert(
+        "acceptInsecureCerts".into(),
+        json!(super::tls_policy::accepts_any_certificate(session_options)),
+    );
     all.insert("pageLoadStrategy".into(), json!("normal"));
     all.insert("unhandledPromptBehavior".into(), json!("ignore"));
     all.insert("goog:loggingPrefs".into(), json!({ "browser": "ALL", "performance": "ALL" }));

@@ -116,18 +116,21 @@ pub(super) fn parse_port(line: &str) -> Option<u16> {
 
 /// What a session is asked for; `binaries` for a browser of this host, which goes through the proxy at `proxy`.
 pub(super) fn capabilities(
-    wish: &SessionOptions,
+    session_options: &SessionOptions,
     proxy: SocketAddr,
     binaries: Option<&BrowserBinaries>,
 ) -> Capabilities {
-    let arguments: &[&str] = if wish.headful { &[] } else { &["-headless"] };
-    let mut options = json!({ "args": arguments, "prefs": preferences(wish, proxy) });
+    let arguments: &[&str] = if session_options.headful { &[] } else { &["-headless"] };
+    let mut options = json!({ "args": arguments, "prefs": preferences(session_options, proxy) });
     if let Some(binaries) = binaries {
         options["binary"] = json!(binaries.browser);
     }
     let mut all = Capabilities::new();
     all.insert("browserName".into(), json!("firefox"));
-    all.insert("acceptInsecureCerts".into(), json!(super::tls_policy::accepts_any_certificate(wish)));
+    all.insert(
+        "acceptInsecureCerts".into(),
+        json!(super::tls_policy::accepts_any_certificate(session_options)),
+    );
     all.insert("pageLoadStrategy".into(), json!("normal"));
     all.insert("unhandledPromptBehavior".into(), json!("ignore"));
     all.insert("webSocketUrl".into(), json!(true));

@@ -210,16 +210,16 @@ mod tests {
         let come = come.concat();
         for piece in [1, 7, 4096, come.len()] {
             let (mut far, near) = tokio::io::duplex(piece);
-            let mut sieve = FrameLimiter::new(near, 1000);
+            let mut limiter = FrameLimiter::new(near, 1000);
             let mut seen = Vec::new();
             let sent = async {
                 far.write_all(&come).await.unwrap();
                 drop(far);
             };
-            let (read, ()) = tokio::join!(sieve.read_to_end(&mut seen), sent);
+            let (read, ()) = tokio::join!(limiter.read_to_end(&mut seen), sent);
             read.unwrap();
             assert_eq!(seen, wanted.concat(), "in pieces of {piece}");
-            assert!(sieve.filter.out.capacity() <= 4 * READ_BYTES);
+            assert!(limiter.filter.out.capacity() <= 4 * READ_BYTES);
         }
     }
 }

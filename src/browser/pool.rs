@@ -248,11 +248,11 @@ impl BrowserPool {
             };
             let client =
                 connected.map_err(|error| failure::session_failure(&error, &process.driver_output()))?;
-            let dressed = tokio::select! {
-                dressed = self.prepare_session(&client, options) => dressed,
+            let prepared = tokio::select! {
+                prepared = self.prepare_session(&client, options) => prepared,
                 lost = process.wait_for_failure() => return Err(lost),
             };
-            dressed.map_err(|error| failure::command_failure(&error, &process.driver_output()))?;
+            prepared.map_err(|error| failure::command_failure(&error, &process.driver_output()))?;
             Ok((client, driver))
         };
         let opened = tokio::time::timeout_at(within.at, session).await;
@@ -396,9 +396,9 @@ fn start_timed_out(within: Deadline, printed: &str) -> Failure {
 
 fn reap_orphans(folder: &Path) -> usize {
     // Without the folder there is nothing to look for.
-    let Ok(forsaken) = BrowserProfile::orphaned(folder) else { return 0 };
-    let found = forsaken.len();
-    for profile in forsaken {
+    let Ok(orphaned) = BrowserProfile::orphaned(folder) else { return 0 };
+    let found = orphaned.len();
+    for profile in orphaned {
         let token = profile.name().to_owned();
         if !process_group::kill_orphans(&profile) {
             tracing::warn!(profile = token, "processes of a browser do not end");
@@ -445,7 +445,7 @@ async fn browser_facts(client: &Client, options: &SessionOptions) -> BrowserFact
 mod tests {
     use super::*;
 
-    fn house(memory: u64) -> BrowserPool {
+    fn browser_pool(memory: u64) -> BrowserPool {
         BrowserPool::new(BrowserPoolConfig {
             total_memory_bytes: Some(memory),
             ..BrowserPoolConfig::default()
@@ -454,7 +454,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn room_is_waited_for_no_longer_than_the_queue_is() {
-        let pool = house(1);
+        let pool = browser_pool(1);
         let deadline = Deadline::within(Duration::from_hours(1));
         let taken = pool.acquire_permit(deadline).await.unwrap();
         let started = tokio::time::Instant::now();
@@ -476,7 +476,10 @@ mod tests {
 
     #[test]
     fn browsers_of_other_hosts_take_none_of_the_room() {
-        assert_eq!((house(1).max_concurrent_checks(), house(4 << 30).max_concurrent_checks()), (1, 2));
+        assert_eq!(
+            (browser_pool(1).max_concurrent_checks(), browser_pool(4 << 30).max_concurrent_checks()),
+            (1, 2)
+        );
         let url = url::Url::parse("http://grid.example/").unwrap();
         let remote = RemoteWebDriver { kind: BrowserKind::Chrome, url, forward_host: None, from: Vec::new() };
         let config = BrowserPoolConfig { remotes: vec![remote], ..BrowserPoolConfig::default() };

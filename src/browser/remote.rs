@@ -46,10 +46,16 @@ pub(super) async fn open(
 }
 
 /// What a session with Internet Explorer is asked for. It knows no user agent and no size of the page.
-fn internet_explorer_capabilities(wish: &SessionOptions, proxy: std::net::SocketAddr) -> Capabilities {
+fn internet_explorer_capabilities(
+    session_options: &SessionOptions,
+    proxy: std::net::SocketAddr,
+) -> Capabilities {
     let mut all = Capabilities::new();
     all.insert("browserName".into(), json!("internet explorer"));
-    all.insert("acceptInsecureCerts".into(), json!(super::tls_policy::accepts_any_certificate(wish)));
+    all.insert(
+        "acceptInsecureCerts".into(),
+        json!(super::tls_policy::accepts_any_certificate(session_options)),
+    );
     all.insert("pageLoadStrategy".into(), json!("normal"));
     all.insert("unhandledPromptBehavior".into(), json!("ignore"));
     let proxy = proxy.to_string();

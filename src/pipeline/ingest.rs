@@ -128,7 +128,7 @@ impl Ingestor {
     ) -> Self {
         let (sender, results) = mpsc::channel(settings.queue_capacity.max(1));
         let states = states.into_iter().map(|state| ((state.monitor_id, state.location_id), state)).collect();
-        let desk = Arc::new(IngestWorker {
+        let ingest_worker = Arc::new(IngestWorker {
             store,
             metrics,
             settings,
@@ -140,12 +140,12 @@ impl Ingestor {
             is_shutting_down: AtomicBool::new(false),
         });
         let (speaker, words) = mpsc::channel(COMMAND_QUEUE);
-        let task = tokio::spawn(Arc::clone(&desk).run(results, words));
+        let task = tokio::spawn(Arc::clone(&ingest_worker).run(results, words));
         Self {
             queue: Mutex::new(Some(sender)),
             commands: Mutex::new(Some(speaker)),
             monitor_health: HealthMap::default(),
-            worker: desk,
+            worker: ingest_worker,
             task: Mutex::new(Some(task)),
         }
     }
@@ -283,7 +283,7 @@ impl IngestWorker {
     ) {
         let batch = self.settings.max_batch.max(1);
         let mut taken = Vec::with_capacity(batch);
-        let mut lookout: Option<Box<AlertEngine>> = None;
+        let mut alert_engine: Option<Box<AlertEngine>> = None;
         let mut under_way: Option<InFlightCommit> = None;
         let mut not_before = tokio::time::Instant::now();
         loop {
@@ -297,7 +297,7 @@ impl IngestWorker {
                     break;
                 },
                 Some(command) = words.recv() => commands.push(command),
-                () = wait_for_timer(lookout.as_deref()) => {}
+                () = wait_for_timer(alert_engine.as_deref()) => {}
             }
             not_before = tokio::time::Instant::now() + self.settings.flush_interval;
             while commands.len() < COMMAND_QUEUE
@@ -307,8 +307,8 @@ impl IngestWorker {
             }
             let caught_up = results.is_empty() && !self.is_shutting_down.load(Ordering::Acquire);
             let turn =
-                self.process_batch(std::mem::take(&mut taken), commands, &mut lookout, caught_up).await;
-            if !self.finish_in_flight(under_way.take(), lookout.as_deref()).await {
+                self.process_batch(std::mem::take(&mut taken), commands, &mut alert_engine, caught_up).await;
+            if !self.finish_in_flight(under_way.take(), alert_engine.as_deref()).await {
                 return;
             }
             if results.len() < batch {
@@ -317,13 +317,13 @@ impl IngestWorker {
                 if !kept {
                     return;
                 }
-                self.run_post_commit(turn.rest, lookout.as_deref());
+                self.run_post_commit(turn.rest, alert_engine.as_deref());
             } else {
                 // With a whole batch waiting, that is worked out while this one is written.
                 under_way = Some(self.spawn_commit(turn));
             }
         }
-        self.finish_in_flight(under_way, lookout.as_deref()).await;
+        self.finish_in_flight(under_way, alert_engine.as_deref()).await;
     }
 
     /// Works out what follows from `results` and `said`.
@@ -331,7 +331,7 @@ impl IngestWorker {
         &self,
         mut results: Vec<CheckResult>,
         commands: Vec<IngestCommand>,
-        lookout: &mut Option<Box<AlertEngine>>,
+        alert_engine: &mut Option<Box<AlertEngine>>,
         caught_up: bool,
     ) -> Batch {
         let count = results.len();
@@ -339,10 +339,10 @@ impl IngestWorker {
         let captured: usize = results.iter().map(capture_bytes).sum();
         // It was put there before the first word for it was sent.
         if let Some(engine) = self.new_engine.lock().take() {
-            *lookout = Some(engine);
+            *alert_engine = Some(engine);
         }
-        let BatchOutcome { alert_changes: changes, missed_results: missed, after } = match lookout {
-            Some(lookout) => lookout.process_batch(&mut results, commands, caught_up).await,
+        let BatchOutcome { alert_changes: changes, missed_results: missed, after } = match alert_engine {
+            Some(alert_engine) => alert_engine.process_batch(&mut results, commands, caught_up).await,
             None => BatchOutcome::default(),
         };
         let commit = Commit { alerts: changes, ..self.build_commit(results, missed) };

@@ -95,7 +95,7 @@ impl OnDemandTests {
             return Err(ServiceError::Conflict(message.to_owned()));
         }
         let location = self.resolve_location(caller, &monitor, location).await?;
-        let mut seat = Permit::acquire(self, caller.customer)?;
+        let mut permit = Permit::acquire(self, caller.customer)?;
         let (trials, caller) = (Arc::clone(self), caller.clone());
         let (tell, told) = tokio::sync::oneshot::channel();
         // A task of its own from here on: a requester that goes away leaves nothing half done. The seat is
@@ -103,7 +103,7 @@ impl OnDemandTests {
         tokio::spawn(async move {
             let kept = trials.insert_record(&caller, &monitor, location).await;
             if let Ok(record) = &kept {
-                seat.set_test_id(record.id);
+                permit.set_test_id(record.id);
             }
             // An error means that nobody waits for the number any more.
             let _ = tell.send(kept.as_ref().map(|record| record.id).map_err(Clone::clone));

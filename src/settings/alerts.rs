@@ -48,9 +48,9 @@ pub(super) fn read_alerts(reader: &mut SettingsReader<'_>) -> AlertSettings {
     let no_data_runs = u32::try_from(reader.number("alerts.no_data_runs")).unwrap_or(usual.no_data_runs);
     let size_tolerance_percent =
         u32::try_from(reader.number("page.size_tolerance_percent")).unwrap_or(usual.size_tolerance_percent);
-    let alarms = AlertEngineSettings { no_data_runs, size_tolerance_percent, ..usual };
+    let alert_settings = AlertEngineSettings { no_data_runs, size_tolerance_percent, ..usual };
     AlertSettings {
-        alerting: alarms,
+        alerting: alert_settings,
         delivery,
         channels,
         heartbeat_url: reader.optional_text("heartbeat.url"),

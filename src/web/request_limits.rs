@@ -71,15 +71,15 @@ pub fn with_request_limits(router: Router, bounds: RequestLimits) -> Router {
         .layer(middleware::from_fn_with_state(bounds.request_timeout, enforce_timeout))
         .layer(CompressionLayer::new().compress_when(worth_it))
         .layer(middleware::from_fn(request_id::trace_request));
-    let mut dressed = limited.layer(header_if_missing("cache-control", "no-store"));
-    dressed = dressed.layer(header_if_missing("content-security-policy", CONTENT_SECURITY_POLICY));
+    let mut with_headers = limited.layer(header_if_missing("cache-control", "no-store"));
+    with_headers = with_headers.layer(header_if_missing("content-security-policy", CONTENT_SECURITY_POLICY));
     for (name, value) in
         SECURITY_HEADERS.into_iter().chain(bounds.tls.then_some(("strict-transport-security", HSTS_VALUE)))
     {
         let (name, value) = (HeaderName::from_static(name), HeaderValue::from_static(value));
-        dressed = dressed.layer(SetResponseHeaderLayer::overriding(name, value));
+        with_headers = with_headers.layer(SetResponseHeaderLayer::overriding(name, value));
     }
-    dressed
+    with_headers
 }
 
 fn header_if_missing(name: &'static str, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {

@@ -45,7 +45,7 @@ pub(super) async fn get_page(
 async fn render(
     site: &PageState,
     account: Option<CustomerId>,
-    wish: StatusPageQuery,
+    page_query: StatusPageQuery,
 ) -> Result<Html<String>, StoreError> {
     let now = site.clock.now();
     let mut board = site.queries.status_board(now).await?;
@@ -53,11 +53,11 @@ async fn render(
         board = Arc::new(board.for_customer(customer));
     }
     let query = StatusQuery {
-        status: wish.status,
-        kind: wish.kind,
-        text: wish.text.clone(),
+        status: page_query.status,
+        kind: page_query.kind,
+        text: page_query.text.clone(),
         limit: PAGE_ROWS,
-        offset: (wish.page - 1).saturating_mul(PAGE_ROWS),
+        offset: (page_query.page - 1).saturating_mul(PAGE_ROWS),
     };
     let rows = site.queries.status_rows(&board, &query).await?;
     let failing = board.counts().iter().find(|(s, _)| s.as_str() == "error").map_or(0, |(_, count)| *count);
@@ -66,11 +66,11 @@ async fn render(
     let names = names.join(", ");
     let from = escape(&names);
     let mut body = format!("<h1>Monitors <small>checked from {from}, {} UTC</small></h1>", format_time(now));
-    body.push_str(&render_tiles(&board, &wish));
-    body.push_str(&render_filter_form(&wish));
-    let situation = |monitor: &Monitor| site.queries.overall_health(monitor, now);
-    body.push_str(&render_rows(&board, &rows, &situation, now));
-    body.push_str(&render_pager(&wish, rows.count));
+    body.push_str(&render_tiles(&board, &page_query));
+    body.push_str(&render_filter_form(&page_query));
+    let overall = |monitor: &Monitor| site.queries.overall_health(monitor, now);
+    body.push_str(&render_rows(&board, &rows, &overall, now));
+    body.push_str(&render_pager(&page_query, rows.count));
     Ok(render_document(&title, &body))
 }
 
@@ -149,7 +149,7 @@ fn render_filter_form(query: &StatusPageQuery) -> String {
 fn render_rows(
     board: &StatusBoard,
     page: &StatusPage,
-    situation: &dyn Fn(&Monitor) -> OverallHealth,
+    overall: &dyn Fn(&Monitor) -> OverallHealth,
     now: Timestamp,
 ) -> String {
     if board.is_empty() {
@@ -162,21 +162,18 @@ fn render_rows(
         r#"<div class="scroll"><table class="rows"><thead><tr><th>State</th><th>Monitor</th><th>Type</th><th>Last run</th><th class="n">Duration</th><th>Phases</th><th>Reason</th><th>Since</th></tr></thead><tbody>"#,
     );
     for row in &page.rows {
-        out.push_str(&render_row(row, situation(&row.monitor), now));
+        out.push_str(&render_row(row, overall(&row.monitor), now));
     }
     out.push_str("</tbody></table></div>");
     out.push_str(&phase_legend(page.rows.iter().filter_map(|row| Some(row.last_result.as_ref()?.phases()))));
     out
 }
 
-fn render_row(row: &StatusRow, situation: OverallHealth, now: Timestamp) -> String {
+fn render_row(row: &StatusRow, overall: OverallHealth, now: Timestamp) -> String {
     let (id, name, kind) = (row.monitor.id, escape(row.monitor.name()), row.monitor.monitor_type());
     let word = row.status.as_str();
-    let news = if situation.is_failing() {
-        format!(" <small>{}</small>", situation.as_str())
-    } else {
-        String::new()
-    };
+    let news =
+        if overall.is_failing() { format!(" <small>{}</small>", overall.as_str()) } else { String::new() };
     let mut out = format!(
         r#"<tr><td><span class="pill s-{word}">{word}</span>{news}</td><td><a href="/monitors/{id}">{name}</a></td><td>{kind}</td>"#
     );
@@ -237,10 +234,10 @@ mod tests {
 
     #[test]
     fn the_last_page_has_no_next() {
-        let wish = |page| StatusPageQuery { page, ..StatusPageQuery::default() };
-        assert_eq!(render_pager(&wish(1), PAGE_ROWS), "");
-        assert!(render_pager(&wish(1), PAGE_ROWS + 1).contains("/?page=2"));
-        assert!(!render_pager(&wish(2), PAGE_ROWS + 1).contains("page=3"));
-        assert!(render_pager(&wish(900), PAGE_ROWS + 1).contains("/?page=2"));
+        let page_query = |page| StatusPageQuery { page, ..StatusPageQuery::default() };
+        assert_eq!(render_pager(&page_query(1), PAGE_ROWS), "");
+        assert!(render_pager(&page_query(1), PAGE_ROWS + 1).contains("/?page=2"));
+        assert!(!render_pager(&page_query(2), PAGE_ROWS + 1).contains("page=3"));
+        assert!(render_pager(&page_query(900), PAGE_ROWS + 1).contains("/?page=2"));
     }
 }

@@ -72,12 +72,12 @@ impl PageLoader<'_> {
             if self.in_flight == 0 && !waits {
                 return Ok(());
             }
-            let landed = poll_fn(|cx| match self.tasks.poll_next_unpin(cx) {
-                Poll::Ready(landed) => Poll::Ready(Ok(landed)),
+            let task_outcome = poll_fn(|cx| match self.tasks.poll_next_unpin(cx) {
+                Poll::Ready(task_outcome) => Poll::Ready(Ok(task_outcome)),
                 Poll::Pending => end.as_mut().poll(cx).map(|()| Err(TimedOut)),
             });
-            match landed.await? {
-                Some(landed) => self.on_outcome(landed).await,
+            match task_outcome.await? {
+                Some(task_outcome) => self.on_outcome(task_outcome).await,
                 None => return Ok(()),
             }
         }
@@ -174,13 +174,13 @@ impl PageLoader<'_> {
                 let addresses = origin.addresses.clone().unwrap_or_default();
                 let to = (addresses, origin.endpoint.clone());
                 let how = (origin.protocol.clone(), origin.header_limit);
-                let landed = move |(connection, trace)| TaskOutcome::Connected {
+                let task_outcome = move |(connection, trace)| TaskOutcome::Connected {
                     origin: number,
                     object,
                     connection,
                     trace,
                 };
-                self.tasks.push(Box::pin(load_task::connect(options, to, how, deadline).map(landed)));
+                self.tasks.push(Box::pin(load_task::connect(options, to, how, deadline).map(task_outcome)));
             }
             NextStep::UseHttp1(connection) => {
                 self.send_request(number, object, ConnectionRef::Http1(connection), deadline);
@@ -204,7 +204,8 @@ impl PageLoader<'_> {
         let request = headers.and_then(|headers| load_task::build_request(url, headers, version));
         let kind = found.kind;
         let body_bytes = self.options.max_body_bytes;
-        let landed = move |answer| TaskOutcome::Responded { origin, object, answer: Box::new(answer) };
-        self.tasks.push(Box::pin(load_task::fetch(over, request, kind, body_bytes, deadline).map(landed)));
+        let task_outcome = move |answer| TaskOutcome::Responded { origin, object, answer: Box::new(answer) };
+        self.tasks
+            .push(Box::pin(load_task::fetch(over, request, kind, body_bytes, deadline).map(task_outcome)));
     }
 }

@@ -371,17 +371,17 @@ fn a_clock_set_back_by_a_day_does_not_leave_monitors_unwatched() {
 
 #[test]
 fn a_full_queue_turns_slots_away_as_overload_and_orders_as_busy() {
-    let mut agenda = RunQueue::new(AdmissionLimits { total: 1, queue: 1, ..LIMITS }, START);
+    let mut run_queue = RunQueue::new(AdmissionLimits { total: 1, queue: 1, ..LIMITS }, START);
     for id in [1, 3, 7] {
-        agenda.upsert(Arc::new(assignment(id, Duration::from_mins(1), Some(Duration::ZERO))), START);
+        run_queue.upsert(Arc::new(assignment(id, Duration::from_mins(1), Some(Duration::ZERO))), START);
     }
     let mut starts = Vec::new();
-    agenda.tick(START + Duration::from_mins(1), &mut starts);
-    assert_eq!((starts.len(), agenda.queued()), (1, 1));
-    let series = agenda.take_missed().unwrap();
+    run_queue.tick(START + Duration::from_mins(1), &mut starts);
+    assert_eq!((starts.len(), run_queue.queued()), (1, 1));
+    let series = run_queue.take_missed().unwrap();
     assert_eq!((series.reason, series.slots.count), (MissedReason::Overload, 1));
     let (reply, mut answer) = oneshot::channel();
-    agenda.order_run(series.assignment.monitor_id, START + Duration::from_mins(1), reply);
+    run_queue.order_run(series.assignment.monitor_id, START + Duration::from_mins(1), reply);
     assert_eq!(answer.try_recv(), Ok(Err(RunOrderError::Busy)));
 }
 

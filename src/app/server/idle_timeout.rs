@@ -19,12 +19,12 @@ pub(super) struct IdleTimeoutStream<S> {
 
 impl<S> IdleTimeoutStream<S> {
     /// Fails once nothing moved for `patience`.
-    pub(super) fn new(inner: S, patience: Duration) -> Self {
+    pub(super) fn new(inner: S, idle_timeout: Duration) -> Self {
         Self {
             inner,
-            timeout: patience,
+            timeout: idle_timeout,
             last_activity: Instant::now(),
-            sleep: Box::pin(tokio::time::sleep(patience)),
+            sleep: Box::pin(tokio::time::sleep(idle_timeout)),
         }
     }
 
@@ -93,27 +93,27 @@ mod tests {
 
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_secs(10);
+    const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 
     #[tokio::test(start_paused = true)]
     async fn a_reader_that_stops_and_a_writer_that_stops_are_given_up() {
         let (near, far) = tokio::io::duplex(8);
-        let mut near = IdleTimeoutStream::new(near, PATIENCE);
+        let mut near = IdleTimeoutStream::new(near, IDLE_TIMEOUT);
         let error = near.write_all(&[0; 100]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut, "nobody reads");
         drop(far);
         let (near, _far) = tokio::io::duplex(8);
-        let mut near = IdleTimeoutStream::new(near, PATIENCE);
+        let mut near = IdleTimeoutStream::new(near, IDLE_TIMEOUT);
         assert_eq!(near.read_u8().await.unwrap_err().kind(), io::ErrorKind::TimedOut, "nobody writes");
     }
 
     #[tokio::test(start_paused = true)]
     async fn whoever_is_slow_but_moves_is_waited_for() {
         let (near, mut far) = tokio::io::duplex(8);
-        let mut near = IdleTimeoutStream::new(near, PATIENCE);
+        let mut near = IdleTimeoutStream::new(near, IDLE_TIMEOUT);
         tokio::spawn(async move {
             for _ in 0..5 {
-                tokio::time::sleep(PATIENCE.saturating_sub(Duration::from_secs(1))).await;
+                tokio::time::sleep(IDLE_TIMEOUT.saturating_sub(Duration::from_secs(1))).await;
                 far.write_u8(7).await.unwrap();
             }
         });

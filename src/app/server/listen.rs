@@ -43,11 +43,11 @@ pub(in crate::app) async fn serve(
         total: Arc::new(Semaphore::new(MAX_CONNECTIONS)),
         per_address: ConnectionLimiter::default(),
     };
-    let (doors, connections) = (TaskTracker::new(), TaskTracker::new());
+    let (acceptors, connections) = (TaskTracker::new(), TaskTracker::new());
     for listener in listeners {
         let (service, stop) = (service.clone(), stop.clone());
         let (slots, connections) = (slots.clone(), connections.clone());
-        doors.spawn(async move {
+        acceptors.spawn(async move {
             while let Some((stream, peer, place)) = accept(&listener, &slots, &stop).await {
                 let (service, stop) = (service.clone(), stop.clone());
                 connections.spawn(async move {
@@ -57,8 +57,8 @@ pub(in crate::app) async fn serve(
             }
         });
     }
-    doors.close();
-    doors.wait().await;
+    acceptors.close();
+    acceptors.wait().await;
     connections.close();
     if tokio::time::timeout(SHUTDOWN_GRACE, connections.wait()).await.is_err() {
         tracing::debug!("connections were still open at the end");

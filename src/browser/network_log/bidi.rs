@@ -215,12 +215,12 @@ mod tests {
         let request =
             json!({ "request": "1", "url": "http://a/", "method": "GET", "headers": [], "timings": timings });
         let response = json!({ "status": 200, "protocol": "http/1.1", "headers": [], "bytesReceived": 9 });
-        let mut journal = NetworkLog::default();
+        let mut network_log = NetworkLog::default();
         for (method, timestamp) in [("beforeRequestSent", 1_000_050), ("responseCompleted", 1_000_900)] {
             let params = json!({ "request": request, "response": response, "timestamp": timestamp });
-            journal.on_bidi_event(&json!({ "method": format!("network.{method}"), "params": params }));
+            network_log.on_bidi_event(&json!({ "method": format!("network.{method}"), "params": params }));
         }
-        journal.drain().exchanges.remove(0)
+        network_log.drain().exchanges.remove(0)
     }
 
     #[test]

@@ -225,14 +225,14 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_under_way_when_something_is_missed_is_not_waited_for() {
-        let (mut journal, start) = (NetworkLog::default(), Instant::now());
-        journal.start_request("1", LoggedRequest::default(), true);
-        assert_eq!(journal.idle_since(start), None);
-        journal.reset_pending();
-        let since = journal.idle_since(start);
+        let (mut network_log, start) = (NetworkLog::default(), Instant::now());
+        network_log.start_request("1", LoggedRequest::default(), true);
+        assert_eq!(network_log.idle_since(start), None);
+        network_log.reset_pending();
+        let since = network_log.idle_since(start);
         assert!(since.is_some_and(|since| since > start));
-        journal.reset_pending();
-        assert_eq!(journal.idle_since(start), since);
-        assert_eq!(journal.drain().exchanges.len(), 1);
+        network_log.reset_pending();
+        assert_eq!(network_log.idle_since(start), since);
+        assert_eq!(network_log.drain().exchanges.len(), 1);
     }
 }

@@ -67,22 +67,22 @@ mod tests {
 
     #[test]
     fn what_the_log_has_is_not_told_twice_and_all_is_in_order() {
-        let mut journal = NetworkLog::default();
+        let mut network_log = NetworkLog::default();
         let request = json!({ "message": { "method": "Network.requestWillBeSent", "params": {
             "requestId": "1", "timestamp": 5.0, "wallTime": 1005.0, "type": "Fetch",
             "request": { "url": "http://a/late", "method": "POST", "headers": {} } } } });
-        journal.on_chrome_events(&json!([{ "message": request.to_string() }]));
+        network_log.on_chrome_events(&json!([{ "message": request.to_string() }]));
         let entry = |url: &str, by: &str, began: f64| {
             json!({ "url": url, "by": by, "began": began, "ended": began + 0.5, "wire": 300, "bytes": 200,
                 "response": { "status": 200, "protocol": "h2", "timing": { "sendEnd": 10, "receiveHeadersEnd": 30 } } })
         };
-        journal.add_resource_timing(&json!([
+        network_log.add_resource_timing(&json!([
             entry("http://a/", "navigation", 1004.0),
             entry("http://a/late", "fetch", 1005.2),
             entry("http://a/x.png", "img", 1004.5),
             entry("data:,x", "img", 1004.5),
         ]));
-        let told = journal.drain().exchanges;
+        let told = network_log.drain().exchanges;
         let seen: Vec<(&str, &str, u16)> =
             told.iter().map(|one| (&*one.method, &*one.url, one.http_status)).collect();
         assert_eq!(

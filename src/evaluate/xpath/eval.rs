@@ -104,7 +104,7 @@ impl<'d, 'f> Evaluator<'d, 'f> {
         from: &[XPathNode<'d>],
         step: &LocationStep,
     ) -> Result<Vec<XPathNode<'d>>, String> {
-        let (mut found, mut crowd) = (Vec::new(), DEDUP_THRESHOLD);
+        let (mut found, mut node_count) = (Vec::new(), DEDUP_THRESHOLD);
         for node in from {
             let mut nodes = Vec::new();
             node.walk_axis(step.axis, &mut |node| {
@@ -118,11 +118,11 @@ impl<'d, 'f> Evaluator<'d, 'f> {
                 nodes = self.filter_by_predicate(nodes, predicate)?;
             }
             found.append(&mut nodes);
-            if found.len() > crowd {
+            if found.len() > node_count {
                 // To sort them takes longer than to find them.
                 consume_fuel(self.fuel, 4 * found.len() as u64)?;
                 found = sort_and_dedup(found);
-                crowd = DEDUP_THRESHOLD.max(2 * found.len());
+                node_count = DEDUP_THRESHOLD.max(2 * found.len());
             }
         }
         Ok(sort_and_dedup(found))

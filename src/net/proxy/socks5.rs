@@ -22,7 +22,7 @@ pub(super) async fn connect(
     stream: TcpStream,
     proxy: &UpstreamProxy,
     to: SocketAddr,
-    patience: Deadline,
+    time_limit: Deadline,
 ) -> Result<TcpStream, Failure> {
     let stream = TimedStream::new(stream);
     let timestamps = stream.timestamps();
@@ -36,7 +36,7 @@ pub(super) async fn connect(
         }
     };
     let mut asking = std::pin::pin!(asking);
-    let answered = match tokio::time::timeout_at(patience.at, &mut asking).await {
+    let answered = match tokio::time::timeout_at(time_limit.at, &mut asking).await {
         Ok(answered) => answered,
         Err(_) if timestamps.bytes_read() < GREETING_REPLY_BYTES => {
             return Err(proxy_failure(proxy, "it does not answer the greeting of SOCKS 5"));

@@ -73,11 +73,11 @@ impl Net {
         to: SocketAddr,
         deadline: Deadline,
     ) -> Result<TcpStream, Failure> {
-        let patience = Deadline::within(PROXY_TIMEOUT.min(deadline.remaining() * 2 / 3));
-        let stream = self.connect_to_proxy(proxy, patience).await?;
+        let time_limit = Deadline::within(PROXY_TIMEOUT.min(deadline.remaining() * 2 / 3));
+        let stream = self.connect_to_proxy(proxy, time_limit).await?;
         match proxy.kind {
             ProxyKind::Http => http_connect::connect(stream, proxy, to).await,
-            ProxyKind::Socks5 => socks5::connect(stream, proxy, to, patience).await,
+            ProxyKind::Socks5 => socks5::connect(stream, proxy, to, time_limit).await,
         }
     }
 

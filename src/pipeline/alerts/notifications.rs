@@ -27,8 +27,8 @@ impl AlertEngine {
         let fetched = self.fetch_missing_results(&tellings, &at_hand).await;
         let find = |id: CheckId| find_result(&at_hand, &fetched, id);
         let mut written: Option<(MonitorId, NotificationKind, Timestamp, NotificationContent)> = None;
-        for telling in tellings {
-            let PendingNotification { monitor, recipient, group, draft } = telling;
+        for pending in tellings {
+            let PendingNotification { monitor, recipient, group, draft } = pending;
             let kind = draft.kind;
             // Recipients of the same news follow one another.
             let same =
@@ -93,11 +93,11 @@ impl AlertEngine {
     ) -> HashMap<CheckId, CheckResult> {
         let mut seen = HashSet::new();
         let mut places: Vec<MonitorState> = Vec::new();
-        for telling in tellings {
-            for heard in referenced_results(&telling.draft) {
+        for pending in tellings {
+            for heard in referenced_results(&pending.draft) {
                 if !at_hand.contains_key(&heard.check_id) && seen.insert(heard.check_id) {
                     places.push(MonitorState {
-                        monitor_id: telling.monitor,
+                        monitor_id: pending.monitor,
                         location_id: heard.location,
                         check_id: heard.check_id,
                         planned_at: heard.planned_at,

@@ -12,7 +12,7 @@ const PRUNE_THRESHOLD: usize = 1_000;
 /// Every lane that has something to remember.
 #[derive(Debug, Default)]
 pub(super) struct RecipientQueues {
-    lanes: HashMap<RecipientId, RecipientQueue>,
+    queues: HashMap<RecipientId, RecipientQueue>,
     /// Messages on their way, by host.
     hosts: HashMap<String, usize>,
 }
@@ -20,7 +20,7 @@ pub(super) struct RecipientQueues {
 impl RecipientQueues {
     /// The lane of `recipient`.
     pub(super) fn queue_mut(&mut self, recipient: RecipientId) -> &mut RecipientQueue {
-        self.lanes.entry(recipient).or_default()
+        self.queues.entry(recipient).or_default()
     }
 
     /// Takes a place of `host`; `false` when it has none left.
@@ -43,26 +43,26 @@ impl RecipientQueues {
 
     /// How many lanes wait or are busy: each may show one message that cannot go yet.
     pub(super) fn waiting_count(&self, now: Timestamp) -> usize {
-        self.lanes.values().filter(|queue| queue.is_busy || queue.ready_at(now).is_some()).count()
+        self.queues.values().filter(|queue| queue.is_busy || queue.ready_at(now).is_some()).count()
     }
 
     /// Recipients whose digest is due.
     pub(super) fn due_digests(&self, now: Timestamp) -> Vec<RecipientId> {
         let due = |queue: &RecipientQueue| !queue.is_busy && queue.digest_at.is_some_and(|at| at <= now);
-        self.lanes.iter().filter(|(_, queue)| due(queue)).map(|(recipient, _)| *recipient).collect()
+        self.queues.iter().filter(|(_, queue)| due(queue)).map(|(recipient, _)| *recipient).collect()
     }
 
     /// When the next lane opens or the next digest is due.
     pub(super) fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
         let moments =
             |queue: &RecipientQueue| [queue.ready_at(now), queue.digest_at.filter(|_| !queue.is_busy)];
-        self.lanes.values().flat_map(moments).flatten().min()
+        self.queues.values().flat_map(moments).flatten().min()
     }
 
     /// Lets go of what is idle.
     pub(super) fn prune(&mut self, now: Timestamp) {
-        if self.lanes.len() > PRUNE_THRESHOLD {
-            self.lanes.retain(|_, queue| !queue.is_idle(now));
+        if self.queues.len() > PRUNE_THRESHOLD {
+            self.queues.retain(|_, queue| !queue.is_idle(now));
         }
     }
 }

@@ -47,7 +47,7 @@ pub(super) struct DeliveryWorker {
     dependencies: DeliveryDependencies,
     settings: DeliverySettings,
     wakeup: Wakeup,
-    lanes: RecipientQueues,
+    queues: RecipientQueues,
     in_flight: JoinSet<SendOutcome>,
     /// How messages ended, as far as the store does not know it yet.
     unsaved_outcomes: Vec<(i64, DeliveryOutcome)>,
@@ -67,7 +67,7 @@ impl DeliveryWorker {
             dependencies,
             settings,
             wakeup,
-            lanes: RecipientQueues::default(),
+            queues: RecipientQueues::default(),
             in_flight: JoinSet::new(),
             unsaved_outcomes: Vec::new(),
             released_recipients: Vec::new(),
@@ -79,7 +79,7 @@ impl DeliveryWorker {
         if let Ok(holding) = self.dependencies.outbox.recipients_with_held().await {
             let now = self.dependencies.clock.now();
             for recipient in holding {
-                self.lanes.queue_mut(recipient).digest_at = Some(now);
+                self.queues.queue_mut(recipient).digest_at = Some(now);
             }
         }
         let within = loop {
@@ -134,7 +134,7 @@ impl DeliveryWorker {
         }
         let now = self.dependencies.clock.now();
         let due = self.dependencies.outbox.next_due().await.unwrap_or_default();
-        match [due, self.lanes.next_at(now)].into_iter().flatten().min() {
+        match [due, self.queues.next_at(now)].into_iter().flatten().min() {
             None => MAX_SLEEP,
             // Due, and still here: it waits for its lane, of which others know nothing.
             Some(at) if at <= now => RETRY_DELAY,
@@ -146,14 +146,14 @@ impl DeliveryWorker {
     async fn dispatch_due(&mut self) -> Result<bool, StoreError> {
         self.save_outcomes().await?;
         let now = self.dependencies.clock.now();
-        self.lanes.prune(now);
+        self.queues.prune(now);
         self.write_digests(now).await?;
-        let max = u32::try_from(MAX_DUE + self.lanes.waiting_count(now)).unwrap_or(u32::MAX);
+        let max = u32::try_from(MAX_DUE + self.queues.waiting_count(now)).unwrap_or(u32::MAX);
         let due = self.dependencies.outbox.due(now, max, 1).await?;
         let mut over = HashSet::new();
         for message in due {
             let (recipient, is_digest) = (message.message.recipient, is_digest(&message));
-            let queue = self.lanes.queue_mut(recipient);
+            let queue = self.queues.queue_mut(recipient);
             match queue.next_action(now, is_digest, &self.settings) {
                 NextAction::Wait => {}
                 NextAction::HoldBack => drop(over.insert(recipient)),
@@ -192,7 +192,7 @@ impl DeliveryWorker {
             self.unsaved_outcomes.clear();
         }
         for recipient in self.released_recipients.drain(..) {
-            self.lanes.queue_mut(recipient).is_busy = false;
+            self.queues.queue_mut(recipient).is_busy = false;
         }
         Ok(())
     }
@@ -216,12 +216,12 @@ impl DeliveryWorker {
 
     /// Puts digests into the outbox for those who have messages held back.
     async fn write_digests(&mut self, now: Timestamp) -> Result<(), StoreError> {
-        for recipient in self.lanes.due_digests(now) {
+        for recipient in self.queues.due_digests(now) {
             let held = self.dependencies.outbox.held(recipient, MAX_DIGEST_SIZE).await?;
             if let Some(new) = digest::digest_of_held(&held, now) {
                 self.dependencies.outbox.enqueue(vec![new]).await?;
             }
-            self.lanes.queue_mut(recipient).digest_at = None;
+            self.queues.queue_mut(recipient).digest_at = None;
         }
         Ok(())
     }
@@ -246,10 +246,10 @@ impl DeliveryWorker {
         let now = self.dependencies.clock.now();
         let Some(to) = self.find_destination(&message, now).await? else { return Ok(()) };
         let host = destination_host(&to.recipient);
-        if !self.lanes.try_acquire_host(&host, &self.settings) {
+        if !self.queues.try_acquire_host(&host, &self.settings) {
             return Ok(());
         }
-        self.lanes.queue_mut(message.message.recipient).is_busy = true;
+        self.queues.queue_mut(message.message.recipient).is_busy = true;
         let dependencies = self.dependencies.clone();
         self.in_flight.spawn(async move {
             let started = Instant::now();
@@ -269,10 +269,10 @@ impl DeliveryWorker {
     async fn on_send_finished(&mut self, back: Option<SendOutcome>) {
         let Some(SendOutcome { message, recipient, host, outcome }) = back else { return };
         let now = self.dependencies.clock.now();
-        self.lanes.release_host(&host);
+        self.queues.release_host(&host);
         self.released_recipients.push(recipient.id);
         let attempts = message.attempts.saturating_add(1);
-        let queue = self.lanes.queue_mut(recipient.id);
+        let queue = self.queues.queue_mut(recipient.id);
         match outcome {
             Ok(()) => {
                 queue.on_sent(now, is_digest(&message));
@@ -320,7 +320,7 @@ impl DeliveryWorker {
             "a message was given up"
         );
         self.dependencies.metrics.record_notifications("dead", 1);
-        let queue = self.lanes.queue_mut(recipient.id);
+        let queue = self.queues.queue_mut(recipient.id);
         let told = queue.reported_at.is_some_and(|at| at <= now && now.since(at) < REPORT_INTERVAL);
         if let Some(config) = self.dependencies.ledger.as_ref().filter(|_| !told) {
             queue.reported_at = Some(now);
@@ -345,7 +345,7 @@ impl DeliveryWorker {
             Ok(held) => {
                 let (told, left): (Vec<_>, Vec<_>) = held.iter().partition(|held| held.id <= last);
                 self.unsaved_outcomes.extend(told.iter().map(|held| (held.id, end.clone())));
-                let queue = self.lanes.queue_mut(recipient);
+                let queue = self.queues.queue_mut(recipient);
                 queue.digest_at = (!left.is_empty()).then(|| now + DIGEST_INTERVAL);
             }
             // They come again with the next one: told twice is better than never.

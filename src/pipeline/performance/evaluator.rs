@@ -132,23 +132,23 @@ impl PerformanceEvaluator {
             .filter_map(rule_from_record)
             .collect();
         let mut changes = EvaluationChanges::default();
-        let mut watched = HashSet::new();
+        let mut monitor_ids = HashSet::new();
         for rule in &rules {
             let Some(monitor) = self.dependencies.monitors.get(rule.monitor) else {
                 // Not read yet, as just after a start. When it is removed, so are its rules.
-                watched.insert(rule.id);
+                monitor_ids.insert(rule.id);
                 continue;
             };
             if !monitor.is_planned(now) {
                 // One that does not run is neither slow nor quick; what was raised of it is over.
                 continue;
             }
-            watched.insert(rule.id);
+            monitor_ids.insert(rule.id);
             let facts = self.dependencies.accounts.facts(monitor.customer).await?;
             self.evaluate_rule(rule, &monitor, &facts, now, &mut changes).await?;
         }
-        changes.cleared.extend(self.active.keys().filter(|(alert, _)| !watched.contains(alert)).copied());
-        self.baseline_means.retain(|alert, _| watched.contains(alert));
+        changes.cleared.extend(self.active.keys().filter(|(alert, _)| !monitor_ids.contains(alert)).copied());
+        self.baseline_means.retain(|alert, _| monitor_ids.contains(alert));
         self.store_changes(changes).await
     }
 

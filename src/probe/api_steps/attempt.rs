@@ -248,18 +248,18 @@ impl<'a> ApiStepsAttempt<'a> {
         step.result.total_us = duration_micros(step.started.elapsed());
         step.result.phases = step.chain_trace.phases;
         self.redact(&mut step);
-        let StepState { result, facts, warning, captures, chain_trace: travelled, .. } = step;
+        let StepState { result, facts, warning, captures, chain_trace, .. } = step;
         let observation = &mut self.observation;
-        observation.phases.merge(&travelled.phases);
-        observation.address = travelled.trace.address.or(observation.address);
-        if !travelled.trace.resolved.is_empty() {
-            observation.facts.resolved = travelled.trace.resolved;
+        observation.phases.merge(&chain_trace.phases);
+        observation.address = chain_trace.trace.address.or(observation.address);
+        if !chain_trace.trace.resolved.is_empty() {
+            observation.facts.resolved = chain_trace.trace.resolved;
         }
-        if travelled.trace.tls.is_some() {
-            observation.facts.tls = travelled.trace.tls;
+        if chain_trace.trace.tls.is_some() {
+            observation.facts.tls = chain_trace.trace.tls;
         }
         if let Some(mut facts) = facts {
-            facts.redirects = travelled.redirects;
+            facts.redirects = chain_trace.redirects;
             observation.facts.http = Some(Box::new(facts));
         }
         if let Some(line) = warning {

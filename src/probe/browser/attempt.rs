@@ -34,15 +34,15 @@ const BIDI_TIMEOUT: Duration = Duration::from_secs(5);
 pub(super) async fn run_attempt(options: &Options, pool: &BrowserPool, cx: ProbeContext<'_>) -> Observation {
     let started = Instant::now();
     let mut observation = Observation::default();
-    let wish = options.session_options_for_attempt();
-    let bound = match pool.proxy_config(&wish, options.device.blocked.clone()) {
+    let session_options = options.session_options_for_attempt();
+    let bound = match pool.proxy_config(&session_options, options.device.blocked.clone()) {
         Ok(rules) => ForwardProxy::bind(rules).await,
         Err(failure) => Err(failure),
     };
     let outcome = match bound {
         Ok(forward) => tokio::select! {
             biased;
-            outcome = run_in_browser(options, &wish, pool, cx, &forward, started, &mut observation) => outcome,
+            outcome = run_in_browser(options, &session_options, pool, cx, &forward, started, &mut observation) => outcome,
             never = forward.serve(cx.net) => match never {},
             () = cx.cancel.cancelled() => {
                 Err(Failure::new(Phase::Play, FailureKind::Cancelled, "stopped before its end"))
@@ -59,21 +59,21 @@ pub(super) async fn run_attempt(options: &Options, pool: &BrowserPool, cx: Probe
 
 async fn run_in_browser(
     options: &Options,
-    wish: &SessionOptions,
+    session_options: &SessionOptions,
     pool: &BrowserPool,
     cx: ProbeContext<'_>,
     forward: &ForwardProxy,
     started: Instant,
     observation: &mut Observation,
 ) -> Result<(), Failure> {
-    let opened = pool.open(wish, cx.net, forward, cx.deadline).await;
+    let opened = pool.open(session_options, cx.net, forward, cx.deadline).await;
     observation.phases.set(Phase::Launch, started.elapsed());
-    let OpenBrowser { client, facts, process: mut keeper, driver } = opened?;
+    let OpenBrowser { client, facts, process: mut browser_process, driver } = opened?;
     let listener = listener(&client).await?;
     let session = BrowserSession::new(client, options.limits.page, driver);
     let playing = Instant::now();
-    let journal = Mutex::default();
-    let network = NetworkLogReader::new(&journal, options.session.kind);
+    let network_log = Mutex::default();
+    let network = NetworkLogReader::new(&network_log, options.session.kind);
     let window = WindowContext::new(session, network, pool, &options.session, forward);
     let recorder = StepRecorder::new(cx.clock, started, cx.record_exchanges);
     let variables = initial_variables(
@@ -86,13 +86,13 @@ async fn run_in_browser(
     let outcome = tokio::select! {
         biased;
         outcome = runner.run() => outcome,
-        lost = keeper.wait_for_failure() => Err(lost),
-        never = collect_events(listener, &journal) => match never {},
+        lost = browser_process.wait_for_failure() => Err(lost),
+        never = collect_events(listener, &network_log) => match never {},
     };
     observation.phases.set(Phase::Play, playing.elapsed());
     let outcome = match outcome {
         Err(failure) if failure.kind == FailureKind::BrowserFailed => {
-            Err(browser_lost_failure(&mut keeper, &mut runner.recorder, failure).await)
+            Err(browser_lost_failure(&mut browser_process, &mut runner.recorder, failure).await)
         }
         outcome => outcome,
     };
@@ -110,11 +110,11 @@ async fn run_in_browser(
     let until = Instant::now() + CLOSE_TIMEOUT / 2;
     // What a driver says at its end changes nothing: it is ended anyhow.
     let _ = session.close(until).await;
-    let mut facts = BrowserFacts { memory_bytes: keeper.peak_memory_bytes(), ..facts };
+    let mut facts = BrowserFacts { memory_bytes: browser_process.peak_memory_bytes(), ..facts };
     facts.viewport = viewport.unwrap_or(facts.viewport);
     facts.device.clone_from(&options.device.name);
     observation.details.browser = Some(Box::new(facts));
-    keeper.close().await;
+    browser_process.close().await;
     outcome
 }
 
@@ -160,10 +160,10 @@ async fn listener(client: &Client) -> Result<Option<BidiListener>, Failure> {
     }
 }
 
-async fn collect_events(listener: Option<BidiListener>, journal: &Mutex<NetworkLog>) -> Infallible {
+async fn collect_events(listener: Option<BidiListener>, network_log: &Mutex<NetworkLog>) -> Infallible {
     if let Some(mut listener) = listener {
         while let Some(event) = listener.next().await {
-            journal.lock().on_bidi_event(&event);
+            network_log.lock().on_bidi_event(&event);
         }
     }
     std::future::pending().await

@@ -113,8 +113,8 @@ pub(super) async fn check_page(
 /// no page. One that was given up because it was `late` says nothing by its end.
 pub(super) async fn check_navigation(window: &WindowContext<'_>, late: bool) -> Result<(), Failure> {
     window.read_requests(dom::short_deadline()).await;
-    let journal = window.network.log();
-    let Some(document) = journal.last_document() else { return Ok(()) };
+    let network_log = window.network.log();
+    let Some(document) = network_log.last_document() else { return Ok(()) };
     let is_attachment = document.response_headers.iter().any(|(name, value)| {
         name.eq_ignore_ascii_case("content-disposition") && value.trim_start().starts_with("attachment")
     });

@@ -9,19 +9,19 @@ use crate::sync::{Mutex, MutexGuard};
 /// The network log of the browser. Firefox reports its requests by itself; Chromium's driver keeps a log.
 #[derive(Clone, Copy)]
 pub(super) struct NetworkLogReader<'a> {
-    journal: &'a Mutex<NetworkLog>,
+    network_log: &'a Mutex<NetworkLog>,
     kind: BrowserKind,
 }
 
 impl<'a> NetworkLogReader<'a> {
     /// The log of a browser of this `kind`.
-    pub(super) const fn new(journal: &'a Mutex<NetworkLog>, kind: BrowserKind) -> Self {
-        Self { journal, kind }
+    pub(super) const fn new(network_log: &'a Mutex<NetworkLog>, kind: BrowserKind) -> Self {
+        Self { network_log, kind }
     }
 
     /// What was logged so far.
     pub(super) fn log(&self) -> MutexGuard<'a, NetworkLog> {
-        self.journal.lock()
+        self.network_log.lock()
     }
 
     /// Whether the driver keeps a log that has to be asked for.

@@ -67,8 +67,8 @@ pub(super) async fn wait_for(
             }
         }
         WaitCondition::Event(name) => {
-            let watched = dom::watch_event(page.session(), name, time).await;
-            watched.map_err(|error| page.dom_failure(error, time))?;
+            let waited = dom::watch_event(page.session(), name, time).await;
+            waited.map_err(|error| page.dom_failure(error, time))?;
             wait_for_event(page, name, time, action).await
         }
         WaitCondition::NetworkQuiet(quiet) => wait_for_network_idle(page, *quiet, time, action).await,
@@ -142,8 +142,8 @@ pub(super) async fn prepare_wait<'s>(
             }
         }
         ExpectedEffect::Event(name) => {
-            let watched = dom::watch_event(page.session(), name, time).await;
-            watched.map_err(|error| page.dom_failure(error, time))?;
+            let waited = dom::watch_event(page.session(), name, time).await;
+            waited.map_err(|error| page.dom_failure(error, time))?;
             Ok(AwaitedEffect::Event(name))
         }
     }

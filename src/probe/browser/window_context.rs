@@ -43,14 +43,14 @@ impl<'a> WindowContext<'a> {
     pub(super) const fn new(
         session: BrowserSession,
         network: NetworkLogReader<'a>,
-        house: &'a BrowserPool,
+        browser_pool: &'a BrowserPool,
         options: &'a SessionOptions,
         forward: &'a ForwardProxy,
     ) -> Self {
         Self {
             session,
             network,
-            pool: house,
+            pool: browser_pool,
             session_options: options,
             forward,
             windows: Vec::new(),

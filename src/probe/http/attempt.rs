@@ -121,14 +121,14 @@ impl<'a> HttpAttempt<'a> {
 
     /// What was seen, complete up to where the visit stopped.
     pub(super) fn into_observation(self) -> Observation {
-        let Self { mut observation, chain: journey, .. } = self;
-        let travelled = journey.finish();
-        observation.phases = travelled.phases;
-        observation.address = travelled.trace.address;
-        observation.facts.resolved = travelled.trace.resolved;
-        observation.facts.tls = travelled.trace.tls;
+        let Self { mut observation, chain: request_chain, .. } = self;
+        let chain_trace = request_chain.finish();
+        observation.phases = chain_trace.phases;
+        observation.address = chain_trace.trace.address;
+        observation.facts.resolved = chain_trace.trace.resolved;
+        observation.facts.tls = chain_trace.trace.tls;
         if let Some(facts) = &mut observation.facts.http {
-            facts.redirects = travelled.redirects;
+            facts.redirects = chain_trace.redirects;
         }
         observation
     }

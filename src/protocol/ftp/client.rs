@@ -62,19 +62,25 @@ impl<'a> FtpClient<'a> {
         let (stream, ahead) = session.take_stream().ok_or_else(lost)?;
         let tls = session.tls_session();
         let control = FtpStream::control(stream, ahead, watch.clone());
-        let (sender, errands) = mpsc::unbounded_channel();
-        let mut desk = FtpDriver {
+        let (sender, data_requests) = mpsc::unbounded_channel();
+        let mut ftp_driver = FtpDriver {
             net,
             deadline,
             recorder: watch,
-            requests: errands,
+            requests: data_requests,
             host,
             tls,
             data_address: None,
             tls_resumed: None,
         };
-        let ftp = desk.drive(client_builder::build_client(control, "", sender)).await?;
-        Ok(Self { ftp, driver: desk, mode: Mode::ExtendedPassive, entry_count: None, upload_started: false })
+        let ftp = ftp_driver.drive(client_builder::build_client(control, "", sender)).await?;
+        Ok(Self {
+            ftp,
+            driver: ftp_driver,
+            mode: Mode::ExtendedPassive,
+            entry_count: None,
+            upload_started: false,
+        })
     }
 
     /// From now on everything has to be over at `deadline`.

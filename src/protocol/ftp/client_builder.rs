@@ -23,14 +23,15 @@ const STUB_REPLIES: &[u8] = b"220 \r\n234 \r\n";
 pub(super) async fn build_client(
     control: FtpStream,
     host: &str,
-    errands: mpsc::UnboundedSender<DataRequest>,
+    data_requests: mpsc::UnboundedSender<DataRequest>,
 ) -> FtpResult<ImplAsyncFtpStream<FtpStream>> {
     let (near, _far) = stub_connection().map_err(FtpError::ConnectionError)?;
     let mut client = ImplAsyncFtpStream::<FtpStream>::connect_with_stream(near).await?;
     client.set_mode(Mode::ExtendedPassive);
-    let connector = DataConnector::new(control, errands.clone());
-    let client = client
-        .passive_stream_builder(move |address| Box::pin(request_data_connection(errands.clone(), address)));
+    let connector = DataConnector::new(control, data_requests.clone());
+    let client = client.passive_stream_builder(move |address| {
+        Box::pin(request_data_connection(data_requests.clone(), address))
+    });
     client.into_secure(connector, host).await
 }
 

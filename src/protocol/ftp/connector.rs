@@ -27,12 +27,12 @@ pub(super) enum DataRequest {
 pub(super) struct DataConnector {
     /// The control connection, for the first call.
     control: Mutex<Option<FtpStream>>,
-    errands: mpsc::UnboundedSender<DataRequest>,
+    data_requests: mpsc::UnboundedSender<DataRequest>,
 }
 
 impl DataConnector {
-    pub(super) fn new(control: FtpStream, errands: mpsc::UnboundedSender<DataRequest>) -> Self {
-        Self { control: Mutex::new(Some(control)), errands }
+    pub(super) fn new(control: FtpStream, data_requests: mpsc::UnboundedSender<DataRequest>) -> Self {
+        Self { control: Mutex::new(Some(control)), data_requests }
     }
 }
 
@@ -50,11 +50,11 @@ impl AsyncTlsConnector for DataConnector {
         Self: 'c,
     {
         let control = self.control.lock().take();
-        let errands = self.errands.clone();
+        let data_requests = self.data_requests.clone();
         Box::pin(async move {
             match control {
                 Some(control) => Ok(control),
-                None => request(&errands, |answer| DataRequest::StartTls(stream, answer)).await,
+                None => request(&data_requests, |answer| DataRequest::StartTls(stream, answer)).await,
             }
         })
     }
@@ -62,18 +62,18 @@ impl AsyncTlsConnector for DataConnector {
 
 /// A data connection to `address`.
 pub(super) async fn request_data_connection(
-    errands: mpsc::UnboundedSender<DataRequest>,
+    data_requests: mpsc::UnboundedSender<DataRequest>,
     address: SocketAddr,
 ) -> FtpResult<TcpStream> {
-    request(&errands, |answer| DataRequest::Connect(address, answer)).await
+    request(&data_requests, |answer| DataRequest::Connect(address, answer)).await
 }
 
 async fn request<T>(
-    errands: &mpsc::UnboundedSender<DataRequest>,
-    errand: impl FnOnce(oneshot::Sender<Option<T>>) -> DataRequest,
+    data_requests: &mpsc::UnboundedSender<DataRequest>,
+    data_request: impl FnOnce(oneshot::Sender<Option<T>>) -> DataRequest,
 ) -> FtpResult<T> {
     let (sender, answer) = oneshot::channel();
-    let sent = errands.send(errand(sender)).is_ok();
+    let sent = data_requests.send(data_request(sender)).is_ok();
     let got = if sent { answer.await.ok().flatten() } else { None };
     got.ok_or_else(|| FtpError::ConnectionError(io::Error::other("there is no data connection")))
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::protocol::dialogue_test::run_dialogue;
 
-fn wish() -> SmtpOptions {
+fn smtp_options() -> SmtpOptions {
     SmtpOptions {
         hello: "[192.0.2.1]".to_owned(),
         implicit_tls: false,
@@ -16,7 +16,7 @@ fn wish() -> SmtpOptions {
 
 fn login() -> SmtpOptions {
     let credentials = Credentials { user: "tim".to_owned(), password: "s3cret".to_owned() };
-    SmtpOptions { credentials: Some(credentials), ..wish() }
+    SmtpOptions { credentials: Some(credentials), ..smtp_options() }
 }
 
 fn delivery() -> SmtpOptions {
@@ -25,7 +25,7 @@ fn delivery() -> SmtpOptions {
         to: "c@d.test".to_owned(),
         text: "Subject: x\n\n.hi\n".to_owned(),
     };
-    SmtpOptions { message: Some(message), ..wish() }
+    SmtpOptions { message: Some(message), ..smtp_options() }
 }
 
 /// The session of a script that ends well.
@@ -45,7 +45,7 @@ fn fails(options: SmtpOptions, script: &str) -> String {
 #[test]
 fn a_plain_session_says_hello_and_leaves() {
     let core = passes(
-        wish(),
+        smtp_options(),
         "< 220-mx.test ESMTP
          < 220 be nice
          > EHLO [192.0.2.1]
@@ -67,11 +67,12 @@ fn an_old_server_gets_helo() {
         let script = format!(
             "< 220 mx\n> EHLO [192.0.2.1]\n< {code} what?\n> HELO [192.0.2.1]\n< 250 mx\n> QUIT\n< 221\n* done"
         );
-        assert!(passes(wish(), &script).capabilities.is_empty());
+        assert!(passes(smtp_options(), &script).capabilities.is_empty());
     }
-    let reply = fails(wish(), "< 220 mx\n> EHLO [192.0.2.1]\n< 500 what?\n> HELO [192.0.2.1]\n< 550 go");
+    let reply =
+        fails(smtp_options(), "< 220 mx\n> EHLO [192.0.2.1]\n< 500 what?\n> HELO [192.0.2.1]\n< 550 go");
     assert_eq!(reply, "ehlo 3: it answers `HELO` with `550 go`");
-    let reply = fails(wish(), "< 220 mx\n> EHLO [192.0.2.1]\n< 421 busy");
+    let reply = fails(smtp_options(), "< 220 mx\n> EHLO [192.0.2.1]\n< 421 busy");
     assert_eq!(reply, "ehlo 3: it answers `EHLO` with `421 busy`");
 }
 
@@ -103,9 +104,9 @@ fn tls_is_taken_where_it_is_offered_and_what_was_offered_before_is_forgotten() {
 #[test]
 fn a_server_without_tls_fails_only_where_tls_is_required() {
     let hello = "< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 STARTTLSX";
-    let required = SmtpOptions { require_tls: true, ..wish() };
+    let required = SmtpOptions { require_tls: true, ..smtp_options() };
     assert_eq!(fails(required.clone(), hello), "ehlo 5: it offers no STARTTLS");
-    passes(wish(), &format!("{hello}\n> QUIT\n< 221\n* done"));
+    passes(smtp_options(), &format!("{hello}\n> QUIT\n< 221\n* done"));
     // Implicit TLS is TLS.
     let implicit = SmtpOptions { implicit_tls: true, ..required };
     passes(implicit, &format!("{hello}\n> QUIT\n< 221\n* done"));
@@ -116,7 +117,7 @@ fn starttls_that_is_offered_and_then_refused_fails() {
     for refusal in ["454 TLS not available", "501 no", "554 no"] {
         let script =
             format!("< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 STARTTLS\n> STARTTLS\n< {refusal}");
-        let reply = fails(wish(), &script);
+        let reply = fails(smtp_options(), &script);
         assert_eq!(reply, format!("starttls 3: it answers `STARTTLS`, which it offers, with `{refusal}`"));
     }
 }
@@ -220,6 +221,6 @@ fn a_greeting_that_is_none_is_told() {
         ("+OK POP3", "banner 3: `+OK POP3` is no SMTP reply"),
         ("SSH-2.0-x", "banner 3: `SSH-2.0-x` is no SMTP reply"),
     ] {
-        assert_eq!(fails(wish(), &format!("< {line}")), reply);
+        assert_eq!(fails(smtp_options(), &format!("< {line}")), reply);
     }
 }

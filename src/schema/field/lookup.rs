@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
-use super::definition::{Access, StructFields, Field, FieldIndex, FieldTable, FieldType};
+use super::definition::{Access, Field, FieldIndex, FieldTable, FieldType, StructFields};
 
 impl FieldTable {
     /// A table of groups of fields; a later field replaces an earlier one of the same name in its place.

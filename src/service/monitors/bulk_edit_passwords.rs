@@ -49,12 +49,12 @@ fn replace_in_monitor(
     old: &Monitor,
     fields: &Map<String, Value>,
     _: &AccountValidation,
-    blame: &mut FaultCollector,
+    collector: &mut FaultCollector,
 ) -> Option<ValidatedDocument> {
     let request: ReplaceTextRequest<'_> = match read_request(&PASSWORD_BULK_EDIT, fields) {
         Ok(request) => request,
         Err(error) => {
-            blame.add_all(&monitor_label(old.id), [error.into()]);
+            collector.add_all(&monitor_label(old.id), [error.into()]);
             return None;
         }
     };
@@ -68,15 +68,15 @@ fn replace_in_monitor(
     exchange.replace_in_object(table::for_type(old.monitor_type()), "", &mut values);
     if exchange.found == 0 {
         let message = "no secret of it is the `current_value`";
-        blame.add(&monitor_label(old.id), ValidationErrorKind::Conflict, "current_value", message);
+        collector.add(&monitor_label(old.id), ValidationErrorKind::Conflict, "current_value", message);
     }
     let sound = exchange.found > 0 && exchange.errors.is_empty();
-    blame.add_all(&monitor_label(old.id), exchange.errors);
+    collector.add_all(&monitor_label(old.id), exchange.errors);
     match MonitorDocument::new(old.monitor_type(), values) {
         // Another password changes nothing that saving warns of.
         Ok(document) => sound.then(|| ValidatedDocument { document, warnings: Vec::new() }),
         Err(error) => {
-            blame.add_all(&monitor_label(old.id), [error.into()]);
+            collector.add_all(&monitor_label(old.id), [error.into()]);
             None
         }
     }

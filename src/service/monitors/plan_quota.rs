@@ -24,7 +24,7 @@ impl PlanQuota {
     /// `Surroundings::plans_with_usage`.
     pub(super) fn plans_with_usage(
         &self,
-        roster: &MonitorCache,
+        monitor_cache: &MonitorCache,
         customer: CustomerId,
         facts: &AccountFacts,
     ) -> Option<Vec<BillingPlan>> {
@@ -32,7 +32,7 @@ impl PlanQuota {
         let pending = self.0.lock();
         let counted = |plan: &BillingPlan| {
             let making = pending.get(&(customer, plan.code.clone())).copied().unwrap_or_default();
-            let monitors = roster.count_under_plan(customer, &plan.code) + making;
+            let monitors = monitor_cache.count_under_plan(customer, &plan.code) + making;
             BillingPlan { monitor_count: monitors, ..plan.clone() }
         };
         Some(plans.iter().map(counted).collect())
@@ -100,9 +100,9 @@ pub(super) struct QuotaReservation {
 
 impl QuotaReservation {
     /// Lets the roster count instead, without a moment between in which both do or neither.
-    pub(super) fn release_with(&mut self, roster: impl FnOnce()) {
+    pub(super) fn release_with(&mut self, monitor_cache: impl FnOnce()) {
         let mut pending = self.pending.0.lock();
-        roster();
+        monitor_cache();
         release(&mut pending, self.customer, std::mem::take(&mut self.places));
     }
 }

@@ -32,7 +32,7 @@ pub(super) struct PreparedCommit {
     /// In the order of the clustered key, so that neighbours are written together.
     rows: Vec<ResultRow>,
     states: Vec<MonitorState>,
-    alarm: PreparedAlerts,
+    alert_changes: PreparedAlerts,
 }
 
 impl PreparedCommit {
@@ -42,7 +42,7 @@ impl PreparedCommit {
         rows.sort_by_key(|row| (row.planned_at, row.monitor_id, row.location_id));
         let mut states = commit.states;
         states.sort_by_key(|state| (state.monitor_id, state.location_id));
-        Self { rows, states, alarm: PreparedAlerts::prepare(commit.alerts) }
+        Self { rows, states, alert_changes: PreparedAlerts::prepare(commit.alerts) }
     }
 
     pub(super) fn write(&self, writing: &mut WriteContext<'_>) -> rusqlite::Result<()> {
@@ -57,7 +57,7 @@ impl PreparedCommit {
         for state in &self.states {
             upsert_state(writing.conn, state)?;
         }
-        self.alarm.write(writing)
+        self.alert_changes.write(writing)
     }
 }
 

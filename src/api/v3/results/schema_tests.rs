@@ -132,7 +132,7 @@ fn full() -> CheckResult {
             })),
             resolved: vec![[127, 0, 0, 1].into()],
         },
-        details: course(),
+        details: check_details(),
         captures: vec![Capture::new("a.txt", "text/plain", b"x")],
         verification: Some(Verification {
             status: Status::VERIFIED_CONFIRMED,
@@ -144,7 +144,7 @@ fn full() -> CheckResult {
     }
 }
 
-fn course() -> CheckDetails {
+fn check_details() -> CheckDetails {
     use PageObjectKind::{Font, Frame, Image, Media, Other, Script, Style};
 
     let phases = every_phase();

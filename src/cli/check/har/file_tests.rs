@@ -18,7 +18,7 @@ fn phases(of: &[(Phase, u64)]) -> Phases {
     phases
 }
 
-fn result(course: CheckDetails) -> CheckResult {
+fn result(check_details: CheckDetails) -> CheckResult {
     let of = CheckMetadata {
         monitor_id: MonitorId(0),
         monitor_name: Arc::from("Shop"),
@@ -29,7 +29,7 @@ fn result(course: CheckDetails) -> CheckResult {
     let verdict =
         Verdict { outcome: Outcome::Ok, status: Status::OK, warning_status: None, reasons: Vec::new() };
     let at = Timestamp::parse("2026-11-22T06:00:00Z").unwrap();
-    CheckResult { details: course, ..CheckResult::without_attempts(of, at, at, verdict) }
+    CheckResult { details: check_details, ..CheckResult::without_attempts(of, at, at, verdict) }
 }
 
 fn exchange() -> HttpExchange {

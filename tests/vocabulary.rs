@@ -1,0 +1,238 @@
+//! The words of names in `src/`: what an item, a field or a variable is called is split into words, and none of them may
+//! be one of the home-made metaphors that the glossary replaced (`vigie help glossary`).
+#![allow(clippy::expect_used, clippy::panic, missing_docs)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use syn::visit::{self, Visit};
+
+/// Words that no name may have, each with what to say instead.
+const BANNED: &[(&str, &str)] = &[
+    ("addressee", "destination"),
+    ("agenda", "run queue"),
+    ("alarm", "alert"),
+    ("alarms", "alerts"),
+    ("bell", "wakeup"),
+    ("bench", "context"),
+    ("blame", "faults"),
+    ("carrier", "converter"),
+    ("company", "flush interval"),
+    ("courier", "message sender, delivery worker"),
+    ("course", "details"),
+    ("crowd", "connection limiter"),
+    ("deed", "interaction"),
+    ("desk", "services, worker, driver"),
+    ("door", "handle"),
+    ("doors", "handles"),
+    ("dressed", "with headers"),
+    ("drought", "no data"),
+    ("errand", "request"),
+    ("errands", "requests"),
+    ("excuse", "mark own fault"),
+    ("forsaken", "orphaned"),
+    ("furnish", "prepare"),
+    ("guest", "permit"),
+    ("guise", "emulation"),
+    ("happening", "input"),
+    ("heart", "liveness"),
+    ("house", "pool"),
+    ("journal", "network log"),
+    ("journey", "request chain"),
+    ("keeper", "browser process"),
+    ("lane", "queue"),
+    ("lanes", "queues"),
+    ("landed", "outcome"),
+    ("landing", "task outcome"),
+    ("lookout", "alert engine"),
+    ("outpost", "location agent"),
+    ("owed", "pending"),
+    ("patience", "timeout, budget"),
+    ("pulse", "stall detector"),
+    ("roster", "monitor cache"),
+    ("scene", "validation"),
+    ("seat", "permit"),
+    ("sheet", "change set"),
+    ("sieve", "frame limiter"),
+    ("situation", "health"),
+    ("spot", "context"),
+    ("surroundings", "validation context"),
+    ("tally", "counter, aggregator"),
+    ("telling", "sensitive"),
+    ("travelled", "trace"),
+    ("vitals", "liveness"),
+    ("watched", "entry"),
+    ("wish", "options, query"),
+];
+
+/// Names that may have a banned word, each with the reason.
+const ALLOWED: &[(&str, &str)] =
+    &[("company", "a key of the messages that recipients get: the firm whose account it is")];
+
+/// Every name that the sources give to something, with the files that do.
+#[derive(Default)]
+struct Names {
+    file: String,
+    found: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Names {
+    fn add(&mut self, name: &syn::Ident) {
+        self.found.entry(name.to_string()).or_default().insert(self.file.clone());
+    }
+}
+
+impl<'ast> Visit<'ast> for Names {
+    fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
+        // The names of tests are sentences.
+        if !item
+            .attrs
+            .iter()
+            .any(|attribute| attribute.path().segments.last().is_some_and(|last| last.ident == "test"))
+        {
+            self.add(&item.sig.ident);
+        }
+        visit::visit_item_fn(self, item);
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
+        self.add(&item.sig.ident);
+        visit::visit_impl_item_fn(self, item);
+    }
+
+    fn visit_trait_item_fn(&mut self, item: &'ast syn::TraitItemFn) {
+        self.add(&item.sig.ident);
+        visit::visit_trait_item_fn(self, item);
+    }
+
+    fn visit_item_struct(&mut self, item: &'ast syn::ItemStruct) {
+        self.add(&item.ident);
+        visit::visit_item_struct(self, item);
+    }
+
+    fn visit_item_enum(&mut self, item: &'ast syn::ItemEnum) {
+        self.add(&item.ident);
+        visit::visit_item_enum(self, item);
+    }
+
+    fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
+        self.add(&item.ident);
+        visit::visit_item_trait(self, item);
+    }
+
+    fn visit_item_type(&mut self, item: &'ast syn::ItemType) {
+        self.add(&item.ident);
+        visit::visit_item_type(self, item);
+    }
+
+    fn visit_item_const(&mut self, item: &'ast syn::ItemConst) {
+        self.add(&item.ident);
+        visit::visit_item_const(self, item);
+    }
+
+    fn visit_item_static(&mut self, item: &'ast syn::ItemStatic) {
+        self.add(&item.ident);
+        visit::visit_item_static(self, item);
+    }
+
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        self.add(&item.ident);
+        visit::visit_item_mod(self, item);
+    }
+
+    fn visit_variant(&mut self, variant: &'ast syn::Variant) {
+        self.add(&variant.ident);
+        visit::visit_variant(self, variant);
+    }
+
+    fn visit_field(&mut self, field: &'ast syn::Field) {
+        if let Some(name) = &field.ident {
+            self.add(name);
+        }
+        visit::visit_field(self, field);
+    }
+
+    fn visit_pat_ident(&mut self, pattern: &'ast syn::PatIdent) {
+        self.add(&pattern.ident);
+        visit::visit_pat_ident(self, pattern);
+    }
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    entries
+        .flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] })
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .collect()
+}
+
+/// The words of `name` in lower case: `MAX_HeadBytes2` is max, head, bytes2.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before = '_';
+    for c in name.chars() {
+        if c == '_' || (c.is_uppercase() && before.is_lowercase()) {
+            words.push(String::new());
+        }
+        if c != '_'
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(c.to_lowercase());
+        }
+        before = c;
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+fn names(root: &Path) -> BTreeMap<String, BTreeSet<String>> {
+    let mut names = Names::default();
+    for path in sources(&root.join("src")) {
+        let text = fs::read_to_string(&path).expect("a source");
+        names.file = path.strip_prefix(root).expect("below the root").display().to_string();
+        names.visit_file(&syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", names.file)));
+    }
+    names.found
+}
+
+/// What is wrong with `names`.
+fn faults(names: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
+    let banned: BTreeMap<_, _> = BANNED.iter().copied().collect();
+    let allowed: BTreeMap<_, _> = ALLOWED.iter().copied().collect();
+    let mut faults = Vec::new();
+    for (name, files) in names.iter().filter(|(name, _)| !allowed.contains_key(name.as_str())) {
+        for word in words(name) {
+            if let Some(instead) = banned.get(word.as_str()) {
+                faults.push(format!("`{name}` has the word `{word}`, say {instead}: {files:?}"));
+            }
+        }
+    }
+    faults
+}
+
+#[test]
+fn no_name_has_a_word_that_the_glossary_replaced() {
+    let names = names(Path::new(env!("CARGO_MANIFEST_DIR")));
+    assert!(names.len() > 5_000, "only {} names: is the search broken?", names.len());
+    let faults = faults(&names);
+    assert!(faults.is_empty(), "{} names:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn every_exception_is_needed() {
+    let names = names(Path::new(env!("CARGO_MANIFEST_DIR")));
+    for (name, reason) in ALLOWED {
+        assert!(names.contains_key(*name) && !reason.is_empty(), "{name} need not be allowed");
+    }
+}
+
+#[test]
+fn names_are_split_into_words_and_planted_ones_are_found() {
+    assert_eq!(words("MAX_HEAD_BYTES"), ["max", "head", "bytes"]);
+    assert_eq!(words("BrowserHouse2"), ["browser", "house2"]);
+    let code = "struct BrowserHouse { roster: u8 } enum E { Guest } mod lane {} fn ring_bell(wish: u8) { let desk = 1; }";
+    let mut planted = Names::default();
+    planted.visit_file(&syn::parse_str(code).expect("a file"));
+    assert_eq!(faults(&planted.found).len(), 7);
+}
