@@ -41,16 +41,20 @@ async fn a_wrong_password_and_an_unknown_login_are_refused_alike_and_both_are_to
 async fn an_unknown_login_takes_as_long_as_a_known_one() {
     let house = House::new().await;
     let mut took = [Duration::MAX; 2];
-    for round in 1..=6 {
+    let alike = |[known, unknown]: [Duration; 2]| unknown > known / 2 && unknown < known * 2;
+    // The shortest times draw near to what each takes alone, however busy the machine is.
+    for round in 1..=60 {
         for (login, min) in ["admin", "nobody"].into_iter().zip(&mut took) {
             let started = Instant::now();
             let _ = house.accounts.log_in(login, "wrong password", ip(round)).await;
             *min = (*min).min(started.elapsed());
             house.clock.advance(Duration::from_hours(1));
         }
+        if round >= 6 && alike(took) {
+            break;
+        }
     }
-    let [known, unknown] = took.map(|min| min.as_secs_f64());
-    assert!(unknown > known * 0.5 && unknown < known * 2.0, "known {known} s, unknown {unknown} s");
+    assert!(alike(took), "known and unknown: {took:?}");
 }
 
 #[tokio::test]
