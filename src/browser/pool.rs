@@ -208,9 +208,9 @@ impl BrowserPool {
             }
             None => self.open_local(options, forward, deadline).await?,
         };
-        let (client, keeper, driver) = opened;
+        let (client, process, driver) = opened;
         let facts = browser_facts(&client, options).await;
-        Ok(OpenBrowser { client, facts, process: keeper, driver })
+        Ok(OpenBrowser { client, facts, process, driver })
     }
 
     async fn open_local(

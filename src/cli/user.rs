@@ -42,7 +42,7 @@ enum Action {
         #[command(flatten)]
         password: PasswordArgs,
         #[command(flatten)]
-        desk: AdminArgs,
+        admin: AdminArgs,
     },
     /// List the users of an account
     List {
@@ -53,7 +53,7 @@ enum Action {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        desk: AdminArgs,
+        admin: AdminArgs,
     },
     /// Give a user a new password; its tokens and sessions end
     Passwd {
@@ -62,21 +62,21 @@ enum Action {
         #[command(flatten)]
         password: PasswordArgs,
         #[command(flatten)]
-        desk: AdminArgs,
+        admin: AdminArgs,
     },
     /// Refuse a user; its tokens and sessions end
     Disable {
         /// Who
         login: String,
         #[command(flatten)]
-        desk: AdminArgs,
+        admin: AdminArgs,
     },
     /// Let a user log in again
     Enable {
         /// Who
         login: String,
         #[command(flatten)]
-        desk: AdminArgs,
+        admin: AdminArgs,
     },
 }
 
@@ -93,33 +93,33 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 async fn run_action(action: Action) -> anyhow::Result<String> {
     match action {
-        Action::Add { login, role, customer, password, desk: admin } => {
+        Action::Add { login, role, customer, password, admin } => {
             let password = password.read_new()?;
             let mut admin = admin.open().await?;
             let made = admin.add_user(customer, &login, role, &password).await;
             let id = close_and_return(admin, made).await?;
             Ok(format!("user {id} `{}` was added as {role}\n", escape_controls(&login)))
         }
-        Action::List { customer, json, desk: admin } => {
+        Action::List { customer, json, admin } => {
             let mut admin = admin.open().await?;
             let users = admin.users(customer).await;
             let users = close_and_return(admin, users).await?;
             Ok(if json { serde_json::to_string_pretty(&users)? + "\n" } else { render_table(&users) })
         }
-        Action::Passwd { login, password, desk: admin } => {
+        Action::Passwd { login, password, admin } => {
             let password = password.read_new()?;
             let mut admin = admin.open().await?;
             let done = admin.set_password(&login, &password).await;
             close_and_return(admin, done).await?;
             Ok(format!("`{}` has a new password; tokens and sessions ended\n", escape_controls(&login)))
         }
-        Action::Disable { login, desk: admin } => {
+        Action::Disable { login, admin } => {
             let mut admin = admin.open().await?;
             let done = admin.set_enabled(&login, false).await;
             close_and_return(admin, done).await?;
             Ok(format!("`{}` cannot log in any more; tokens and sessions ended\n", escape_controls(&login)))
         }
-        Action::Enable { login, desk: admin } => {
+        Action::Enable { login, admin } => {
             let mut admin = admin.open().await?;
             let done = admin.set_enabled(&login, true).await;
             close_and_return(admin, done).await?;
