@@ -255,13 +255,19 @@ const ALERTS: &str = "<h1>Alerts</h1><script>setTimeout(() => { for (;;) alert('
 /// Opens one from task to task.
 const ALERTING: &str = "<h1>Alerting</h1><script>setInterval(() => alert('again'), 5);</script>";
 const SPIN: &str = "<h1>Spin</h1><button id=spin onclick='for(;;);'>Spin</button>";
-/// Computes for six seconds after a click, and then says so.
-const COMPUTING: &str = r#"<h1>Computing</h1><p id="said">not yet</p><button id="go">Go</button><script>
+/// Computes for six seconds after a click on `go`, and then says so; after one on `title`, computes when its title is
+/// read the next time.
+const COMPUTING: &str = r#"<h1>Computing</h1><p id="said">not yet</p><button id="go">Go</button><button id="title">Title</button><script>
 const said = document.getElementById('said');
+const compute = () => { for (const ends = Date.now() + 6000; Date.now() < ends;); };
 document.getElementById('go').onclick = () => setTimeout(() => {
-  for (const ends = Date.now() + 6000; Date.now() < ends;);
+  compute();
   said.textContent = said.textContent === 'worked' ? 'worked again' : 'worked';
 }, 0);
+document.getElementById('title').onclick = () => Object.defineProperty(document, 'title', {
+  configurable: true,
+  get() { delete document.title; compute(); return 'Computed'; },
+});
 </script>"#;
 /// Pictures of other hosts.
 const OUTSIDE: &str = r"<h1>Outside</h1><script>
