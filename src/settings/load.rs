@@ -39,7 +39,10 @@ impl Settings {
                 validate::read_text(setting, &flag, text, &mut values, &mut errors);
             }
         }
-        let built = build::build(values, label.as_ref(), &mut errors);
+        let mut built = build::build(values, label.as_ref(), &mut errors);
+        // A file that says the default may be the shipped one; a flag or variable that does is meant.
+        built.data_dir_is_set |= sources.overrides("data");
+        built.monitor_paths_are_set |= sources.overrides("monitors");
         if errors.is_empty() {
             return Ok(built);
         }

@@ -30,6 +30,13 @@ impl SettingSources {
         self
     }
 
+    /// Whether a flag or an environment variable gives the setting at `path`.
+    pub(super) fn overrides(&self, path: &str) -> bool {
+        let variable = SETTINGS.iter().find(|setting| setting.path == path).and_then(Setting::env_var);
+        self.flags.iter().any(|(flag, _)| *flag == path)
+            || self.environment.iter().any(|(name, _)| Some(name) == variable.as_ref())
+    }
+
     /// Names of variables that look like settings and are none, each with what may be meant.
     #[must_use]
     pub fn unknown_variables(&self) -> Vec<(String, Option<String>)> {

@@ -244,6 +244,25 @@ fn a_flag_beats_the_environment_which_beats_the_file() {
     assert!(error.starts_with("`VIGIE_ENGINE_TOTAL` must be a whole number"), "{error}");
 }
 
+/// The demo throws its data away unless a folder is named, and a folder of monitors that is named must exist.
+#[test]
+fn a_flag_or_variable_with_the_default_value_counts_as_set() {
+    let is_set = |sources: SettingSources| {
+        let settings = Settings::load(&sources).unwrap();
+        (settings.data_dir_is_set, settings.monitor_paths_are_set)
+    };
+    assert_eq!(is_set(SettingSources::default()), (false, false));
+    let flags = vec![("data", "vigie-data".to_owned())];
+    assert_eq!(is_set(SettingSources { flags, ..SettingSources::default() }), (true, false));
+    let environment = vec![("VIGIE_MONITORS".to_owned(), "vigie-monitors".to_owned())];
+    assert_eq!(is_set(SettingSources { environment, ..SettingSources::default() }), (false, true));
+    // The shipped file gives every default.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("s.yaml");
+    std::fs::write(&file, "data: vigie-data\nmonitors: [vigie-monitors]\n").unwrap();
+    assert_eq!(is_set(SettingSources { file: Some(file), ..SettingSources::default() }), (false, false));
+}
+
 #[test]
 fn a_file_that_is_not_there_or_no_yaml_is_said_with_its_name() {
     let sources =
