@@ -76,6 +76,12 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     exit_code(outcome, wrong_use)
 }
 
+/// The parser of the command line, with every command and flag.
+#[must_use]
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
 /// The names of the commands that `vigie help` lists.
 fn command_names() -> Vec<String> {
     let cli = Cli::command();

@@ -40,4 +40,4 @@ mod traceroute;
 mod trust;
 mod user;
 
-pub use dispatch::run;
+pub use dispatch::{command, run};

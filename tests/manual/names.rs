@@ -1,0 +1,149 @@
+//! Settings, environment variables, metrics and API calls that the manual names exist.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use vigie::domain::{MonitorType, Role};
+use vigie::manual::PAGES;
+use vigie::settings::{EntryField, SECTIONS, SETTINGS, Setting, SettingType};
+
+use super::root;
+use crate::support::app::App;
+
+/// Code in the sentences of all pages, each with its page. Blocks of code are left out.
+fn spans() -> Vec<(&'static str, &'static str)> {
+    let prose = |text: &'static str| text.split("\n```").step_by(2);
+    let code = |part: &'static str| part.split('`').skip(1).step_by(2);
+    PAGES.iter().flat_map(|page| prose(page.text).flat_map(code).map(|span| (page.name, span))).collect()
+}
+
+/// Fails unless more than `least` spans were looked at and none of them is `wrong`.
+fn assert_known(checked: usize, least: usize, wrong: &BTreeSet<String>) {
+    assert!(checked > least, "only {checked}: is the search broken?");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_setting_that_a_page_names_exists() {
+    let sections: BTreeSet<&str> =
+        SECTIONS.iter().map(|section| section.0).filter(|name| !name.is_empty()).collect();
+    let known: BTreeSet<String> = SETTINGS.iter().flat_map(setting_paths).collect();
+    let (mut wrong, mut checked) = (BTreeSet::new(), 0);
+    for (page, span) in spans() {
+        let path = span.split([':', ' ', '=']).next().unwrap();
+        let Some((section, rest)) = path.split_once('.') else { continue };
+        if !sections.contains(section) || rest.is_empty() {
+            continue;
+        }
+        checked += 1;
+        if rest != "*" && !known.contains(path) {
+            wrong.insert(format!("{page}: {span}"));
+        }
+    }
+    assert_known(checked, 80, &wrong);
+}
+
+/// The path of a setting, and those of the fields of its entries where it is a list of maps.
+fn setting_paths(setting: &Setting) -> Vec<String> {
+    let fields: &[EntryField] = match setting.setting_type {
+        SettingType::MapList(fields) => fields,
+        _ => &[],
+    };
+    let entries = fields.iter().map(|field| format!("{}.{}", setting.path, field.name));
+    entries.chain([setting.path.to_owned()]).collect()
+}
+
+/// Variables that are no settings.
+const OTHERS: &[&str] = &[
+    "VIGIE_CONFIG",
+    "VIGIE_TOKEN",
+    "VIGIE_SERVER",
+    // Of the tests.
+    "VIGIE_FULL",
+    "VIGIE_FUZZ_SECONDS",
+    "VIGIE_GECKODRIVER",
+    "VIGIE_RENDER_SETTINGS",
+    "VIGIE_SEED",
+    "VIGIE_TEST_SEED",
+];
+
+#[test]
+fn every_environment_variable_that_a_page_names_exists() {
+    let settings: BTreeSet<String> = SETTINGS.iter().filter_map(Setting::env_var).collect();
+    let (mut wrong, mut checked) = (BTreeSet::new(), 0);
+    for (page, span) in spans().into_iter().filter(|(_, span)| span.starts_with("VIGIE_")) {
+        let name = span.split([' ', '=']).next().unwrap();
+        if matches!(name, "VIGIE_" | "VIGIE_…") {
+            continue;
+        }
+        checked += 1;
+        if !settings.contains(name) && !OTHERS.contains(&name) {
+            wrong.insert(format!("{page}: {span}"));
+        }
+    }
+    assert_known(checked, 8, &wrong);
+}
+
+#[test]
+fn every_metric_that_a_page_names_exists() {
+    // A page of metrics names only those that were counted already.
+    let sources = ["metrics.rs", "process.rs"]
+        .map(|file| fs::read_to_string(root().join("src/telemetry").join(file)).unwrap());
+    let texts = sources.iter().flat_map(|source| source.split('"').skip(1).step_by(2));
+    let known: BTreeSet<&str> = texts.filter(|text| text.starts_with("vigie_")).collect();
+    let (mut wrong, mut checked) = (BTreeSet::new(), 0);
+    for (page, span) in
+        spans().into_iter().filter(|(_, span)| span.starts_with("vigie_") && *span != "vigie_")
+    {
+        let name = span.split('{').next().unwrap();
+        let family =
+            ["_total", "_info", "_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end));
+        checked += 1;
+        if !known.contains(name) && !family.is_some_and(|family| known.contains(family)) {
+            wrong.insert(format!("{page}: {span}"));
+        }
+    }
+    assert_known(checked, 15, &wrong);
+}
+
+#[tokio::test]
+async fn every_call_that_a_page_names_exists() {
+    let app = App::start().await;
+    let document = app.login(Role::Admin).await.get("/openapi.json").await.expect(200);
+    let paths = document["paths"].as_object().unwrap();
+    let known: BTreeSet<String> = paths
+        .iter()
+        .flat_map(|(path, calls)| {
+            let methods = calls.as_object().unwrap().keys().map(|method| method.to_uppercase());
+            methods.map(|method| format!("{method} {}", shape(path))).collect::<Vec<_>>()
+        })
+        .collect();
+    let (mut wrong, mut checked) = (BTreeSet::new(), 0);
+    for (page, span) in spans() {
+        let Some((method, path)) = span.split_once(" /") else { continue };
+        // Of the legacy API, which has no document.
+        if path.starts_with("devices") || path == "login" || path == "openapi.json" {
+            continue;
+        }
+        if !["GET", "POST", "PATCH", "PUT", "DELETE"].contains(&method) || path.starts_with("legacy-api") {
+            continue;
+        }
+        checked += 1;
+        let path = format!("/{}", path.split('?').next().unwrap());
+        let path = path.strip_prefix("/api/v3").unwrap_or(&path);
+        let kinds = MonitorType::ALL.iter().map(|kind| path.replace("{type}", &kind.to_string()));
+        let is_known =
+            kinds.chain([path.to_owned()]).any(|path| known.contains(&format!("{method} {}", shape(&path))));
+        if !is_known {
+            wrong.insert(format!("{page}: {span}"));
+        }
+    }
+    assert_known(checked, 80, &wrong);
+}
+
+/// `path` with `{}` for each parameter.
+fn shape(path: &str) -> String {
+    let parts =
+        path.split('/').map(|part| if part.starts_with('{') && part.ends_with('}') { "{}" } else { part });
+    parts.collect::<Vec<_>>().join("/")
+}
