@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -106,7 +107,9 @@ impl Settings {
         self.monitor_paths = new.monitor_paths;
         self.monitor_paths_are_set = new.monitor_paths_are_set;
         self.plans = new.plans;
-        self.probe = new.probe;
+        let browser_pool = Arc::clone(&old.probe.browser_pool);
+        let ehlo_name = old.probe.ehlo_name.clone();
+        self.probe = ProbeSettings { browser_pool, ehlo_name, ..new.probe };
         self.proxies = new.proxies;
         self.mobile = new.mobile;
         for setting in SETTINGS.iter().filter(|setting| setting.reloadable) {

@@ -1,9 +1,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde_json::json;
 use vigie::domain::{LocationId, MonitorType};
 use vigie::net::NameServers;
-use vigie::settings::{SETTINGS, Setting, SettingSources, Settings, render_default_file};
+use vigie::settings::{SETTINGS, Setting, SettingSources, SettingType, Settings, render_default_file};
+use vigie::syntax::node::Node;
 
 const SHIPPED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/config/vigie.yaml");
 
@@ -505,4 +507,74 @@ fn proxies_are_taken_while_vigie_runs() {
     new.keep_restart_only(&old);
     assert_eq!(new.proxies, wanted);
     assert_eq!(new.hosted_locations()[0].proxies, wanted);
+}
+
+/// A value of `setting` that is valid and not its default.
+fn other_value(setting: &Setting) -> Option<String> {
+    let default = Node::from_yaml(setting.default).unwrap().to_json();
+    Some(match (setting.path, setting.setting_type) {
+        ("dns.names", _) => "[{id: 4, name: other.test}]".to_owned(),
+        ("proxies", _) => "[{id: 4, kind: http, server: '192.0.2.1:3128'}]".to_owned(),
+        ("plans", _) => "[{code: other}]".to_owned(),
+        ("locations", _) => "[{id: 4, name: other}]".to_owned(),
+        ("alerts.trap_enterprise", _) => "1.3.6.1.4.1.4".to_owned(),
+        ("mobile.profiles", _) => "[{subtype: 1, name: other}]".to_owned(),
+        // They need files or other settings with them.
+        ("certificates" | "browser.remote" | "mail.server" | "sms.url" | "tls.ca_files", _) => return None,
+        ("server.tls_cert_file" | "server.tls_key_file", _) => return None,
+        ("location.proxy_username" | "location.proxy_password_file", _) => return None,
+        ("mail.username" | "mail.password_file" | "sms.username" | "sms.password_file", _) => return None,
+        (_, SettingType::Bool) => (default != json!(true)).to_string(),
+        (_, SettingType::Int { min, max }) => (if default == json!(min) { max } else { min }).to_string(),
+        (_, SettingType::Text) => "other".to_owned(),
+        (_, SettingType::Choice(names)) => names.iter().find(|name| default != json!(name))?.to_string(),
+        (_, SettingType::List(SettingType::Text)) => "other".to_owned(),
+        (_, SettingType::TimeOfDay) => "04:44".to_owned(),
+        _ => return None,
+    })
+}
+
+/// What `settings` come to, without the values as they were given.
+fn effect(settings: &Settings) -> String {
+    let text = format!("{settings:?}");
+    text.split(" raw_values: ").next().unwrap().to_owned()
+}
+
+/// The settings with `setting` at `value`, of a process that sends mail and text messages.
+fn load_with(setting: Option<(&Setting, &str)>) -> Settings {
+    let mut text =
+        "mail: {server: 'mail.test:25', from: a@b.test}\nsms: {url: 'https://sms.test/'}\n".to_owned();
+    let mut sources = SettingSources::default();
+    match setting {
+        Some((setting, value)) if matches!(setting.setting_type, SettingType::MapList(_)) => {
+            text += &match setting.path.split_once('.') {
+                Some((section, name)) => format!("{section}: {{{name}: {value}}}\n"),
+                None => format!("{}: {value}\n", setting.path),
+            };
+        }
+        Some((setting, value)) => sources.flags = vec![(setting.path, value.to_owned())],
+        None => {}
+    }
+    let folder = tempfile::tempdir().unwrap();
+    sources.file = Some(folder.path().join("vigie.yaml"));
+    std::fs::write(sources.file.as_ref().unwrap(), text).unwrap();
+    Settings::load(&sources).unwrap_or_else(|errors| panic!("{setting:?}: {errors:?}"))
+}
+
+#[test]
+fn a_reload_applies_the_settings_that_say_so_and_no_others() {
+    let old = load_with(None);
+    assert!(effect(&old) == effect(&load_with(None)), "the same settings differ");
+    let (mut applied, mut kept) = (Vec::new(), 0);
+    for setting in SETTINGS {
+        let Some(value) = other_value(setting) else { continue };
+        let mut new = load_with(Some((setting, &value)));
+        assert!(effect(&new) != effect(&old), "`{}: {value}` has no effect", setting.path);
+        new.keep_restart_only(&old);
+        assert_eq!(effect(&new) != effect(&old), setting.reloadable, "{}", setting.path);
+        if setting.reloadable { applied.push(setting.path) } else { kept += 1 }
+    }
+    let reloadable: Vec<_> = SETTINGS.iter().filter(|setting| setting.reloadable).map(|s| s.path).collect();
+    assert_eq!(applied, reloadable);
+    assert!(kept > 30, "only {kept} others");
 }
