@@ -162,3 +162,112 @@ impl Ingest for TimedIngest {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::LocationId;
+    use crate::pipeline::IngestSettings;
+    use crate::store::{SqliteSettings, SqliteStore};
+    use crate::telemetry::Metrics;
+
+    /// Commits never end while `gate` has no permit.
+    struct GatedIngest(tokio::sync::Semaphore);
+
+    impl Ingest for GatedIngest {
+        fn commit(&self, _: Commit) -> StoreFuture<'_, ()> {
+            Box::pin(async {
+                self.0.acquire().await.expect("the gate stays").forget();
+                Ok(())
+            })
+        }
+    }
+
+    struct Fixture {
+        gate: Arc<GatedIngest>,
+        commits: Arc<TimedIngest>,
+        liveness: Arc<Liveness>,
+    }
+
+    fn fixture() -> Fixture {
+        let gate = Arc::new(GatedIngest(tokio::sync::Semaphore::new(0)));
+        let commits = Arc::new(TimedIngest::new(gate.clone()));
+        let metrics = Arc::new(Metrics::new());
+        let ingestor =
+            Arc::new(Ingestor::start(commits.clone(), metrics, Vec::new(), IngestSettings::default()));
+        let paris = Location { id: LocationId(1), name: "paris".to_owned(), region: 0 };
+        let liveness = Arc::new(Liveness::new(ingestor, commits.clone(), &[paris]));
+        Fixture { gate, commits, liveness }
+    }
+
+    /// The reasons of unmet conditions.
+    fn unmet(conditions: Vec<Condition>) -> Vec<String> {
+        conditions
+            .into_iter()
+            .filter_map(|condition| Some(format!("{}: {}", condition.name, condition.reason?)))
+            .collect()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_runner_without_an_answer_is_stuck_after_thirty_seconds() {
+        let Fixture { liveness, .. } = fixture();
+        tokio::time::advance(RUNNER_STUCK_AFTER - Duration::from_millis(1)).await;
+        assert_eq!(unmet(liveness.liveness()), [""; 0]);
+        tokio::time::advance(Duration::from_millis(1)).await;
+        assert_eq!(
+            unmet(liveness.liveness()),
+            ["runner: the runner of location `paris` has not answered for 30 s"]
+        );
+        // Runners end in a shutdown.
+        liveness.begin_drain();
+        assert_eq!(unmet(liveness.liveness()), [""; 0]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_commit_that_does_not_end_is_stuck_after_two_minutes() {
+        let Fixture { gate, commits, liveness } = fixture();
+        let commit = tokio::spawn(async move { commits.commit(Commit::default()).await });
+        // Lets the commit start.
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        liveness.last_answers.lock().clear();
+        tokio::time::advance(COMMIT_STUCK_AFTER).await;
+        assert_eq!(unmet(liveness.liveness()), ["commits: a commit has not ended for 120 s"]);
+        gate.0.add_permits(1);
+        commit.await.expect("no panic").expect("it ends");
+        assert_eq!(unmet(liveness.liveness()), [""; 0]);
+    }
+
+    #[tokio::test]
+    async fn readiness_follows_loading_and_shutdown() {
+        let Fixture { liveness, .. } = fixture();
+        assert_eq!(unmet(liveness.readiness()), ["monitors: the monitors are not loaded yet"]);
+        assert!(!liveness.is_loaded());
+        liveness.set_loaded();
+        assert!(liveness.is_loaded());
+        assert_eq!(unmet(liveness.readiness()), [""; 0]);
+        liveness.begin_drain();
+        assert_eq!(unmet(liveness.readiness()), ["serving: the process is shutting down"]);
+    }
+
+    #[tokio::test]
+    async fn readiness_names_the_error_of_the_store() {
+        let Fixture { liveness, .. } = fixture();
+        liveness.set_loaded();
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = SqliteStore::open(&folder.path().join("vigie.db"), &SqliteSettings::default());
+        let store = Arc::new(store.expect("it opens"));
+        store.close().await;
+        let (stop, watched) = (CancellationToken::new(), Arc::clone(&liveness));
+        let running = tokio::spawn({
+            let stop = stop.clone();
+            async move { watched.run(Vec::new(), store, stop).await }
+        });
+        while unmet(liveness.readiness()).is_empty() {
+            tokio::task::yield_now().await;
+        }
+        let unmet = unmet(liveness.readiness());
+        assert!(unmet[0].starts_with("store: "), "{unmet:?}");
+        stop.cancel();
+        running.await.expect("it ends once it is stopped");
+    }
+}
