@@ -4,6 +4,7 @@
 mod alerting;
 mod bodies;
 mod bulk;
+mod caches;
 mod limits;
 mod lists;
 mod methods;
@@ -12,6 +13,7 @@ mod results;
 mod roles;
 mod sla_report;
 mod tenancy;
+mod time_zones;
 mod trials;
 mod turns;
 mod url_logins;
