@@ -95,8 +95,8 @@ impl Connectivity {
 
 fn log_change(reached: bool) {
     if reached {
-        tracing::info!("own-connectivity targets answer again; failures count");
+        tracing::info!("connectivity targets are reachable again; failures count");
     } else {
-        tracing::warn!("no own-connectivity target answers; failures count as unknown");
+        tracing::warn!("no connectivity target is reachable; failures count as unknown");
     }
 }

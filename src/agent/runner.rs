@@ -115,7 +115,7 @@ impl Runner {
         loop {
             let now = self.cx.clock.now();
             if let Some(gap) = self.stall_detector.beat(now) {
-                tracing::warn!(gap_s = gap.as_secs(), "this process or its clock stood still or jumped");
+                tracing::warn!(gap_s = gap.as_secs(), "the process stalled or its clock jumped");
             }
             // The timers first: what ends or is asked for now must find every slot where it belongs.
             let more_due = self.queue.tick(now, &mut starts);
@@ -319,7 +319,7 @@ impl ResultDelivery {
         if AssertUnwindSafe(self.sink.deliver(result)).catch_unwind().await.is_err() {
             tracing::error!(
                 monitor_id = monitor_id.0,
-                "the sink panicked on a result; this is a defect of Vigie"
+                "the result sink panicked; this is a bug in Vigie, please report it"
             );
         }
     }

@@ -68,7 +68,7 @@ impl From<ServiceError> for ApiError {
 
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
-        tracing::warn!(error_kind = error.kind(), error = %error, "cannot answer a call of the API");
+        tracing::warn!(error_kind = error.kind(), error = %error, "failed to serve an API request");
         if error.is_transient() || matches!(error, StoreError::Closed) {
             Self::new(StatusCode::SERVICE_UNAVAILABLE, "The store is not available now; try again later")
         } else {

@@ -135,7 +135,7 @@ pub(super) fn json_chunk<T: Serialize>(records: impl IntoIterator<Item = T>) -> 
         }
         let before = out.len();
         if let Err(error) = serde_json::to_writer(&mut out, &record) {
-            tracing::error!(error = %error, "a record cannot be written as JSON");
+            tracing::error!(error = %error, "failed to write a record as JSON");
             out.truncate(before.saturating_sub(1));
         }
     }

@@ -22,11 +22,13 @@ pub(super) async fn start_pool(settings: &Settings) -> Arc<BrowserPool> {
     let swept = Arc::clone(&pool);
     let orphaned = tokio::task::spawn_blocking(move || swept.reap_orphans()).await.unwrap_or_default();
     if orphaned > 0 {
-        tracing::warn!(browsers = orphaned, "browsers that an earlier process left were ended");
+        tracing::warn!(browsers = orphaned, "ended browsers that an earlier process had left");
     }
     let unguarded = settings.browser.user.is_none() && nix::unistd::geteuid().is_root();
     if unguarded && pool.check_available(BrowserKind::Chrome).is_ok() {
-        tracing::warn!("Chromium runs as root, without its sandbox; name a user for it by `browser.user`");
+        tracing::warn!(
+            "Chromium runs as root without its sandbox; set `browser.user` to run it as another user"
+        );
     }
     for kind in BrowserKind::ALL {
         match pool.executable_or_endpoint(kind) {
@@ -41,7 +43,7 @@ pub(super) async fn start_pool(settings: &Settings) -> Arc<BrowserPool> {
 /// Waits until the last browser is gone.
 pub(super) async fn wait_for_exit(pool: &BrowserPool) {
     if !pool.wait_until_empty(EXIT_TIMEOUT).await {
-        tracing::warn!("a browser is not gone yet; the next start ends it");
+        tracing::warn!("a browser process did not exit in time; the next start of Vigie ends it");
     }
 }
 

@@ -31,7 +31,7 @@ fn apply_certificates(nets: &[Arc<Net>], certificates: Vec<OpenedCertificate>) {
         let unusable = net.set_certificates(authorities.clone(), clients.clone());
         // What one location cannot use, none can.
         for (id, error) in unusable.into_iter().filter(|_| number == 0) {
-            tracing::error!(certificate_id = id, error = %error, "a certificate cannot be used");
+            tracing::error!(certificate_id = id, error = %error, "failed to load a certificate");
         }
     }
 }

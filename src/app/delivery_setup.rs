@@ -69,7 +69,7 @@ pub(super) async fn start_heartbeat(
                 if let Err(error) = &beat
                     && !told
                 {
-                    tracing::warn!(error = %error, "the heartbeat does not arrive");
+                    tracing::warn!(error = %error, "heartbeat failed");
                 }
                 told = beat.is_err();
             }

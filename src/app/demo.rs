@@ -66,7 +66,7 @@ impl Drop for Demo {
     fn drop(&mut self) {
         if let Err(error) = fs::remove_dir_all(&self.folder) {
             let file = self.folder.display();
-            tracing::warn!(file = %file, error = %error, "the folder of the demo cannot be removed");
+            tracing::warn!(file = %file, error = %error, "failed to remove the folder of the demo");
         }
     }
 }

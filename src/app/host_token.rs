@@ -67,7 +67,7 @@ pub fn write_host_token(data: &Path, host: &HostToken) -> io::Result<()> {
 pub fn remove_host_token(data: &Path) {
     match fs::remove_file(data.join(FILE_NAME)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            tracing::warn!(error = %error, "the file of the host token cannot be removed");
+            tracing::warn!(error = %error, "failed to remove the host token file");
         }
         _ => {}
     }

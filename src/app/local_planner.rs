@@ -183,7 +183,7 @@ impl LocalPlanner {
                 Some(facts)
             }
             Err(error) => {
-                tracing::warn!(customer_id = %customer, error = %error, "monitors are planned without what their account says");
+                tracing::warn!(customer_id = %customer, error = %error, "failed to read an account; its monitors are planned without its settings");
                 None
             }
         }

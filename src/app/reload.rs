@@ -87,7 +87,7 @@ impl RunningConfig {
         services.planner.plan_from(&all, &provision.removed, &last).await?;
         set.file_monitors = provision.monitors;
         set.handles.metrics.record_reload(true);
-        tracing::info!(monitors = all.len(), from_files = set.file_monitors.len(), "monitors are planned");
+        tracing::info!(monitors = all.len(), from_files = set.file_monitors.len(), "monitors planned");
         Ok(set)
     }
 
@@ -106,7 +106,10 @@ impl RunningConfig {
                 ReloadOutcome::Applied
             }
             Err(error) => {
-                tracing::error!(error = format!("{error:#}"), "not reloaded; everything runs on as it was");
+                tracing::error!(
+                    error = format!("{error:#}"),
+                    "reload failed; the running configuration stays in force"
+                );
                 if error.downcast_ref::<StoreError>().is_some() {
                     ReloadOutcome::RetryLater
                 } else {
@@ -145,10 +148,7 @@ impl RunningConfig {
         let provision = self.provision(found, &stored).await?;
         let all_anew = different.iter().any(|setting| setting.reloadable && setting.path != "monitors");
         for setting in different.iter().filter(|setting| !setting.reloadable) {
-            tracing::warn!(
-                setting = setting.path,
-                "changed, but is taken at the next start only; restart vigie"
-            );
+            tracing::warn!(setting = setting.path, "changed setting ignored until restart");
         }
         self.settings = settings;
         if all_anew {
@@ -169,7 +169,7 @@ impl RunningConfig {
         for monitor in &found {
             for warning in &monitor.warnings {
                 let error = format!("{}:{}: {warning}", monitor.file, monitor.position.line);
-                tracing::warn!(error, "a monitor is taken with a warning");
+                tracing::warn!(error, "monitor loaded with a warning");
             }
         }
         let now = self.handles.clock.now();

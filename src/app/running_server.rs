@@ -211,12 +211,12 @@ impl RunningServer {
         if let Some(housekeeper) = housekeeper
             && let Err(error) = housekeeper.stop().await
         {
-            tracing::warn!(error = %error, "the calendar jobs did not stop");
+            tracing::warn!(error = %error, "failed to stop the housekeeping jobs");
         }
         // Without an end when the store takes nothing: then what waits is lost, and `drain` says how much.
         let ends = futures::future::join_all(self.runners.iter().map(|runner| runner.shutdown(drain)));
         if tokio::time::timeout(drain + RESULT_DRAIN_TIMEOUT, ends).await.is_err() {
-            tracing::warn!("the store takes no results; those that wait get a last chance");
+            tracing::warn!("the store does not accept results; trying once more to store the queued ones");
         }
         let lost = self.ingestor.drain(COMMIT_DRAIN_TIMEOUT).await;
         // After the last results: what follows from them goes out while it is fresh.

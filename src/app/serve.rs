@@ -126,7 +126,7 @@ async fn run(sources: SettingSources, settings: Settings, options: ServeOptions)
     browser_setup::wait_for_exit(&pool).await;
     drop(origin);
     outcome?;
-    tracing::info!("ended, no result was lost");
+    tracing::info!("shut down; no result was lost");
     Ok(())
 }
 
@@ -173,7 +173,7 @@ async fn run_until_stopped(
         let tell = move |tls: &ServerTls| {
             let host = HostToken { certificate: Some(tls.fingerprint()), ..host.clone() };
             if let Err(error) = write_host_token(&data, &host) {
-                tracing::warn!(error = %error, "commands on this host do not know the new certificate");
+                tracing::warn!(error = %error, "failed to write the new certificate for commands on this host");
             }
         };
         tasks.tasks.spawn(async move {
@@ -221,7 +221,7 @@ async fn shut_down(
     );
     tokio::spawn(async move {
         let signal = signals.second_stop().await;
-        tracing::warn!(signal, "a second signal: ending at once");
+        tracing::warn!(signal, "second signal received, exiting at once");
         std::process::exit(FORCED_EXIT_CODE);
     });
     let lost = server.shut_down(drain).await;
@@ -285,19 +285,19 @@ async fn current_fingerprint(
 fn log_startup_warnings(origin: &SettingsSource, settings: &Settings) {
     for (name, near) in origin.sources.unknown_variables() {
         let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-        tracing::warn!(setting = name, "the environment variable is no setting{hint}");
+        tracing::warn!(setting = name, "unknown setting in an environment variable{hint}");
     }
     for address in settings.listen.iter().filter(|address| !address.ip().is_loopback()) {
         if settings.server.tls.is_none() {
-            tracing::warn!(address = %address, "logins and tokens cross the network in plain text on this address; give the server a certificate, or let a proxy on this host speak TLS");
+            tracing::warn!(address = %address, "logins and tokens cross the network in plain text on this address; configure a certificate, or put a TLS proxy on this host in front");
         }
         if settings.server.public_pages {
-            tracing::warn!(address = %address, "status page and metrics are open to everybody who reaches this address");
+            tracing::warn!(address = %address, "status page and metrics are open to everyone who reaches this address");
         }
     }
     for folder in
         settings.monitor_paths.iter().filter(|folder| !settings.monitor_paths_are_set && !folder.exists())
     {
-        tracing::warn!(file = %folder.display(), "there is no monitors folder yet; make it, or name another with --monitors");
+        tracing::warn!(file = %folder.display(), "the monitors folder does not exist; create it, or name another with --monitors");
     }
 }

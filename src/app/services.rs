@@ -146,7 +146,7 @@ impl Services {
             let named = || format!("`--admin-password-file {}` is of no use", file.display());
             let password = read_password(file).with_context(named)?;
             self.create_admin(password).await.with_context(named)?;
-            tracing::info!(file = %file.display(), "the first user is `admin`, with the password of the file");
+            tracing::info!(file = %file.display(), "created the first user `admin` with the password from the file");
         } else if std::io::stderr().is_terminal() {
             let password = generate_password();
             self.create_admin(password.clone()).await?;
@@ -156,7 +156,7 @@ impl Services {
             write_private_file(&path, &password)
                 .with_context(|| format!("cannot write `{}`", path.display()))?;
             self.create_admin(password).await?;
-            tracing::warn!(file = %path.display(), "the first user is `admin`; its password stands in the file, remove it once you know it");
+            tracing::warn!(file = %path.display(), "created the first user `admin`; its password is in the file: delete the file once you know it");
         }
         Ok(())
     }
@@ -188,19 +188,19 @@ impl Services {
         match self.vault.reload() {
             Ok(false) => {}
             Ok(true) => {
-                tracing::info!(file = %self.key_file.display(), "the keys changed; secrets are sealed anew");
+                tracing::info!(file = %self.key_file.display(), "keys changed; re-encrypting secrets");
                 let (config, vault) = (Arc::clone(&self.config), Arc::clone(&self.vault));
                 tokio::spawn(async move {
                     match reseal_all(config.as_ref(), &vault).await {
-                        Ok(secrets) => tracing::info!(secrets, "secrets were sealed under the newest key"),
+                        Ok(secrets) => tracing::info!(secrets, "secrets re-encrypted with the newest key"),
                         Err(error) => {
-                            tracing::error!(error = %error, "secrets were not all sealed anew; the old keys are needed further");
+                            tracing::error!(error = %error, "failed to re-encrypt all secrets; the old keys are still needed");
                         }
                     }
                 });
             }
             Err(error) => {
-                tracing::error!(error = %error, "the key file cannot be used; the keys from before stay");
+                tracing::error!(error = %error, "failed to read the key file; the previous keys stay in use");
             }
         }
     }
@@ -209,7 +209,7 @@ impl Services {
         let (tokens, tests) =
             (self.state.accounts.remove_expired().await, self.state.on_demand_tests.remove_expired().await);
         for error in [tokens.err(), tests.err()].into_iter().flatten() {
-            tracing::warn!(error = %error, "expired tokens and old tests are removed later");
+            tracing::warn!(error = %error, "failed to remove expired tokens and old tests; the next run tries again");
         }
     }
 

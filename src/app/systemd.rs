@@ -39,6 +39,6 @@ pub(super) fn watchdog_interval() -> Option<Duration> {
 
 fn notify(state: &[NotifyState<'_>]) {
     if let Err(error) = sd_notify::notify(state) {
-        tracing::debug!(error = %error, "systemd cannot be told");
+        tracing::debug!(error = %error, "failed to notify systemd");
     }
 }

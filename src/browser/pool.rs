@@ -401,10 +401,10 @@ fn reap_orphans(folder: &Path) -> usize {
     for profile in orphaned {
         let token = profile.name().to_owned();
         if !process_group::kill_orphans(&profile) {
-            tracing::warn!(profile = token, "processes of a browser do not end");
+            tracing::warn!(profile = token, "failed to end the processes of a browser");
         }
         if let Err(error) = profile.remove() {
-            tracing::warn!(profile = token, %error, "the profile of a browser cannot be removed");
+            tracing::warn!(profile = token, %error, "failed to remove the profile of a browser");
         }
     }
     found

@@ -43,10 +43,10 @@ impl ProcessGuard {
     fn terminate(self) {
         let token = self.profile.name().to_owned();
         if self.group.is_some_and(|group| !group.kill_and_wait()) {
-            tracing::warn!(profile = token, "processes of a browser do not end");
+            tracing::warn!(profile = token, "failed to end the processes of a browser");
         }
         if let Err(error) = self.profile.remove() {
-            tracing::warn!(profile = token, %error, "the profile of a browser cannot be removed");
+            tracing::warn!(profile = token, %error, "failed to remove the profile of a browser");
         }
         drop(self.permit);
     }
@@ -194,7 +194,7 @@ impl Drop for BrowserProcess {
             std::thread::Builder::new().name("browser-end".to_owned()).spawn(move || held.terminate());
         if let Err(error) = ending {
             // The next start finds what is left.
-            tracing::warn!(%error, "the profile of a browser stays for now");
+            tracing::warn!(%error, "failed to start a thread that ends a browser; the next start of Vigie ends it");
         }
     }
 }

@@ -264,7 +264,9 @@ impl AccountFacts {
         match jiff::tz::TimeZone::get(account.time_zone) {
             Ok(zone) => self.time_zone = zone,
             Err(_) if account.time_zone.is_empty() => {}
-            Err(error) => tracing::warn!(customer_id = %self.customer, error = %error, "taken as UTC"),
+            Err(error) => {
+                tracing::warn!(customer_id = %self.customer, error = %error, "unknown time zone; used UTC")
+            }
         }
         account.name.unwrap_or_default().clone_into(&mut self.name);
         if !account.brand.is_empty() {

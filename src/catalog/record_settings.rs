@@ -22,7 +22,7 @@ pub(crate) fn settings_or_skip<'a, T: RecordSettings<'a>>(record: &'a Record) ->
 pub(crate) fn log_and_skip<T>(record: &Record, read: Result<T, InvalidSettings>) -> Option<T> {
     read.inspect_err(|error| {
         let kind = record.kind.name();
-        tracing::error!(record_id = record.id, kind, error = %error, "a stored record cannot be used and is left out");
+        tracing::error!(record_id = record.id, kind, error = %error, "stored record skipped");
     })
     .ok()
 }

@@ -112,10 +112,7 @@ impl HousekeepingRunner {
             Box::pin(async move {
                 if busy.swap(true, Ordering::AcqRel) {
                     household.metrics.record_job(chore.label(), "skipped");
-                    tracing::warn!(
-                        job = chore.label(),
-                        "still at work since its last turn, this one is left out"
-                    );
+                    tracing::warn!(job = chore.label(), "job skipped: its last run is still in progress");
                     return;
                 }
                 // Told and counted inside.

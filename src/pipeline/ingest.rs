@@ -207,7 +207,7 @@ impl Ingestor {
     /// Takes one result; waits while the queue is full. From then on it is this side's to keep.
     pub async fn submit(&self, mut result: CheckResult) {
         let Some(queue) = self.queue.lock().clone() else {
-            tracing::error!(check_id = %result.check_id, "a result came after the end and is lost");
+            tracing::error!(check_id = %result.check_id, "result lost: it arrived after shutdown");
             return;
         };
         let held = self.worker.pending_results.fetch_add(1, Ordering::AcqRel) + 1;
@@ -259,7 +259,7 @@ impl Ingestor {
         }
         let lost = self.worker.pending_results.load(Ordering::Acquire);
         if lost > 0 {
-            tracing::error!(results = lost, "the store did not take all results; they are lost");
+            tracing::error!(results = lost, "failed to store all results before exit; they are lost");
         }
         lost
     }
@@ -417,7 +417,7 @@ impl IngestWorker {
         }
         self.pending_capture_bytes.fetch_sub(bytes, Ordering::AcqRel);
         result.captures.clear();
-        tracing::debug!(check_id = %result.check_id, "too many captures wait for the store; left out");
+        tracing::debug!(check_id = %result.check_id, "captures dropped: too many are queued for the store");
         0
     }
 
@@ -449,10 +449,7 @@ impl IngestWorker {
                     return true;
                 }
                 Err(StoreError::Closed) => {
-                    tracing::error!(
-                        results = commit.results.len(),
-                        "the store was closed before its results came"
-                    );
+                    tracing::error!(results = commit.results.len(), "results lost: the store is closed");
                     return false;
                 }
                 Err(error) => self.record_failure(error, commit.results.len()),
@@ -469,7 +466,7 @@ impl IngestWorker {
         if failure.as_ref().is_some_and(|before| before.error.kind() == error.kind()) {
             return;
         }
-        tracing::error!(error_kind = error.kind(), results, "results cannot be kept, trying again: {error}");
+        tracing::error!(error_kind = error.kind(), results, "failed to store results, retrying: {error}");
         let since = failure.take().map_or_else(Instant::now, |before| before.since);
         *failure = Some(CommitFailure { error, since });
     }
@@ -477,7 +474,7 @@ impl IngestWorker {
     fn record_recovery(&self) {
         if let Some(failure) = self.failure.lock().take() {
             let seconds = failure.since.elapsed().as_secs_f64();
-            tracing::info!(duration_s = seconds, "results are kept again, none was lost");
+            tracing::info!(duration_s = seconds, "storing results works again; none was lost");
         }
     }
 }

@@ -236,9 +236,15 @@ impl OnDemandTests {
         match self.dependencies.config.write_changes(vec![put], Vec::new()).await {
             Ok(_) => {}
             // It was removed meanwhile, with its monitor.
-            Err(StoreError::Stale) => tracing::debug!(test = id, "a test ended after it was removed"),
+            Err(StoreError::Stale) => {
+                tracing::debug!(test = id, "a test on demand ended after it was removed")
+            }
             Err(error) => {
-                tracing::warn!(error_kind = error.kind(), test = id, "a test cannot be kept: {error}");
+                tracing::warn!(
+                    error_kind = error.kind(),
+                    test = id,
+                    "failed to store a test on demand: {error}"
+                );
             }
         }
     }

@@ -69,7 +69,7 @@ pub async fn open_keyring(config: &dyn ConfigStore, key_file: KeyFile) -> Result
         return Err(VaultError::UnknownKey(*lost).into());
     }
     if sealed.damaged > 0 {
-        tracing::error!(secrets = sealed.damaged, "sealed secrets are damaged; enter them anew");
+        tracing::error!(secrets = sealed.damaged, "sealed secrets are damaged; enter them again");
     }
     Ok(keyring)
 }

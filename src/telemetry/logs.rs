@@ -166,7 +166,7 @@ pub fn install_panic_hook() {
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map(ToString::to_string).unwrap_or_default();
         let panic = info.payload_as_str().unwrap_or("no message");
-        tracing::error!(panic, place, "a part of Vigie panicked; this is a defect, please report it");
+        tracing::error!(panic, place, "a task panicked; this is a bug in Vigie, please report it");
     }));
 }
 

@@ -28,7 +28,7 @@ pub(super) async fn trace_request(request: Request, next: Next) -> Response {
         let login = response.extensions().get::<Caller>().map(|caller| &*caller.login).unwrap_or_default();
         let total_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
         let status = response.status().as_u16();
-        tracing::debug!(request_id = %id, method = %method, path, login, status, total_us, "a call was answered");
+        tracing::debug!(request_id = %id, method = %method, path, login, status, total_us, "request completed");
     }
     if let Ok(value) = HeaderValue::try_from(id) {
         response.headers_mut().insert(REQUEST_ID_HEADER, value);

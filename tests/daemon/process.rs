@@ -225,7 +225,7 @@ fn a_reload_takes_what_changed_and_refuses_what_is_bad() {
     assert_eq!((&line["added"], &line["changed"], &line["unchanged"]), (&1.into(), &0.into(), &1.into()));
     // By itself: a bad file first.
     daemon.write("- {key: a, type: tcp, name: a, intervall: 7}\n");
-    let line = daemon.wait_for_log("not reloaded");
+    let line = daemon.wait_for_log("reload failed");
     let error = line["error"].as_str().unwrap();
     let at = format!("{}:1:", daemon.monitors().display());
     assert!(error.contains(&at) && error.contains("`interval`"), "{error}");

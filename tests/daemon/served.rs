@@ -22,7 +22,7 @@ fn several_addresses_are_told_and_calls_are_logged_with_id_and_login() {
     let headers = format!("Authorization: Bearer {}\r\nX-Request-Id: my-call-7\r\n", daemon.token());
     let (status, body) = daemon.ask("/api/v3/monitors", &headers);
     assert!(status == 200 && body.contains(r#""name":"a""#), "{body}");
-    let line = daemon.wait_for_log("a call was answered");
+    let line = daemon.wait_for_log("request completed");
     assert_eq!((&line["request_id"], &line["login"]), (&"my-call-7".into(), &"host".into()));
     assert_eq!((&line["status"], &line["path"]), (&200.into(), &"/api/v3/monitors".into()));
     assert!(line["total_us"].is_u64());
@@ -86,7 +86,7 @@ fn commands_on_the_host_of_a_tls_server_need_no_options() {
     for again in [false, true] {
         if again {
             pair(daemon.folder.path());
-            daemon.wait_for_log("was taken anew");
+            daemon.wait_for_log("server certificate reloaded");
         }
         // The certificate is for `localhost`: it is known by its fingerprint.
         for (text, part) in [
@@ -118,10 +118,10 @@ fn tls_is_served_to_commands_and_a_bad_new_pair_leaves_the_one_before() {
     let first = fs::read(daemon.folder.path().join("cert.pem")).unwrap();
     fs::write(daemon.folder.path().join("key.pem"), "no key").unwrap();
     daemon.signal(Signal::SIGHUP);
-    daemon.wait_for_log("was not taken; the one before stays in force");
+    daemon.wait_for_log("failed to load the server certificate");
     assert!(monitors(&daemon).status.success());
     pair(daemon.folder.path());
-    daemon.wait_for_log("was taken anew");
+    daemon.wait_for_log("server certificate reloaded");
     assert!(monitors(&daemon).status.success());
     fs::write(daemon.folder.path().join("cert.pem"), first).unwrap();
     let refused = monitors(&daemon);

@@ -86,6 +86,6 @@ fn fitting_count(monitors: &[Monitor]) -> usize {
 
 /// What cuts off an answer that has begun.
 fn cut_off_error(refusal: &ServiceError) -> io::Error {
-    tracing::warn!(error = ?refusal, "a list of monitors was cut off");
-    io::Error::other("the list was cut off")
+    tracing::warn!(error = ?refusal, "a list of monitors was cut short");
+    io::Error::other("the list was cut short")
 }

@@ -83,7 +83,7 @@ impl From<ServiceError> for LegacyError {
 
 impl From<StoreError> for LegacyError {
     fn from(error: StoreError) -> Self {
-        tracing::warn!(error_kind = error.kind(), error = %error, "cannot answer a call of the legacy API");
+        tracing::warn!(error_kind = error.kind(), error = %error, "failed to serve a legacy API request");
         Self::internal("The store is not available now; try again later.")
     }
 }

@@ -51,8 +51,8 @@ pub(super) async fn serve_connection(
             let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
             serve_http(stream, peer, http2, service, stop).await;
         }
-        Ok(Err(error)) => tracing::debug!(error = %error, address = %peer, "a TLS handshake failed"),
-        Err(_) => tracing::debug!(address = %peer, "a TLS handshake took too long"),
+        Ok(Err(error)) => tracing::debug!(error = %error, address = %peer, "TLS handshake failed"),
+        Err(_) => tracing::debug!(address = %peer, "TLS handshake timed out"),
     }
 }
 
@@ -82,7 +82,7 @@ async fn serve_http<S>(
         }
     };
     if let Err(error) = ended {
-        tracing::debug!(error = %error, address = %peer, "a connection ended early");
+        tracing::debug!(error = %error, address = %peer, "connection closed early");
     }
 }
 

@@ -61,7 +61,7 @@ pub(in crate::app) async fn serve(
     acceptors.wait().await;
     connections.close();
     if tokio::time::timeout(SHUTDOWN_GRACE, connections.wait()).await.is_err() {
-        tracing::debug!("connections were still open at the end");
+        tracing::debug!("closed connections that were still open at shutdown");
     }
 }
 
@@ -87,7 +87,7 @@ async fn accept(
                 if let Some(permit) = slots.per_address.try_acquire(peer.ip()) {
                     return io::Result::Ok((stream, peer, (place, permit)));
                 }
-                tracing::debug!(address = %peer, "it has all the connections that one address gets");
+                tracing::debug!(address = %peer, "connection refused: too many from this address");
             }
         };
         tokio::select! {
@@ -95,7 +95,7 @@ async fn accept(
             taken = taken => match taken {
                 Ok(taken) => return Some(taken),
                 Err(error) => {
-                    tracing::warn!(error = %error, "cannot take a connection");
+                    tracing::warn!(error = %error, "failed to accept a connection");
                     tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
                 }
             },

@@ -78,7 +78,7 @@ impl ServerTls {
                 if self.reload() {
                     taken(self);
                     // Said last: who reads it finds everything in place.
-                    tracing::info!(file = %self.files.0.display(), "the certificate of the server was taken anew");
+                    tracing::info!(file = %self.files.0.display(), "server certificate reloaded");
                 }
             }
         }
@@ -95,7 +95,7 @@ impl ServerTls {
                 tracing::error!(
                     file = %self.files.0.display(),
                     error = format!("{error:#}"),
-                    "the certificate of the server was not taken; the one before stays in force"
+                    "failed to load the server certificate; the previous one stays in force"
                 );
                 false
             }

@@ -62,7 +62,7 @@ impl AccountSnapshots {
         let facts = match self.accounts.facts(customer).await {
             Ok(facts) => facts,
             Err(error) => {
-                tracing::warn!(customer_id = %customer, error = %error, "alerts go by what was known of the account before");
+                tracing::warn!(customer_id = %customer, error = %error, "failed to read an account; alerts use its earlier data");
                 if !self.known.contains_key(&customer) {
                     self.missing.insert(customer);
                 }

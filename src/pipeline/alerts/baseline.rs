@@ -21,7 +21,7 @@ fn log_read_error<T>(monitor: MonitorId, read: Result<T, StoreError>) -> Option<
         tracing::error!(
             monitor_id = %monitor,
             error_kind = error.kind(),
-            "the last page cannot be read, so no change of it is seen: {error}"
+            "failed to read the last page; changes of the page are not detected: {error}"
         );
     }
     read.ok()

@@ -117,7 +117,7 @@ impl AlertEngine {
         match Arc::clone(&self.dependencies.results).latest_results(places).await {
             Ok(found) => found.into_iter().flatten().map(|result| (result.check_id, result)).collect(),
             Err(error) => {
-                tracing::warn!(error = %error, "messages go out without what the store has of their results");
+                tracing::warn!(error = %error, "failed to read results; notifications are sent without their details");
                 HashMap::new()
             }
         }

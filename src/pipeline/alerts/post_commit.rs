@@ -32,14 +32,14 @@ impl AlertEngine {
                 if let Err(error) =
                     dependencies.outbox.release_for_check(check, dependencies.clock.now()).await
                 {
-                    tracing::warn!(check_id = %check, error = %error, "its messages wait a few seconds more");
+                    tracing::warn!(check_id = %check, error = %error, "failed to release notifications early; they are sent a few seconds later");
                 }
             }
             let events: Vec<_> = events.into_iter().map(ConfigChange::CreateRecord).collect();
             if !events.is_empty()
                 && let Err(error) = dependencies.config_store.write_changes(events, Vec::new()).await
             {
-                tracing::warn!(error = %error, "that a location is away, or back, is in no event");
+                tracing::warn!(error = %error, "failed to record the event of a location that went offline or came back");
             }
             dependencies.wakeup.wake();
         });

@@ -72,7 +72,7 @@ impl TracerouteRunner {
             match planner.trace(monitor, result.location_id, address).await {
                 Ok(file) => Some(file),
                 Err(error) => {
-                    tracing::debug!(check_id = %result.check_id, error = %error, "no traceroute");
+                    tracing::debug!(check_id = %result.check_id, error = %error, "traceroute failed");
                     None
                 }
             }

@@ -34,7 +34,7 @@ pub(super) async fn attachments_for(
                 files.push(file);
             }
             Ok(None) => {}
-            Err(error) => tracing::warn!(error = %error, "a file is left out of a mail"),
+            Err(error) => tracing::warn!(error = %error, "failed to attach a file to a mail"),
         }
     }
     files

@@ -30,7 +30,7 @@ impl DeliveryTask {
         let aborting = self.task.abort_handle();
         // Tries that hang are cut off by the worker; this holds a store that does not answer.
         if tokio::time::timeout(within * 2 + Duration::from_secs(5), self.task).await.is_err() {
-            tracing::warn!("the delivery of messages did not end; it goes on at the next start");
+            tracing::warn!("delivery did not stop in time; it continues at the next start");
             aborting.abort();
         }
     }

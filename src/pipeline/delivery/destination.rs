@@ -70,7 +70,7 @@ impl AccountDestinations {
         match recipient_password(&self.vault, record) {
             Ok(plain) => Secret(plain.to_string()),
             Err(error) => {
-                tracing::error!(recipient_id = record.id, error = %error, "the password of a recipient cannot be opened");
+                tracing::error!(recipient_id = record.id, error = %error, "failed to decrypt the password of a recipient");
                 Secret::default()
             }
         }

@@ -113,7 +113,7 @@ impl DeliveryWorker {
         }
         self.in_flight.abort_all();
         if let Err(error) = self.save_outcomes().await {
-            tracing::warn!(error = %error, messages = self.unsaved_outcomes.len(), "how messages ended is not noted; they may go out again");
+            tracing::warn!(error = %error, messages = self.unsaved_outcomes.len(), "failed to store delivery outcomes; duplicates possible");
         }
     }
 
@@ -127,7 +127,7 @@ impl DeliveryWorker {
             Ok(false) => self.store_error_logged = false,
             Err(error) => {
                 if !std::mem::replace(&mut self.store_error_logged, true) {
-                    tracing::error!(error = %error, "messages wait: the store is in trouble");
+                    tracing::error!(error = %error, "delivery paused: failed to read the store");
                 }
                 return RETRY_DELAY;
             }
@@ -326,7 +326,7 @@ impl DeliveryWorker {
             queue.reported_at = Some(now);
             let event = dead_letter_event::dead_notification_event(message, recipient, &error, now);
             if let Err(error) = config.write_changes(vec![event], Vec::new()).await {
-                tracing::warn!(error = %error, "a given up message is not reported as an event");
+                tracing::warn!(error = %error, "failed to record the event of a notification that was given up");
             }
         }
         let dead = DeliveryOutcome::Dead { error };
@@ -349,7 +349,9 @@ impl DeliveryWorker {
                 queue.digest_at = (!left.is_empty()).then(|| now + DIGEST_INTERVAL);
             }
             // They come again with the next one: told twice is better than never.
-            Err(error) => tracing::warn!(error = %error, "what a digest told is not noted"),
+            Err(error) => {
+                tracing::warn!(error = %error, "failed to store which notifications a digest contained")
+            }
         }
     }
 }
@@ -375,7 +377,7 @@ async fn render_and_send(
     let words = match composer.render(&notice, recipient.method, template.as_ref()) {
         Err(fault) if template.is_some() => {
             // Somebody is to be told something: better in other words than not at all.
-            tracing::warn!(recipient_id = %recipient.id, error = %fault, "a template cannot be used, the built-in one is");
+            tracing::warn!(recipient_id = %recipient.id, error = %fault, "failed to use a template; used the built-in one");
             composer.render(&notice, recipient.method, None)
         }
         words => words,

@@ -101,7 +101,7 @@ impl PerformanceEvaluator {
                 if let Err(error) = self.evaluate().await {
                     tracing::warn!(
                         error_kind = error.kind(),
-                        "performance alerts were not looked at: {error}"
+                        "failed to evaluate performance alerts: {error}"
                     );
                 }
             }

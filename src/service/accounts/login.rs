@@ -114,10 +114,10 @@ impl AccountService {
         let now = self.clock.now();
         let taken = self.failed_logins.lock().try_record(now);
         let Some(left_out) = taken else {
-            tracing::debug!(%address, "a failed login was left out of the audit trail");
+            tracing::debug!(%address, "failed login not recorded in the audit trail: too many");
             return;
         };
-        tracing::info!(%address, via = via.as_str(), why, "a login failed");
+        tracing::info!(%address, via = via.as_str(), why, "login failed");
         let stranger = Caller {
             customer: CustomerId(1),
             user: UserId(0),
@@ -136,7 +136,7 @@ impl AccountService {
             entry.after.insert("left_out_before".to_owned(), Value::from(left_out));
         }
         if let Err(error) = self.config.write_changes(Vec::new(), vec![entry]).await {
-            tracing::warn!(error_kind = error.kind(), "a failed login could not be noted: {error}");
+            tracing::warn!(error_kind = error.kind(), "failed to record a failed login: {error}");
         }
     }
 }

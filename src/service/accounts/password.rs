@@ -66,7 +66,7 @@ pub async fn hash_password(password: &str) -> Result<Vec<u8>, ServiceError> {
         argon2::Argon2::default().hash_password(password.as_bytes()).map(|h| h.to_string())
     });
     hash.await?.map(String::into_bytes).map_err(|error| {
-        tracing::error!(error = %error, "a password cannot be hashed");
+        tracing::error!(error = %error, "failed to hash a password");
         ServiceError::Unavailable("The password cannot be hashed now; try again later".to_owned())
     })
 }

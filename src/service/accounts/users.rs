@@ -104,7 +104,7 @@ pub(super) fn is_active(user: &Record) -> bool {
 pub(super) fn caller_from_user(user: &Record, via: EntryPoint) -> Result<Caller, ServiceError> {
     let known: UserSettings<'_> = settings_from_record(user)?;
     let role = known.role().map_err(|error| {
-        tracing::error!(user = user.id, error = %error, "a user has a role that this version does not know");
+        tracing::error!(user = user.id, error = %error, "user ignored: unknown role");
         ServiceError::Locked
     })?;
     let (user_id, login) = (UserId(user.id), Arc::from(known.login));

@@ -27,7 +27,7 @@ impl AlertService {
         let shown = |stored| match episode_to_json(stored) {
             Ok(shown) => Some(shown),
             Err(error) => {
-                tracing::error!(error_kind = error.kind(), "an outage is left out: {error}");
+                tracing::error!(error_kind = error.kind(), "outage skipped: {error}");
                 None
             }
         };

@@ -205,7 +205,7 @@ impl ChangeSet {
         match dependencies.config.write_changes(undo, audit).await {
             Ok(_) => dependencies.monitors.apply(back, &[]),
             Err(error) => {
-                tracing::error!(error = %error, "a change that came with the end of the server stays kept");
+                tracing::error!(error = %error, "a change was stored during shutdown; it takes effect at the next start");
             }
         }
     }

@@ -34,7 +34,7 @@ pub async fn open_monitors(
                 return Err(StoreError::Unusable(format!("monitor {id}: {error}")));
             }
             Err(error) => {
-                tracing::error!(monitor_id = %id, error = %error, "a monitor is left out");
+                tracing::error!(monitor_id = %id, error = %error, "monitor skipped");
             }
         }
     }

@@ -87,6 +87,6 @@ pub async fn resume_due(context: &MonitorContext, now: Timestamp) {
     if !awake.is_empty()
         && let Err(error) = context.dependencies.planner.apply(awake, Vec::new()).await
     {
-        tracing::debug!(error = %error, "monitors whose rest is over are planned at the next start");
+        tracing::debug!(error = %error, "failed to plan monitors whose pause ended; the next start plans them");
     }
 }

@@ -106,7 +106,7 @@ pub(super) fn skip_undecodable<T>(read: rusqlite::Result<T>) -> rusqlite::Result
         Ok(value) => Ok(Some(value)),
         Err(error) => match to_store_error(&error) {
             Some(error) => {
-                tracing::error!(error_kind = error.kind(), "a row is left out: {error}");
+                tracing::error!(error_kind = error.kind(), "row skipped: {error}");
                 Ok(None)
             }
             None => Err(error),

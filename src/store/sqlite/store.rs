@@ -63,7 +63,7 @@ impl Drop for SqliteStore {
 pub(super) fn join_threads(threads: impl IntoIterator<Item = std::thread::JoinHandle<()>>) {
     for thread in threads {
         if thread.join().is_err() {
-            tracing::error!("a thread of the store ended by a defect");
+            tracing::error!("store thread panicked");
         }
     }
 }

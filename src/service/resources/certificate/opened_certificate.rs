@@ -46,7 +46,7 @@ fn open_record(dependencies: &ResourceDependencies, record: &Record) -> Option<O
             pem: Arc::new(pem),
         }),
         Err(error) => {
-            tracing::error!(certificate_id = record.id, error = %error, "a certificate cannot be opened");
+            tracing::error!(certificate_id = record.id, error = %error, "failed to decrypt a certificate");
             None
         }
     }
