@@ -46,8 +46,9 @@ pub async fn run_check(
         verdict = judge::evaluate_attempts(&observations);
     }
     let numbered = (1_u8..).zip(starts).zip(&observations);
-    let attempts =
-        numbered.map(|((number, start), observation)| Attempt::from_observation(number, start, observation)).collect();
+    let attempts = numbered
+        .map(|((number, start), observation)| Attempt::from_observation(number, start, observation))
+        .collect();
     let captures = number_captures(captures, observations.len());
     let last = observations.pop().unwrap_or_default();
     if last.details.page.is_some() && !cx.is_on_demand {

@@ -17,7 +17,9 @@ impl ExecutionContext {
         start: Timestamp,
         cancel: &CancellationToken,
     ) -> bool {
-        let Some(connectivity) = self.connectivity.as_ref().filter(|_| !is_loopback(assignment, observations)) else {
+        let Some(connectivity) =
+            self.connectivity.as_ref().filter(|_| !is_loopback(assignment, observations))
+        else {
             return false;
         };
         tokio::select! {

@@ -152,7 +152,8 @@ impl ApiClient {
     ) -> anyhow::Result<Self> {
         let host = base.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
         let port = base.port_or_known_default().unwrap_or(80);
-        let connected = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect((host.as_str(), port))).await;
+        let connected =
+            tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect((host.as_str(), port))).await;
         let stream = connected
             .map_err(|_| anyhow::anyhow!("it does not answer within {} s", CONNECT_TIMEOUT.as_secs()))
             .and_then(|connected| Ok(connected?))
@@ -347,7 +348,9 @@ mod tests {
         let two = r#"{"errors":[{"code":400,"message":"`x` is no number\n  hint: `1`"},{"code":400,"message":"b"}]}"#;
         let expected = "the server answered `http://a/b` with 400 Bad Request\nerror: `x` is no number\nhint: `1`\nerror: b";
         assert_eq!(message(400, two), expected);
-        assert!(message(404, "<html>").ends_with("404 Not Found\nhint: is this the address of a Vigie server?"));
+        assert!(
+            message(404, "<html>").ends_with("404 Not Found\nhint: is this the address of a Vigie server?")
+        );
         assert!(message(401, "").contains("hint: log in with `vigie login`"));
     }
 }

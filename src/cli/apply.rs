@@ -149,7 +149,8 @@ fn one_line(value: &Value) -> String {
 
 fn summary(changes: &[Change], dry_run: bool) -> String {
     let count = |action: &str| changes.iter().filter(|change| change.action == action).count();
-    let (created, changed, removed, unchanged) = (count("create"), count("change"), count("remove"), count("none"));
+    let (created, changed, removed, unchanged) =
+        (count("create"), count("change"), count("remove"), count("none"));
     if dry_run {
         return format!(
             "{created} would be made, {changed} changed, {removed} removed; {unchanged} are as they should be\nDry run: nothing was changed\n"

@@ -56,8 +56,11 @@ enum Command {
 #[must_use]
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
-    let wrong_use =
-        if args.get(1).is_some_and(|argument| argument == "check") { CHECK_USAGE_EXIT_CODE } else { USAGE_EXIT_CODE };
+    let wrong_use = if args.get(1).is_some_and(|argument| argument == "check") {
+        CHECK_USAGE_EXIT_CODE
+    } else {
+        USAGE_EXIT_CODE
+    };
     if let [_, help, subject] = args.as_slice()
         && help == "help"
         && let Some(subject) = subject.to_str().filter(|subject| !is_command(subject))

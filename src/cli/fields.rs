@@ -58,7 +58,8 @@ fn render_types(style: Style) -> String {
 
 /// Renders every settable field of `type_table`, required fields first.
 fn render_fields(type_table: &FieldTable, style: Style) -> String {
-    let mut settable: Vec<&Field> = type_table.fields().iter().copied().filter(|field| field.is_settable()).collect();
+    let mut settable: Vec<&Field> =
+        type_table.fields().iter().copied().filter(|field| field.is_settable()).collect();
     settable.sort_by_key(|field| !field.required);
     let rows = settable.iter().map(|field| {
         vec![

@@ -129,8 +129,11 @@ async fn prune(
         }
     }
     let is_removable = |id: &KeyId| *id != newest && !sealed.by_key.contains_key(id);
-    let removable: Vec<KeyId> =
-        existing.into_iter().filter(is_removable).filter(|id| requested.is_empty() || requested.contains(id)).collect();
+    let removable: Vec<KeyId> = existing
+        .into_iter()
+        .filter(is_removable)
+        .filter(|id| requested.is_empty() || requested.contains(id))
+        .collect();
     if removable.is_empty() {
         return Ok("no key can be removed\n".to_owned());
     }

@@ -32,8 +32,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     super::process::runtime(true)?.block_on(async {
         let config = ResponderConfig { address_count: args.spread, ..ResponderConfig::default() };
         let responder = Responder::start(config).await.context("the built-in targets cannot start")?;
-        let line =
-            ListeningLine { addresses: responder.addresses(), ca_pem: responder.ca_pem().to_owned() };
+        let line = ListeningLine { addresses: responder.addresses(), ca_pem: responder.ca_pem().to_owned() };
         output::print(&format!("{}\n", serde_json::to_string(&line)?))?;
         // The parent process holds the other end: this process exits when the parent does, for whatever reason.
         let _ = tokio::task::spawn_blocking(|| std::io::stdin().read(&mut [0; 1])).await;

@@ -91,7 +91,8 @@ fn render_table(results: &[CheckResult], locations: &[Location], style: Style) -
         return String::new();
     }
     let rows = results.iter().map(|result| {
-        let duration = if result.attempts.is_empty() { String::new() } else { format_duration(result.total_us) };
+        let duration =
+            if result.attempts.is_empty() { String::new() } else { format_duration(result.total_us) };
         vec![
             table::time_cell(result.planned_at),
             Cell::new(escape_controls(&result.monitor_name)),

@@ -118,7 +118,10 @@ impl ReadSource {
             || "`vigie monitors` lists them".to_owned(),
             |near| format!("did you mean `{near}`?"),
         );
-        Err(UsageError::with_hint(format!("there is no monitor with the id or name `{id_or_name}`"), Some(hint)))
+        Err(UsageError::with_hint(
+            format!("there is no monitor with the id or name `{id_or_name}`"),
+            Some(hint),
+        ))
     }
 }
 

@@ -129,7 +129,8 @@ pub(super) fn host_token_for(server: &Url) -> Option<HostToken> {
     }
     let file = super::settings::config_file(None);
     // Invalid settings name no folder; commands that need the settings report the errors.
-    let settings = Settings::load(&SettingSources { file, ..SettingSources::default() }.with_environment()).ok();
+    let settings =
+        Settings::load(&SettingSources { file, ..SettingSources::default() }.with_environment()).ok();
     let mut folders: Vec<PathBuf> = settings.map(|settings| settings.data_dir).into_iter().collect();
     folders.push("/var/lib/vigie".into());
     folders.extend(demo_folders());

@@ -41,8 +41,7 @@ impl ServerTrust<'_> {
             let verifier = WebPkiServerVerifier::builder_with_provider(roots.into(), Arc::clone(&provider));
             Some(verifier.build().context("the authorities cannot be used")?)
         };
-        let verifier =
-            PinnedVerifier { pinned: self.certificate, web_pki, provider: Arc::clone(&provider) };
+        let verifier = PinnedVerifier { pinned: self.certificate, web_pki, provider: Arc::clone(&provider) };
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
             .dangerous()
@@ -69,7 +68,10 @@ impl ServerCertVerifier for PinnedVerifier {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        if self.pinned.is_some_and(|fingerprint| digest::digest(&digest::SHA256, end_entity).as_ref() == fingerprint) {
+        if self
+            .pinned
+            .is_some_and(|fingerprint| digest::digest(&digest::SHA256, end_entity).as_ref() == fingerprint)
+        {
             return Ok(ServerCertVerified::assertion());
         }
         match &self.web_pki {

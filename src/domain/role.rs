@@ -58,7 +58,9 @@ impl Role {
         match self {
             Self::Admin => true,
             Self::CoAdmin => !matches!(permission, Permission::ManageAdmins),
-            Self::PowerUser => matches!(permission, Permission::ViewReports | Permission::View | Permission::Edit),
+            Self::PowerUser => {
+                matches!(permission, Permission::ViewReports | Permission::View | Permission::Edit)
+            }
             Self::ReadOnly => matches!(permission, Permission::ViewReports | Permission::View),
             Self::ReportOnly => matches!(permission, Permission::ViewReports),
         }
@@ -84,8 +86,10 @@ mod tests {
             Permission::Administer,
             Permission::ManageAdmins,
         ];
-        let counts: Vec<usize> =
-            Role::ALL.iter().map(|role| permissions.iter().filter(|permission| role.allows(**permission)).count()).collect();
+        let counts: Vec<usize> = Role::ALL
+            .iter()
+            .map(|role| permissions.iter().filter(|permission| role.allows(**permission)).count())
+            .collect();
         assert_eq!(counts, [5, 4, 3, 2, 1]);
         for role in Role::ALL {
             assert_eq!(Role::from_name(role.name()), Some(role));

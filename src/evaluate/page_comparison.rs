@@ -62,7 +62,10 @@ fn is_complete(page: &FullPage) -> bool {
     let references_others = |kind| matches!(kind, PageObjectKind::Style | PageObjectKind::Frame);
     let is_timeout = |kind: FailureKind| kind == FailureKind::TimedOut;
     let cut = page.objects.iter().any(|object| {
-        object.failure.as_ref().is_some_and(|failure| references_others(object.kind) || is_timeout(failure.kind))
+        object
+            .failure
+            .as_ref()
+            .is_some_and(|failure| references_others(object.kind) || is_timeout(failure.kind))
     });
     page.unlisted == 0 && !cut
 }

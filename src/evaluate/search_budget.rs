@@ -104,7 +104,11 @@ mod tests {
             (&[0], false),
         ] {
             let (budget, calls) = seconds(remaining);
-            assert_eq!((budget.is_match(&regex, &text), budget.is_exhausted()), (found, !found), "{remaining:?}");
+            assert_eq!(
+                (budget.is_match(&regex, &text), budget.is_exhausted()),
+                (found, !found),
+                "{remaining:?}"
+            );
             assert_eq!(calls.get(), remaining.len(), "{remaining:?}");
             // After a skipped search all others are skipped too.
             assert!(found || !budget.is_match(&regex, "a"));

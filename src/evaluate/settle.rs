@@ -115,7 +115,9 @@ pub fn settle(outcomes: &[LocationOutcome], rule: &SettlePolicy, verification: O
         LocationMode::GlobalVerify => confirm_failure(outcomes, &failing, failing[0], verification),
         LocationMode::GlobalNotify => failed_unconfirmed(failing[0]),
         LocationMode::RoundRobin if enough(2) => failed_unconfirmed(failing[0]),
-        LocationMode::MultiPop if enough(rule.quorum.required(conclusive.len())) => failed_unconfirmed(failing[0]),
+        LocationMode::MultiPop if enough(rule.quorum.required(conclusive.len())) => {
+            failed_unconfirmed(failing[0])
+        }
         LocationMode::RoundRobin | LocationMode::MultiPop => tolerated,
     }
 }

@@ -123,7 +123,10 @@ fn connection_options(headers: &HeaderMap) -> impl Iterator<Item = String> {
 
 /// Turns the request of the browser into the request to the target: origin form, with the `Host` of the address (RFC
 /// 9112 3.2.2).
-fn rewrite_request(request: &mut Request<Incoming>, requested_protocols: Option<&HeaderValue>) -> Result<(), ProxyError> {
+fn rewrite_request(
+    request: &mut Request<Incoming>,
+    requested_protocols: Option<&HeaderValue>,
+) -> Result<(), ProxyError> {
     let uri = request.uri();
     let path = uri.path_and_query().cloned().unwrap_or_else(|| PathAndQuery::from_static("/"));
     let authority = uri.authority().map_or("", |authority| authority.as_str());

@@ -30,7 +30,8 @@ impl ForwardProxy {
     /// to this host.
     pub async fn bind(rules: ForwardProxyConfig) -> Result<Self, Failure> {
         let failed = |kind, reason: &dyn std::fmt::Display| {
-            let detail = format!("the forward proxy of the browser cannot listen on {}: {reason}", rules.listen);
+            let detail =
+                format!("the forward proxy of the browser cannot listen on {}: {reason}", rules.listen);
             Failure::new(Phase::Prepare, kind, detail)
         };
         let listener = TcpListener::bind((rules.listen, 0)).await.map_err(|error| match error.kind() {

@@ -58,7 +58,9 @@ pub(super) async fn relay_http1(
             let mut sender = sender.lock().await;
             sender.ready().await?;
             let mut response = sender.send_request(request).await?;
-            if let Some(browser_upgrade) = browser_upgrade.filter(|_| response.status() == StatusCode::SWITCHING_PROTOCOLS) {
+            if let Some(browser_upgrade) =
+                browser_upgrade.filter(|_| response.status() == StatusCode::SWITCHING_PROTOCOLS)
+            {
                 let pair = (browser_upgrade, hyper::upgrade::on(&mut response));
                 *upgraded.lock() = Some(pair);
             }
@@ -90,7 +92,9 @@ pub(super) async fn relay_http1(
             never = async { if is_open { let _ = connection.await; } std::future::pending().await } => never,
         }
     };
-    let (Ok(browser_upgrade), Ok(target_upgrade)) = (browser_upgrade.await, target_upgrade.await) else { return };
+    let (Ok(browser_upgrade), Ok(target_upgrade)) = (browser_upgrade.await, target_upgrade.await) else {
+        return;
+    };
     drop(copy_bidirectional(&mut TokioIo::new(browser_upgrade), &mut TokioIo::new(target_upgrade)).await);
 }
 

@@ -54,7 +54,8 @@ impl ForwardProxy {
 
 /// Serves `stream` until one side closes it.
 async fn serve_connection(forward: &ForwardProxy, net: &Net, stream: TcpStream) {
-    let proxy_connection = ProxyConnection { forward, net, pending_tunnel: Mutex::default(), idle: Arc::default() };
+    let proxy_connection =
+        ProxyConnection { forward, net, pending_tunnel: Mutex::default(), idle: Arc::default() };
     let service = service_fn(|request| proxy_connection.handle(request));
     let connection = server_builder().serve_connection(TokioIo::new(stream), service).with_upgrades();
     // An error concerns only the browser: it disconnected, or sent invalid HTTP and got an error response.

@@ -124,7 +124,8 @@ fn truncated_secret_at_end(text: &str, secret: &str) -> Option<usize> {
     let (first, from) =
         (secret.first_chunk::<MIN_SECRET_BYTES>()?, text.len().saturating_sub(secret.len() - 1));
     let tail = &text[from..];
-    let is_prefix_at = |&at: &usize| tail[at..].first_chunk() == Some(first) && secret.starts_with(&tail[at..]);
+    let is_prefix_at =
+        |&at: &usize| tail[at..].first_chunk() == Some(first) && secret.starts_with(&tail[at..]);
     (0..tail.len().saturating_sub(MIN_SECRET_BYTES - 1)).find(is_prefix_at).map(|at| from + at)
 }
 
@@ -166,8 +167,7 @@ impl NamedValueRedactor<'_> {
                 self.redact_value(&named);
             }
             let rest = &self.text.as_bytes()[end..];
-            next =
-                rest.iter().position(|byte| matches!(byte, b'"' | b'&' | b'?')).map(|offset| end + offset);
+            next = rest.iter().position(|byte| matches!(byte, b'"' | b'&' | b'?')).map(|offset| end + offset);
         }
     }
 
@@ -181,7 +181,8 @@ impl NamedValueRedactor<'_> {
         while let Some(bigram) = bytes[at..].windows(2).position(is_prefilter_bigram) {
             let bigram = at + bigram;
             let last = |is_begin: fn(&u8) -> bool| bytes[searched_to..bigram].iter().rposition(is_begin);
-            member_at = last(|byte| matches!(byte, b'"' | b'\\')).map(|offset| searched_to + offset).or(member_at);
+            member_at =
+                last(|byte| matches!(byte, b'"' | b'\\')).map(|offset| searched_to + offset).or(member_at);
             pair_at = last(|byte| matches!(byte, b'&' | b'?')).map(|offset| searched_to + offset).or(pair_at);
             (at, searched_to) = (bigram + 1, bigram);
             if let Some(named) = first_named_value(self.text, member_at.take(), pair_at.take()) {
@@ -239,7 +240,10 @@ fn json_value(text: &str, from: usize) -> Option<NamedValue> {
             let digits = value + usize::from(*first == b'-');
             bytes.get(digits).filter(|byte| byte.is_ascii_digit())?;
             let is_number = |byte: &u8| byte.is_ascii_digit() || b".eE+-".contains(byte);
-            bytes[digits..].iter().position(|byte| !is_number(byte)).map_or(bytes.len(), |length| digits + length)
+            bytes[digits..]
+                .iter()
+                .position(|byte| !is_number(byte))
+                .map_or(bytes.len(), |length| digits + length)
         }
     };
     Some(NamedValue { value, end, quote: "\"" })

@@ -164,7 +164,8 @@ fn first_weekly_occurrence(
     }
     // An occurrence of a week's length that ends just after `after` began a week and a change of the clocks ago.
     let early: Date = zone.to_datetime(to_jiff(after)).date().saturating_sub(9.days());
-    let days_ahead = (i64::from(start_day) - 1 - i64::from(early.weekday().to_sunday_zero_offset())).rem_euclid(7);
+    let days_ahead =
+        (i64::from(start_day) - 1 - i64::from(early.weekday().to_sunday_zero_offset())).rem_euclid(7);
     let date = early.checked_add(days_ahead.days()).ok()?;
     Some((date.to_datetime(start), date.checked_add(days.days()).ok()?.to_datetime(end)))
 }

@@ -40,7 +40,9 @@ impl Dice {
 /// Whether `value` contains a secret of `kind`.
 fn shows(kind: &FieldType, value: &Value) -> bool {
     match (kind, value) {
-        (FieldType::List { items: entry, .. }, Value::Array(items)) => items.iter().any(|item| shows(entry, item)),
+        (FieldType::List { items: entry, .. }, Value::Array(items)) => {
+            items.iter().any(|item| shows(entry, item))
+        }
         (FieldType::Object(table), Value::Object(entries)) => table.fields().iter().any(|field| {
             let value = entries.get(field.name);
             value.is_some_and(|value| field.secret || shows(&field.field_type, value))

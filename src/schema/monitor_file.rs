@@ -64,13 +64,8 @@ pub fn load(
     context: &ValidationContext<'_>,
     secrets: SecretReader<'_>,
 ) -> LoadedMonitorFiles {
-    let mut reader = FileReader {
-        keys,
-        context,
-        secrets,
-        seen: HashMap::new(),
-        loaded: LoadedMonitorFiles::default(),
-    };
+    let mut reader =
+        FileReader { keys, context, secrets, seen: HashMap::new(), loaded: LoadedMonitorFiles::default() };
     for (name, text) in files {
         reader.read_file(&Arc::from(name.as_str()), text);
     }

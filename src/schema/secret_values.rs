@@ -52,7 +52,9 @@ fn mask_value(value: Value, secrets: SecretMode) -> Option<Value> {
 
 fn apply_secret_mode_nested(kind: &FieldType, value: Value, secrets: SecretMode) -> Value {
     match (kind, value) {
-        (FieldType::List { items: entry, .. }, Value::Array(items)) if matches!(entry, FieldType::Object(_)) => {
+        (FieldType::List { items: entry, .. }, Value::Array(items))
+            if matches!(entry, FieldType::Object(_)) =>
+        {
             items.into_iter().map(|item| apply_secret_mode_nested(entry, item, secrets)).collect()
         }
         (FieldType::Object(table), Value::Object(entries)) => {
@@ -86,7 +88,9 @@ fn mask_url_credentials(field: &Field, value: &Value) -> Option<String> {
 
 fn extract_nested_secrets(kind: &FieldType, value: &Value) -> Option<Value> {
     match (kind, value) {
-        (FieldType::List { items: entry, .. }, Value::Array(items)) if matches!(entry, FieldType::Object(_)) => {
+        (FieldType::List { items: entry, .. }, Value::Array(items))
+            if matches!(entry, FieldType::Object(_)) =>
+        {
             let items: Vec<_> = items.iter().map(|item| extract_nested_secrets(entry, item)).collect();
             let any = items.iter().any(Option::is_some);
             any.then(|| items.into_iter().map(Option::unwrap_or_default).collect())

@@ -45,9 +45,10 @@ pub(super) fn read_alerts(reader: &mut SettingsReader<'_>) -> AlertSettings {
         trap_enterprise: enterprise.unwrap_or_default(),
     };
     let alert_defaults = AlertEngineSettings::default();
-    let no_data_runs = u32::try_from(reader.number("alerts.no_data_runs")).unwrap_or(alert_defaults.no_data_runs);
-    let size_tolerance_percent =
-        u32::try_from(reader.number("page.size_tolerance_percent")).unwrap_or(alert_defaults.size_tolerance_percent);
+    let no_data_runs =
+        u32::try_from(reader.number("alerts.no_data_runs")).unwrap_or(alert_defaults.no_data_runs);
+    let size_tolerance_percent = u32::try_from(reader.number("page.size_tolerance_percent"))
+        .unwrap_or(alert_defaults.size_tolerance_percent);
     let alert_settings = AlertEngineSettings { no_data_runs, size_tolerance_percent, ..alert_defaults };
     AlertSettings {
         alerting: alert_settings,

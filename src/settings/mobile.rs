@@ -28,7 +28,8 @@ pub(super) fn read_mobile(
 fn read_device(entry: &Node) -> Option<DeviceProfile> {
     let defaults = Emulation::default();
     let text = |node: &Node, name: &str| node.get(name).and_then(Node::as_text).map(str::to_owned);
-    let dimension = |name: &str| entry.get(name).and_then(|node| u32::try_from(node.to_json().as_u64()?).ok());
+    let dimension =
+        |name: &str| entry.get(name).and_then(|node| u32::try_from(node.to_json().as_u64()?).ok());
     let flag = |name: &str| entry.get(name).is_some_and(|node| node.to_json() == true);
     let headers = entry.get("headers").map(Node::items).unwrap_or_default();
     let blocked = entry.get("blocked_hosts").map(Node::items).unwrap_or_default();

@@ -11,7 +11,8 @@ use crate::net::{NetConfig, Pem, Roots, TrustConfig, UpstreamProxy};
 
 pub(super) fn read_own_proxy(reader: &mut SettingsReader<'_>) -> Option<UpstreamProxy> {
     let with_value = |name: &&str| ((*name).to_owned(), reader.node(&format!("location.{name}")).clone());
-    let values: BTreeMap<_, _> = ["proxy", "proxy_username", "proxy_password_file"].iter().map(with_value).collect();
+    let values: BTreeMap<_, _> =
+        ["proxy", "proxy_username", "proxy_password_file"].iter().map(with_value).collect();
     read_proxy(reader, "location", |name| values.get(name).cloned())
 }
 

@@ -20,7 +20,12 @@ pub struct Setting {
 }
 
 impl Setting {
-    const fn new(path: &'static str, kind: SettingType, default: &'static str, description: &'static str) -> Self {
+    const fn new(
+        path: &'static str,
+        kind: SettingType,
+        default: &'static str,
+        description: &'static str,
+    ) -> Self {
         Self { path, setting_type: kind, default, description, reloadable: false }
     }
 

@@ -27,10 +27,11 @@ impl<const N: usize> WordSet<N> {
         for (mask, _) in &self.0 {
             is_possible |= mask & missing == 0;
         }
-        is_possible && self
-            .0
-            .iter()
-            .any(|(mask, word)| mask & missing == 0 && contains_ignore_case(name, word.as_bytes()))
+        is_possible
+            && self
+                .0
+                .iter()
+                .any(|(mask, word)| mask & missing == 0 && contains_ignore_case(name, word.as_bytes()))
     }
 }
 

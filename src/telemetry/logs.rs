@@ -129,7 +129,8 @@ const SECRET_LOGGING_CRATES: [&str; 2] = ["async_imap", "suppaftp"];
 /// Parses a level, or levels by module.
 pub fn parse_filter(filter: &str) -> Result<EnvFilter, LogSetupError> {
     let known = ["off", "error", "warn", "info", "debug", "trace"];
-    let to_error = |reason: &str| LogSetupError::Filter { filter: filter.to_owned(), reason: reason.to_owned() };
+    let to_error =
+        |reason: &str| LogSetupError::Filter { filter: filter.to_owned(), reason: reason.to_owned() };
     for part in filter.split(',').map(str::trim) {
         if SECRET_LOGGING_CRATES.iter().any(|name| part.starts_with(name)) {
             return Err(to_error(&format!("`{part}` would write passwords into the log")));

@@ -116,8 +116,7 @@ pub(super) fn from_file(
     settings: &Settings,
 ) -> anyhow::Result<Vec<CheckSubject>> {
     let path = file.display().to_string();
-    let text =
-        read_text(file).map_err(|reason| UsageError::with_hint(format!("`{path}` {reason}"), None))?;
+    let text = read_text(file).map_err(|reason| UsageError::with_hint(format!("`{path}` {reason}"), None))?;
     let folder = file.parent().unwrap_or(Path::new(""));
     let read = |at: SecretSource<'_>| read_secret(folder, at);
     let known = KnownReferences::from_settings(settings);

@@ -36,7 +36,8 @@ mod tests {
     #[test]
     fn variables_are_separated_from_fields() {
         let split = |sets: &[&str]| split_variables(sets.iter().map(|&set| set.to_owned()).collect());
-        let (fields, variables) = split(&["timeout=5", "{{token}}=a=b}}", "{{empty}}=", "{{token}}=c"]).unwrap();
+        let (fields, variables) =
+            split(&["timeout=5", "{{token}}=a=b}}", "{{empty}}=", "{{token}}=c"]).unwrap();
         assert_eq!(fields, ["timeout=5"]);
         let variables: Vec<_> =
             variables.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();

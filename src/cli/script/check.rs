@@ -73,8 +73,11 @@ fn check_file(file: &Path) -> (String, usize) {
 /// Describes the contents of a script without errors.
 fn summary(name: &str, script: &Script) -> String {
     let actions = script.steps.iter().map(|step| step.actions.len()).sum();
-    let mut text =
-        format!("{name}: {}, {}", count_with_noun(script.steps.len(), "step"), count_with_noun(actions, "act"));
+    let mut text = format!(
+        "{name}: {}, {}",
+        count_with_noun(script.steps.len(), "step"),
+        count_with_noun(actions, "act")
+    );
     if !script.variables.is_empty() {
         let protected = script.variables.iter().filter(|variable| variable.protected).count();
         let _ = write!(text, ", {}", count_with_noun(script.variables.len(), "variable"));

@@ -78,15 +78,17 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 fn read_project(file: &Path) -> anyhow::Result<SideProject> {
     let name = file.display();
-    let text =
-        read_text(file).map_err(|error| UsageError::with_hint(format!("`{name}` {error}"), None))?;
+    let text = read_text(file).map_err(|error| UsageError::with_hint(format!("`{name}` {error}"), None))?;
     if text.len() > MAX_BYTES {
         return Err(UsageError::with_hint(format!("`{name}` is larger than {} MiB", MAX_BYTES >> 20), None));
     }
     SideProject::parse(&text).map_err(|error| {
         let position = error.position;
-        let position =
-            if position.is_known() { format!(":{}:{}", position.line, position.column) } else { String::new() };
+        let position = if position.is_known() {
+            format!(":{}:{}", position.line, position.column)
+        } else {
+            String::new()
+        };
         UsageError::with_hint(format!("{name}{position}: {}", error.message), None)
     })
 }
@@ -118,10 +120,14 @@ fn select_tests(args: &Args, names: &[&str]) -> anyhow::Result<Vec<usize>> {
     if found.is_empty() {
         let lower: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
         let near = closest_match(test_name, lower.iter().map(String::as_str));
-        let near =
-            near.and_then(|near| lower.iter().position(|name| name == near)).and_then(|index| names.get(index));
+        let near = near
+            .and_then(|near| lower.iter().position(|name| name == near))
+            .and_then(|index| names.get(index));
         let hint = near.map(|near| format!("did you mean `{near}`?"));
-        return Err(UsageError::with_hint(format!("`{}` has no test `{test_name}`", args.file.display()), hint));
+        return Err(UsageError::with_hint(
+            format!("`{}` has no test `{test_name}`", args.file.display()),
+            hint,
+        ));
     }
     Ok(found.into_iter().take(1).collect())
 }
@@ -151,7 +157,8 @@ fn write_script(script: &Script, target: Option<&Path>) -> anyhow::Result<()> {
     let Some(target) = target else { return Ok(output::print(&text)?) };
     fs::write(target, text).with_context(|| format!("`{}` cannot be written", target.display()))?;
     let actions = script.steps.iter().map(|step| step.actions.len()).sum();
-    let what = format!("{}, {}", count_with_noun(script.steps.len(), "step"), count_with_noun(actions, "act"));
+    let what =
+        format!("{}, {}", count_with_noun(script.steps.len(), "step"), count_with_noun(actions, "act"));
     output::print_note(&format!("wrote {}: {what}", target.display()));
     Ok(())
 }

@@ -174,7 +174,9 @@ fn compile_subject(source: &str, property: &str, value: &str) -> Result<Assertio
     let invalid_value = || AssertionError::InvalidValue(value.to_owned());
     Ok(match source {
         "Timeout" => AssertionSubject::Timeout(compare::parse_seconds(value).ok_or_else(invalid_value)?),
-        "Status Code" => AssertionSubject::Status(compare::parse_status_ranges(value).ok_or_else(invalid_value)?),
+        "Status Code" => {
+            AssertionSubject::Status(compare::parse_status_ranges(value).ok_or_else(invalid_value)?)
+        }
         _ => AssertionSubject::Lookup(Lookup::new(source, property)?),
     })
 }

@@ -156,8 +156,7 @@ impl QueryCost {
                 ')' => drop(commas.pop()),
                 ',' => commas.iter_mut().rev().take(1).for_each(|count| *count += 1),
                 ']' => {
-                    cost.selector_copies =
-                        cost.selector_copies.saturating_mul(1 + commas.pop().unwrap_or(0));
+                    cost.selector_copies = cost.selector_copies.saturating_mul(1 + commas.pop().unwrap_or(0));
                 }
                 '$' if !commas.is_empty() && selects_many(&plain[at..]) => cost.root_queries += 1,
                 _ => {}

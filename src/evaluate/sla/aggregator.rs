@@ -56,7 +56,12 @@ pub struct SlaAggregate {
 impl SlaAggregator {
     /// Creates an aggregator for checks from the first of `starts` up to `thru`.
     #[must_use]
-    pub fn new(scope: SlaScope, starts: Vec<Timestamp>, thru: Timestamp, trailing_starts: &[Timestamp]) -> Self {
+    pub fn new(
+        scope: SlaScope,
+        starts: Vec<Timestamp>,
+        thru: Timestamp,
+        trailing_starts: &[Timestamp],
+    ) -> Self {
         Self {
             scope,
             buckets: vec![SlaStats::default(); starts.len()],

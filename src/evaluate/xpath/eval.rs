@@ -27,7 +27,11 @@ impl<'d, 'f> Evaluator<'d, 'f> {
         )
     }
 
-    pub(super) fn evaluate_expr(&self, expr: &Expr, context: EvalContext<'d>) -> Result<XPathValue<'d>, String> {
+    pub(super) fn evaluate_expr(
+        &self,
+        expr: &Expr,
+        context: EvalContext<'d>,
+    ) -> Result<XPathValue<'d>, String> {
         consume_fuel(self.fuel, 1)?;
         Ok(match expr {
             Expr::Or(left, right) => XPathValue::Boolean(
@@ -50,7 +54,9 @@ impl<'d, 'f> Evaluator<'d, 'f> {
                     self.evaluate_expr(right, context)?.to_number(self.fuel)?,
                 ))
             }
-            Expr::Negate(value) => XPathValue::Number(-self.evaluate_expr(value, context)?.to_number(self.fuel)?),
+            Expr::Negate(value) => {
+                XPathValue::Number(-self.evaluate_expr(value, context)?.to_number(self.fuel)?)
+            }
             Expr::Union(left, right) => {
                 let mut nodes = self.evaluate_nodes(left, context)?;
                 nodes.append(&mut self.evaluate_nodes(right, context)?);

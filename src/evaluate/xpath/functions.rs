@@ -34,7 +34,9 @@ pub(super) fn call<'d>(
         XPathValue::Nodes(nodes) => Ok::<_, String>(nodes.first().copied()),
         _ => Ok(None),
     };
-    let name = |name_of: fn(XPathNode<'d>) -> String| Ok::<_, String>(first_node()?.map(name_of).unwrap_or_default());
+    let name = |name_of: fn(XPathNode<'d>) -> String| {
+        Ok::<_, String>(first_node()?.map(name_of).unwrap_or_default())
+    };
     Ok(match function {
         XPathFunction::Last => XPathValue::Number(context.size as f64),
         XPathFunction::Position => XPathValue::Number(context.position as f64),

@@ -120,7 +120,9 @@ fn any_node_compares(
     for node in nodes {
         let text = node.text_metered(fuel)?;
         let fits = match as_text {
-            Some(XPathValue::Text(expected)) => (text == *expected) == (operator == ComparisonOperator::Equal),
+            Some(XPathValue::Text(expected)) => {
+                (text == *expected) == (operator == ComparisonOperator::Equal)
+            }
             _ => compare_numbers(operator, parse_number(&text), other.to_number(fuel)?),
         };
         if fits {

@@ -51,13 +51,23 @@ impl Field {
 
     /// Creates a text field with a fixed set of values; the first of `choices` is the default.
     #[must_use]
-    pub const fn choice(name: &'static str, choices: &'static [&'static str], description: &'static str) -> Self {
-        Self::new(name, FieldType::TextEnum(choices), description).with_default(DefaultValue::Text(choices[0]))
+    pub const fn choice(
+        name: &'static str,
+        choices: &'static [&'static str],
+        description: &'static str,
+    ) -> Self {
+        Self::new(name, FieldType::TextEnum(choices), description)
+            .with_default(DefaultValue::Text(choices[0]))
     }
 
     /// Creates a list field of up to `max` entries, empty by default.
     #[must_use]
-    pub const fn list(name: &'static str, items: &'static FieldType, max: usize, description: &'static str) -> Self {
+    pub const fn list(
+        name: &'static str,
+        items: &'static FieldType,
+        max: usize,
+        description: &'static str,
+    ) -> Self {
         Self::new(name, FieldType::List { items, min: 0, max }, description)
             .with_default(DefaultValue::EmptyList)
     }

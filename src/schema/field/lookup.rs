@@ -10,7 +10,11 @@ use super::definition::{Access, Field, FieldIndex, FieldTable, FieldType, Struct
 impl FieldTable {
     /// Creates a table from groups of fields. A later field replaces an earlier one of the same name at its position.
     #[must_use]
-    pub const fn new(name: &'static str, description: &'static str, groups: &'static [&'static [Field]]) -> Self {
+    pub const fn new(
+        name: &'static str,
+        description: &'static str,
+        groups: &'static [&'static [Field]],
+    ) -> Self {
         Self { name, description, groups, index: OnceLock::new() }
     }
 

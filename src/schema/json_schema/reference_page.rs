@@ -50,7 +50,8 @@ fn render_table(table: &FieldTable) -> String {
         };
         let bounds = escape_cell(&describe_type(&field.field_type));
         let description = escape_cell(field.description);
-        let _ = writeln!(text, "| `{}`{extension} | {bounds}{secret} | {default} | {description} |", field.name);
+        let _ =
+            writeln!(text, "| `{}`{extension} | {bounds}{secret} | {default} | {description} |", field.name);
     }
     text
 }

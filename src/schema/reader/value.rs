@@ -31,7 +31,9 @@ impl FieldReader<'_> {
             FieldType::Object(table) => {
                 Some(Value::Object(self.read_object(table, node, path, &[], complete)))
             }
-            FieldType::List { items: entry, min, max } => self.read_list(field, entry, (min, max), node, path),
+            FieldType::List { items: entry, min, max } => {
+                self.read_list(field, entry, (min, max), node, path)
+            }
             FieldType::Text { min, max, format } => {
                 self.read_text(field, kind, (min, max), format, node, path)
             }

@@ -66,7 +66,9 @@ fn unsupported_tls_version(input: &RuleInput<'_>) -> Option<String> {
     };
     match version {
         "2" => Some(warning("any build", "")),
-        _ if !supported => Some(warning("this build", "; one that is built with `--features legacy-tls` can")),
+        _ if !supported => {
+            Some(warning("this build", "; one that is built with `--features legacy-tls` can"))
+        }
         _ => None,
     }
 }
@@ -75,7 +77,8 @@ fn http3_without_tls(input: &RuleInput<'_>) -> Option<String> {
     let document = input.document;
     let plain = document.text("url").is_some_and(|url| url.starts_with("http://"));
     let requested = document.text("http_version") == Some("3");
-    (requested && plain).then(|| "`http_version` 3 is for `https` alone: HTTP/1.1 is spoken instead".to_owned())
+    (requested && plain)
+        .then(|| "`http_version` 3 is for `https` alone: HTTP/1.1 is spoken instead".to_owned())
 }
 
 fn http3_with_old_tls(input: &RuleInput<'_>) -> Option<String> {
@@ -93,5 +96,6 @@ fn http3_with_old_tls(input: &RuleInput<'_>) -> Option<String> {
 fn unsupported_type(input: &RuleInput<'_>) -> Option<String> {
     let kind = input.document.monitor_type();
     let supported = input.context.supported_types?.contains(&kind);
-    (!supported).then(|| format!("this build has no probe for type `{kind}`: checks end as unknown, status 95"))
+    (!supported)
+        .then(|| format!("this build has no probe for type `{kind}`: checks end as unknown, status 95"))
 }

@@ -209,7 +209,9 @@ impl Deserializer<'static> for ValueWalk<'_> {
 
     fn deserialize_seq<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Self::Error> {
         match self.kind {
-            FieldType::List { items: entry_kind, .. } => visitor.visit_seq(OneItem(Some(Self { kind: entry_kind, ..self }))),
+            FieldType::List { items: entry_kind, .. } => {
+                visitor.visit_seq(OneItem(Some(Self { kind: entry_kind, ..self })))
+            }
             other => wrong(&format!("a list is read from {other:?}")),
         }
     }

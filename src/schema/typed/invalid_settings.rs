@@ -80,7 +80,8 @@ impl std::error::Error for InvalidSettings {}
 impl From<InvalidSettings> for ValidationError {
     fn from(error: InvalidSettings) -> Self {
         let message = error.to_string();
-        let validation_error = Self::new(ValidationErrorKind::Type, error.field, Position::default(), message);
+        let validation_error =
+            Self::new(ValidationErrorKind::Type, error.field, Position::default(), message);
         match error.value {
             Some(value) => validation_error.with_value(value),
             None => validation_error,

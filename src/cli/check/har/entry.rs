@@ -112,7 +112,8 @@ fn to_timings(phases: &Phases) -> (Value, f64) {
         if tcp.is_none() && tls.is_none() { None } else { Some(tcp.unwrap_or(0) + tls.unwrap_or(0)) };
     let optional = |micros: Option<u64>| micros.map_or(-1.0, to_millis);
     let required = |phase| micros_of(phase).unwrap_or(0);
-    let (send, wait, receive) = (required(Phase::Send), required(Phase::FirstByte), required(Phase::Transfer));
+    let (send, wait, receive) =
+        (required(Phase::Send), required(Phase::FirstByte), required(Phase::Transfer));
     let total = micros_of(Phase::Resolve).unwrap_or(0) + connect.unwrap_or(0) + send + wait + receive;
     let timings = json!({
         "blocked": -1,

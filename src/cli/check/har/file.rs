@@ -142,8 +142,9 @@ fn result_entries(number: usize, result: &CheckResult) -> Vec<Value> {
     // The steps already contain what the browser loaded.
     let is_browser = details.steps.iter().any(|step| step.browser_step.is_some());
     let objects = details.page.iter().filter(|_| !is_browser).flat_map(|page| &page.objects);
-    let objects = objects
-        .map(|object| (object.started_us, super::entry::entry_from_object(started_at, object), page_id(number)));
+    let objects = objects.map(|object| {
+        (object.started_us, super::entry::entry_from_object(started_at, object), page_id(number))
+    });
     let mut entries: Vec<(u64, Value, String)> = exchanges.chain(objects).collect();
     entries.sort_by_key(|(started_us, ..)| *started_us);
     entries

@@ -29,7 +29,10 @@ fn result(check_details: CheckDetails) -> CheckResult {
     let verdict =
         Verdict { outcome: Outcome::Ok, status: Status::OK, warning_status: None, reasons: Vec::new() };
     let started_at = Timestamp::parse("2026-11-22T06:00:00Z").unwrap();
-    CheckResult { details: check_details, ..CheckResult::without_attempts(metadata, started_at, started_at, verdict) }
+    CheckResult {
+        details: check_details,
+        ..CheckResult::without_attempts(metadata, started_at, started_at, verdict)
+    }
 }
 
 fn exchange() -> HttpExchange {
