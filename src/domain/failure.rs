@@ -198,7 +198,7 @@ impl Failure {
     #[must_use]
     pub fn status(&self) -> Status {
         match (self.fault, self.kind.fault()) {
-            // Whoever is at fault: the status of the object shows that too.
+            // Whichever fault it is: the status of the object reflects it.
             _ if self.kind == FailureKind::PageObject => {
                 self.part_status.map_or(self.kind.status(), Status::to_page_object)
             }

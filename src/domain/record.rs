@@ -1,4 +1,4 @@
-//! The records of an account beside monitors: users, blackouts, properties and the like.
+//! The records of an account other than monitors: users, blackouts, properties and the like.
 
 use std::fmt;
 

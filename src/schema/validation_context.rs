@@ -1,10 +1,10 @@
-//! What validation must know beside the document: ids, plans and properties of the account.
+//! What validation must know besides the document: ids, plans and properties of the account.
 
 use std::collections::BTreeMap;
 
 use crate::domain::MonitorType;
 
-/// What the rules must know beside the document. The default knows nothing, and accepts everything that cannot be
+/// What the rules must know besides the document. The default knows nothing, and accepts everything that cannot be
 /// checked without it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ValidationContext<'a> {

@@ -131,7 +131,7 @@ impl RunQueue {
     }
 
     /// Orders a run of `id` outside its schedule. It needs admission like any other run, and is the monitor's next run:
-    /// it never runs beside another run of the monitor.
+    /// it never runs concurrently with another run of the monitor.
     pub fn order_run(&mut self, id: MonitorId, now: Timestamp, reply: ResultReply) {
         let index =
             self.by_id.get(&id).copied().filter(|&index| self.entry(index).is_some_and(|e| e.planned));

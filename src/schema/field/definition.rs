@@ -98,7 +98,7 @@ pub enum LegacyEncoding {
     Alias(&'static [(&'static str, &'static str)]),
     /// A flag written as `Enabled` or `Disabled`.
     EnabledDisabled,
-    /// The object itself, and beside it under `name` the index of its `choice_field` into the choices of that field.
+    /// The object itself, and next to it under `name` the index of its `choice_field` into the choices of that field.
     Indexed {
         /// Name of the index at the top level.
         name: &'static str,

@@ -100,7 +100,7 @@ fn required_fields(table: &'static FieldTable, role: SchemaRole) -> Vec<&'static
     kind.into_iter().chain(table.fields().iter().filter(is_required).map(|field| field.name)).collect()
 }
 
-/// Fields that every monitor in a response has, beside those that are required or have a default (interface.md 2.1;
+/// Fields that every monitor in a response has, besides those that are required or have a default (interface.md 2.1;
 /// behaviour.md 1 "req").
 const ALWAYS_PRESENT: &[&str] = &[
     "id",

@@ -40,7 +40,7 @@ pub fn patch_example(table: &'static FieldTable) -> Value {
         .into()
 }
 
-/// Returns the fields that an example has beside the required ones.
+/// Returns the fields that an example has besides the required ones.
 fn extra_example_fields(table: &str) -> &'static [&'static str] {
     match table {
         "website-api" | "website-ssl-api" => &["api_steps"],

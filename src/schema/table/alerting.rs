@@ -234,7 +234,7 @@ static EXCLUSION_ITEM: FieldType = FieldType::Object(&SLA_EXCLUSION);
 /// Percent of a goal; more than 0, up to three decimals.
 const PERCENT: FieldType = FieldType::Float { min: 0.001, max: 100.0 };
 
-/// Fields of an agreement beside its monitor.
+/// Fields of an agreement besides its monitor.
 static SLA_FIELDS: &[Field] = &[
     Field::text("name", 255, "What people call it").required(),
     Field::text("description", 1000, "What it says"),

@@ -1,4 +1,4 @@
-//! Tables of the records of an account beside monitors (behaviour.md 1): users, locations, properties, certificates,
+//! Tables of the records of an account except monitors (behaviour.md 1): users, locations, properties, certificates,
 //! the account itself; and responses about it: audit entries, tests on demand, tokens.
 
 use super::super::field::{DefaultValue, Field, FieldTable, FieldType};

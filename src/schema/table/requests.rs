@@ -1,4 +1,4 @@
-//! Request bodies of the APIs beside monitors: blackouts, bulk edits, clone, event, login (interface.md 2.4–2.7).
+//! Request bodies of the APIs other than monitors: blackouts, bulk edits, clone, event, login (interface.md 2.4–2.7).
 
 use super::super::field::{DefaultValue, Field, FieldTable, FieldType};
 use super::ids::ID;
@@ -182,7 +182,7 @@ pub static LOGIN: FieldTable = FieldTable::new(
     ]],
 );
 
-/// Every table beside those of the monitor types.
+/// Every table besides those of the monitor types.
 pub static OTHER_TABLES: &[&FieldTable] = &[
     &BLACKOUT,
     &ONE_TIME_BLACKOUT,

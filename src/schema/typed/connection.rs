@@ -25,7 +25,7 @@ pub struct AddressSettings<'a> {
 pub struct TrustSettings {
     /// Whether chain, name and dates of the certificate are verified.
     pub verify_certificate: bool,
-    /// A private authority that is trusted beside those of the system.
+    /// A private authority that is trusted in addition to those of the system.
     pub ca_cert_id: Option<i64>,
 }
 
