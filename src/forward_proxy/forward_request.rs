@@ -121,8 +121,8 @@ fn connection_options(headers: &HeaderMap) -> impl Iterator<Item = String> {
     values.flat_map(|value| value.split(',')).map(|name| name.trim().to_ascii_lowercase())
 }
 
-/// Turns the request of the browser into the request to the target: origin form, with the `Host` of the address (RFC
-/// 9112 3.2.2).
+/// Turns the request of the browser into the request to the target: origin form, with the `Host` of the address
+/// (RFC 9112 3.2.2).
 fn rewrite_request(
     request: &mut Request<Incoming>,
     requested_protocols: Option<&HeaderValue>,

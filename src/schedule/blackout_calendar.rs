@@ -1,5 +1,5 @@
-//! Blackout windows: one-time, or weekly in the account's time zone, across its daylight saving changes (interface.md
-//! 2.4, behaviour.md 6 "Blackout kinds").
+//! Blackout windows: one-time, or weekly in the account's time zone, across its daylight saving changes
+//! (interface.md 2.4, behaviour.md 6 "Blackout kinds").
 //!
 //! A window is never lost to a change of the clocks, and never shorter than the wall clock shows it: a start that the
 //! clock skips is the moment of the change, and an end that it skips moves later by as much as the clock went ahead. In

@@ -1,5 +1,5 @@
-//! Signatures that only this installation can make: HMAC-SHA256 with a key derived from a key of the keyring (HKDF, RFC
-//! 5869), so that a sealing key never signs.
+//! Signatures that only this installation can make: HMAC-SHA256 with a key derived from a key of the keyring (HKDF,
+//! RFC 5869), so that a sealing key never signs.
 
 use aws_lc_rs::hkdf::{HKDF_SHA256, Salt};
 use aws_lc_rs::hmac;
