@@ -1,22 +1,22 @@
-//! Admission: how many checks run at once, in total, by weight class and by target host.
+//! Admission control: limits the checks that run at once, in total, by weight class and by target host.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::domain::id::mix;
 use crate::probe::Weight;
 
-/// How much runs at once, and how much waits for it.
+/// Limits of running and waiting checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AdmissionLimits {
-    /// Checks that run at once, at least 1.
+    /// Most checks that run at once, at least 1.
     pub total: usize,
-    /// Light ones among them.
+    /// Most light checks among them.
     pub light: usize,
-    /// Heavy ones among them.
+    /// Most heavy checks among them.
     pub heavy: usize,
-    /// Checks that ask one target host at once.
+    /// Most checks of one target host at once.
     pub per_target: usize,
-    /// Checks that wait for a place; what does not fit is a missed run.
+    /// Most checks that wait for admission; a run beyond that is missed.
     pub queue: usize,
 }
 
@@ -35,29 +35,29 @@ impl AdmissionLimits {
     }
 }
 
-/// A target host, as a hash of its name without regard to case. Two hosts of one hash share their limit.
+/// A target host, as a hash of its name, ignoring case. Two hosts with the same hash share their limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TargetKey(u64);
 
 impl TargetKey {
-    /// The key of `host`.
+    /// Returns the key of `host`.
     #[must_use]
     pub fn from_host(host: &str) -> Self {
         Self(host.bytes().fold(0x686f_7374, |hash, byte| mix(hash, i64::from(byte.to_ascii_lowercase()))))
     }
 }
 
-/// The number by which the gate and its owner name one waiting or running check.
+/// Id of one waiting or running check, shared by the admission and its owner.
 pub type TicketId = u32;
 
-/// Lets checks in, the longest waiting one that fits first: one for which its target or its weight class has
-/// no room does not hold up those behind it.
+/// Admits checks, the longest waiting one that fits first: a check whose target or weight class is at its limit does
+/// not hold up those behind it.
 #[derive(Debug)]
 pub struct Admission {
     limits: AdmissionLimits,
     sequence: u64,
     tickets: HashMap<TicketId, TicketEntry>,
-    /// Waiting ones whose target had room when they were last looked at, by class and age.
+    /// Waiting checks whose target had capacity when last checked, by class and age.
     ready: [BTreeMap<u64, TicketId>; 2],
     targets: HashMap<TargetKey, TargetQueue>,
     running: [usize; 2],
@@ -67,15 +67,15 @@ pub struct Admission {
 struct TicketEntry {
     weight: Weight,
     target: Option<TargetKey>,
-    /// Age of a waiting one; `None` while it runs.
+    /// Sequence number of a waiting check; `None` while it runs.
     waiting: Option<u64>,
 }
 
-/// A target with something running or waiting.
+/// A target with running or waiting checks.
 #[derive(Debug, Default)]
 struct TargetQueue {
     running: usize,
-    /// Waiting ones that found no room here, by class and age.
+    /// Waiting checks for which this target has no capacity, by class and age.
     parked: [BTreeMap<u64, TicketId>; 2],
 }
 
@@ -92,7 +92,7 @@ pub struct QueueFull;
 const WEIGHTS: [Weight; 2] = [Weight::Light, Weight::Heavy];
 
 impl Admission {
-    /// A gate without anything in it.
+    /// Creates an admission without checks.
     #[must_use]
     pub fn new(limits: AdmissionLimits) -> Self {
         Self {
@@ -105,8 +105,8 @@ impl Admission {
         }
     }
 
-    /// Puts `ticket` at the end of the queue. It must be neither waiting nor running. A check that could
-    /// start at once is taken even by a full queue.
+    /// Puts `ticket` at the end of the queue. It must be neither waiting nor running. Even a full queue accepts a check
+    /// that could start at once.
     pub fn enqueue(
         &mut self,
         ticket: TicketId,
@@ -132,7 +132,7 @@ impl Admission {
         Ok(())
     }
 
-    /// Lets in the longest waiting check that fits; `None` when none does.
+    /// Admits the longest waiting check that fits; `None` when none does.
     pub fn admit(&mut self) -> Option<TicketId> {
         while self.in_flight() < self.limits.total {
             let (weight, age, ticket) = WEIGHTS
@@ -143,8 +143,8 @@ impl Admission {
                 })
                 .min_by_key(|&(_, age, _)| age)?;
             self.ready[weight as usize].remove(&age);
-            let place = self.tickets.get_mut(&ticket)?;
-            if let Some(key) = place.target {
+            let entry = self.tickets.get_mut(&ticket)?;
+            if let Some(key) = entry.target {
                 let target = self.targets.entry(key).or_default();
                 if target.running >= self.limits.per_target {
                     target.parked[weight as usize].insert(age, ticket);
@@ -152,19 +152,19 @@ impl Admission {
                 }
                 target.running += 1;
             }
-            place.waiting = None;
+            entry.waiting = None;
             self.running[weight as usize] += 1;
             return Some(ticket);
         }
         None
     }
 
-    /// Takes out a running check, or one that no longer wants to wait.
+    /// Removes a running check, or a waiting one that is no longer needed.
     pub fn release(&mut self, ticket: TicketId) {
-        let Some(place) = self.tickets.remove(&ticket) else { return };
-        let class = place.weight as usize;
-        let target = place.target.and_then(|key| self.targets.get_mut(&key));
-        if let Some(age) = place.waiting {
+        let Some(entry) = self.tickets.remove(&ticket) else { return };
+        let class = entry.weight as usize;
+        let target = entry.target.and_then(|key| self.targets.get_mut(&key));
+        if let Some(age) = entry.waiting {
             if let (None, Some(target)) = (self.ready[class].remove(&age), target) {
                 target.parked[class].remove(&age);
             }
@@ -174,24 +174,24 @@ impl Admission {
                 target.running -= 1;
             }
         }
-        if let Some(key) = place.target {
+        if let Some(key) = entry.target {
             self.unpark(key);
         }
     }
 
-    /// How many checks wait.
+    /// Returns the number of waiting checks.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.tickets.len() - self.in_flight()
     }
 
-    /// How many checks run.
+    /// Returns the number of running checks.
     #[must_use]
     pub fn in_flight(&self) -> usize {
         self.running.iter().sum()
     }
 
-    /// How many checks of a weight class run.
+    /// Returns the number of running checks of a weight class.
     #[must_use]
     pub fn in_flight_by_weight(&self, weight: Weight) -> usize {
         self.running[weight as usize]
@@ -203,7 +203,7 @@ impl Admission {
             && target.is_none_or(|key| !self.must_queue_at_target(key, weight))
     }
 
-    /// Whether a new check of `weight` has to queue at the target itself.
+    /// Whether a new check of `weight` must queue at the target itself.
     fn must_queue_at_target(&self, key: TargetKey, weight: Weight) -> bool {
         match self.targets.get(&key) {
             Some(target) => {
@@ -213,9 +213,9 @@ impl Admission {
         }
     }
 
-    /// Makes as many parked checks ready as the target has room for, of each class: which one fits first is
-    /// seen when they are admitted. Keeps this invariant: a class has parked ones only while at least as many
-    /// of its checks for the target are ready as the target has room for.
+    /// Makes as many parked checks of each class ready as the target has capacity for; admission decides which of them
+    /// fits first. Keeps this invariant: a class has parked checks only while at least as many of its checks for the
+    /// target are ready as the target has capacity for.
     fn unpark(&mut self, key: TargetKey) {
         let Some(target) = self.targets.get_mut(&key) else { return };
         let capacity = self.limits.per_target.saturating_sub(target.running);
@@ -239,7 +239,7 @@ mod tests {
 
     const LIMITS: AdmissionLimits = AdmissionLimits { total: 4, light: 3, heavy: 2, per_target: 2, queue: 6 };
 
-    /// The same rules, told as plainly as possible: one list in order of arrival.
+    /// A reference model with the same rules: one list in order of arrival.
     #[derive(Default)]
     struct Model {
         waiting: Vec<(TicketId, Weight, Option<TargetKey>)>,
@@ -264,14 +264,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_admits_exactly_what_the_plain_list_admits(
-            acts in prop::collection::vec((0_u8..10, 0_u32..12, any::<bool>(), 0_u8..4), 1..400),
+        fn it_admits_exactly_what_the_model_admits(
+            operations in prop::collection::vec((0_u8..10, 0_u32..12, any::<bool>(), 0_u8..4), 1..400),
         ) {
             let (mut admission, mut model) = (Admission::new(LIMITS), Model::default());
-            for (act, ticket, heavy, host) in acts {
+            for (operation, ticket, heavy, host) in operations {
                 let known = |list: &[(TicketId, Weight, Option<TargetKey>)]| list.iter().any(|e| e.0 == ticket);
                 let (waits, runs) = (known(&model.waiting), known(&model.running));
-                if act < 6 && !waits && !runs {
+                if operation < 6 && !waits && !runs {
                     let weight = if heavy { Weight::Heavy } else { Weight::Light };
                     let target = (host > 0).then(|| TargetKey::from_host(&host.to_string()));
                     let fits = model.waiting.len() < LIMITS.queue
@@ -285,7 +285,7 @@ mod tests {
                     model.waiting.retain(|e| e.0 != ticket);
                     model.running.retain(|e| e.0 != ticket);
                 }
-                if act % 3 > 0 {
+                if operation % 3 > 0 {
                     loop {
                         let admitted = admission.admit();
                         prop_assert_eq!(admitted, model.admit());
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn host_names_are_one_target_without_regard_to_case() {
+    fn host_names_are_compared_without_regard_to_case() {
         assert_eq!(TargetKey::from_host("Example.TEST"), TargetKey::from_host("example.test"));
         assert_ne!(TargetKey::from_host("a.test"), TargetKey::from_host("b.test"));
     }

@@ -1,4 +1,4 @@
-//! One monitor as an agent runs it.
+//! A monitor as assigned to an agent.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,50 +7,50 @@ use crate::domain::{CheckMetadata, CustomerId, LocationId, MonitorId, MonitorTyp
 use crate::probe::{Probe, Weight};
 use crate::schedule::{LocationRotation, LocationSlots, Slots};
 
-/// One monitor as an agent runs it.
+/// A monitor as assigned to an agent.
 #[derive(Clone)]
 pub struct Assignment {
-    /// The monitor.
+    /// Id of the monitor.
     pub monitor_id: MonitorId,
-    /// Whose it is.
+    /// Account that owns it.
     pub customer: CustomerId,
-    /// Its version.
+    /// Revision of the monitor.
     pub revision: Revision,
-    /// Its name.
+    /// Name of the monitor.
     pub name: Arc<str>,
-    /// Its type.
+    /// Type of the monitor.
     pub kind: MonitorType,
     /// Time between two planned runs.
     pub interval: Duration,
-    /// Start of the grid after 00:00 UTC, instead of the hash slot (fields.md 3 `monitor_offset`).
+    /// Start of the grid after 00:00 UTC, instead of the hashed slot (fields.md 3 `monitor_offset`).
     pub offset: Option<Duration>,
     /// Which of its runs are checked here, and when.
     pub share: LocationRotation,
-    /// Bound of one attempt as a whole.
+    /// Time limit of one attempt.
     pub timeout: Duration,
-    /// Whether a failure is tried again at once.
+    /// Whether a failure is retried at once.
     pub retry: bool,
-    /// Where it runs.
+    /// Location of the checks.
     pub location: LocationId,
-    /// What is run.
+    /// Probe that runs.
     pub probe: Arc<dyn Probe>,
     /// Its weight class.
     pub weight: Weight,
-    /// Planned time of its last run that was recorded, before this process started: the runs from there to
-    /// now are recorded as missed. `None` for a new monitor and for one that was disabled meanwhile.
+    /// Planned time of its last run that was recorded before this process started: the runs from there to now are
+    /// recorded as missed. `None` for a new monitor and for one that was disabled meanwhile.
     pub last_planned_at: Option<Timestamp>,
-    /// Start of its last full page check here, as far as it is known.
+    /// Start of its last full page check here, if known.
     pub full_page_at: Option<Timestamp>,
 }
 
 impl Assignment {
-    /// Its slots at this location.
+    /// Returns its slots at this location.
     #[must_use]
     pub fn grid(&self) -> LocationSlots {
         LocationSlots::new(Slots::new(self.monitor_id, self.interval, self.offset), self.share)
     }
 
-    /// What its records are of.
+    /// Returns the metadata of its records.
     pub(super) fn check_of(&self) -> CheckMetadata {
         CheckMetadata {
             monitor_id: self.monitor_id,

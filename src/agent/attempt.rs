@@ -1,4 +1,4 @@
-//! One attempt: bounded in time, cancellable, its panics contained.
+//! One attempt: bounded in time, cancellable, with its panics contained.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -14,11 +14,11 @@ use crate::domain::{Failure, FailureKind, Fault, Observation, Phase};
 use crate::net::Deadline;
 use crate::probe::ProbeContext;
 
-/// Makes one attempt of `assignment`. It ends at its timeout even when the probe does not keep it, and at
-/// once when `cancel` is set; a panic of the probe becomes a failure of ours.
+/// Makes one attempt of `assignment`. It ends at its timeout even when the probe ignores it, and at once when `cancel`
+/// is cancelled. A panic of the probe becomes Vigie's own fault.
 ///
-/// A failure while this process stood still says nothing of the target and is laid at our door: peers give
-/// up on a connection that nobody reads, and timeouts run out unwatched.
+/// A failure while this process stalled says nothing about the target and becomes Vigie's own fault: peers give up on a
+/// connection that is not read, and timeouts pass unnoticed.
 pub async fn run_attempt(
     assignment: &Assignment,
     cx: &ExecutionContext,
@@ -36,34 +36,35 @@ pub async fn run_attempt(
         observation.total = total;
     }
     if let Some(failure) = observation.failure.take() {
-        let stood_still = total > assignment.timeout + STALL_MARGIN || cx.stalled_since(started_at);
+        let stalled = total > assignment.timeout + STALL_MARGIN || cx.stalled_since(started_at);
         let reason = "Vigie itself stood still meanwhile";
-        observation.failure = Some(if stood_still { mark_own_fault(failure, reason) } else { failure });
+        observation.failure = Some(if stalled { mark_own_fault(failure, reason) } else { failure });
     }
     observation
 }
 
-/// What a probe that keeps its deadline gets to report on it, before the engine ends the attempt itself.
+/// Extra time for a probe to report its timeout itself, before the agent ends the attempt.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// An attempt that ended this much after its timeout was not watched: the process stood still.
+/// An attempt that ended this much after its timeout was not polled: the process stalled.
 const STALL_MARGIN: Duration = Duration::from_secs(2);
 
 async fn run_bounded(
     assignment: &Assignment,
-    place: &ExecutionContext,
+    execution: &ExecutionContext,
     cancel: &CancellationToken,
     deadline: Deadline,
 ) -> Observation {
-    let cx = ProbeContext::new(&place.net, deadline, cancel, place.clock.as_ref());
-    let last = || place.full_pages.last_loaded_at(assignment.monitor_id).or(assignment.full_page_at);
-    let full_page_at = if place.is_on_demand { None } else { last() };
-    let cx = ProbeContext { record_exchanges: place.record_exchanges, full_page_at, ..cx };
+    let cx = ProbeContext::new(&execution.net, deadline, cancel, execution.clock.as_ref());
+    let last_loaded_at =
+        || execution.full_pages.last_loaded_at(assignment.monitor_id).or(assignment.full_page_at);
+    let full_page_at = if execution.is_on_demand { None } else { last_loaded_at() };
+    let cx = ProbeContext { record_exchanges: execution.record_exchanges, full_page_at, ..cx };
     tokio::select! {
         biased;
-        // The probe first: what it reports itself, on time or on being cancelled, says more.
-        ended = tokio::time::timeout_at(deadline.at + GRACE, assignment.probe.attempt(cx)) => {
-            ended.unwrap_or_else(|_| Observation::from_failure(timeout_failure(deadline.timeout)))
+        // The probe first: its own report of a timeout or cancellation says more.
+        result = tokio::time::timeout_at(deadline.at + GRACE, assignment.probe.attempt(cx)) => {
+            result.unwrap_or_else(|_| Observation::from_failure(timeout_failure(deadline.timeout)))
         }
         () = cancel.cancelled() => Observation::from_failure(Failure::new(
             Phase::Prepare,
@@ -90,7 +91,7 @@ fn panic_observation(assignment: &Assignment, payload: &(dyn Any + Send)) -> Obs
         panic = message,
         "a probe panicked; this is a defect of Vigie"
     );
-    // The message may hold anything, so it stays in the log.
+    // The message may hold anything, so only the log has it.
     Observation::from_failure(Failure::new(
         Phase::Prepare,
         FailureKind::Panicked,
@@ -98,7 +99,7 @@ fn panic_observation(assignment: &Assignment, payload: &(dyn Any + Send)) -> Obs
     ))
 }
 
-/// Lays `failure` at our door, and says why.
+/// Marks `failure` as Vigie's own fault and adds the reason.
 pub(super) fn mark_own_fault(mut failure: Failure, reason: &str) -> Failure {
     if failure.fault != Fault::Ours {
         failure.detail.push_str("; ");

@@ -12,9 +12,9 @@ use crate::domain::{
 };
 use crate::evaluate as judge;
 
-/// Runs the check that was planned at `planned_at`: one attempt, and at once a second one when the first
-/// failed and the monitor wants a retry (behaviour.md 3). A cancelled attempt is not retried. An error while this
-/// location reached nothing at all turns unknown (behaviour.md 5).
+/// Runs the check that was planned at `planned_at`: one attempt, and at once a second one when the first failed and the
+/// monitor has a retry (behaviour.md 3). A cancelled attempt is not retried. An error becomes unknown if this location
+/// reached nothing at all at that time (behaviour.md 5).
 pub async fn run_check(
     assignment: &Assignment,
     planned_at: Timestamp,
@@ -29,9 +29,9 @@ pub async fn run_check(
         starts.push(if number == 1 { started_at } else { cx.clock.now() });
         let mut observation = run_attempt(assignment, cx, cancel).await;
         captures.extend(std::mem::take(&mut observation.captures).into_iter().map(|file| (number, file)));
-        let again = assignment.retry && should_retry(&observation);
+        let retries = assignment.retry && should_retry(&observation);
         observations.push(observation);
-        if !again {
+        if !retries {
             break;
         }
     }
@@ -46,8 +46,9 @@ pub async fn run_check(
         verdict = judge::evaluate_attempts(&observations);
     }
     let numbered = (1_u8..).zip(starts).zip(&observations);
-    let attempts =
-        numbered.map(|((number, start), seen)| Attempt::from_observation(number, start, seen)).collect();
+    let attempts = numbered
+        .map(|((number, start), observation)| Attempt::from_observation(number, start, observation))
+        .collect();
     let captures = number_captures(captures, observations.len());
     let last = observations.pop().unwrap_or_default();
     if last.details.page.is_some() && !cx.is_on_demand {
@@ -64,10 +65,10 @@ pub async fn run_check(
     }
 }
 
-/// Said of failures while no own-connectivity target of the location answered either.
+/// Reason for failures while no own-connectivity target of the location responded either.
 const ISOLATED_REASON: &str = "the location itself reached nothing at that time";
 
-/// The record of a run that was planned at `planned_at` and not made, since the monitor rested for `reason`.
+/// Returns the record of a run planned at `planned_at` that was suppressed by a blackout for `reason`.
 #[must_use]
 pub fn blackout_result(
     assignment: &Assignment,
@@ -80,15 +81,15 @@ pub fn blackout_result(
     CheckResult::without_attempts(assignment.check_of(), planned_at, now, verdict)
 }
 
-/// The captures of all attempts; where there were two, each says which one it is of.
+/// Returns the captures of all attempts; if there were two, the name of each has its attempt number.
 fn number_captures(captures: Vec<(u8, Capture)>, attempts: usize) -> Vec<Capture> {
-    let name = |(number, mut capture): (u8, Capture)| {
+    let with_number = |(number, mut capture): (u8, Capture)| {
         if attempts > 1 {
             capture.name = format!("attempt-{number}-{}", capture.name);
         }
         capture
     };
-    captures.into_iter().map(name).collect()
+    captures.into_iter().map(with_number).collect()
 }
 
 fn should_retry(observation: &Observation) -> bool {

@@ -1,4 +1,4 @@
-//! Whether this location can reach anything at all: asked when a check failed (behaviour.md 5 "Own-connectivity
+//! Detects whether this location can reach anything at all, after a check failed (behaviour.md 5 "Own-connectivity
 //! targets").
 
 use std::sync::Arc;
@@ -13,74 +13,74 @@ use crate::domain::{FailureKind, Timestamp};
 use crate::net::{ConnectTrace, Deadline, Endpoint, Net, set_reset_on_close};
 use crate::sync::{Mutex, MutexGuard};
 
-/// Asks a few targets that are thought never to fail together. However many checks fail, they are asked once at
-/// a time; an answer counts for every failure that came before the question.
+/// Probes a few targets that should never fail together. However many checks fail, only one probe runs at a time; its
+/// result applies to every failure before its start.
 pub struct Connectivity {
     targets: Vec<Endpoint>,
     net: Arc<Net>,
     clock: Arc<dyn Clock>,
-    /// Held while the targets are asked.
+    /// Held while the targets are probed.
     probe_lock: tokio::sync::Mutex<()>,
     seen: Mutex<ProbeState>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct ProbeState {
-    /// When the newest question was asked, and whether anybody answered.
+    /// Start of the last probe, and whether any target was reached.
     last_probe: Option<(Instant, bool)>,
-    /// The newest time at which nobody answered.
+    /// The last time at which no target was reached.
     last_isolated_at: Option<Timestamp>,
 }
 
-/// How long a target has to let us connect.
+/// Time allowed for connecting to a target.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
-/// For how long it counts that nobody answered. Checks that fail ask again, those that pass do not.
+/// How long a failed probe counts. Failing checks probe again, passing ones do not.
 const RESULT_TTL: Duration = Duration::from_mins(2);
 
 impl Connectivity {
-    /// Over `targets`; `None` when there are none, and failures are what they seem.
+    /// Creates a detector with `targets`; `None` without any, so that failures count as they are.
     #[must_use]
     pub fn new(targets: Vec<Endpoint>, net: Arc<Net>, clock: Arc<dyn Clock>) -> Option<Self> {
-        let (turn, seen) = (tokio::sync::Mutex::default(), Mutex::default());
-        (!targets.is_empty()).then_some(Self { targets, net, clock, probe_lock: turn, seen })
+        let (probe_lock, seen) = (tokio::sync::Mutex::default(), Mutex::default());
+        (!targets.is_empty()).then_some(Self { targets, net, clock, probe_lock, seen })
     }
 
     /// Whether none of the targets could be reached at some time between `start` and now.
     pub(super) async fn was_isolated_since(&self, start: Timestamp) -> bool {
         let failed_at = Instant::now();
         let _lock = self.probe_lock.lock().await;
-        let seen = *self.state();
-        let reached = match seen.last_probe {
-            Some((asked_at, reached)) if asked_at >= failed_at => reached,
+        let state = *self.state();
+        let reached = match state.last_probe {
+            Some((probed_at, reached)) if probed_at >= failed_at => reached,
             _ => self.probe_targets().await,
         };
         !reached || self.state().last_isolated_at.is_some_and(|at| at >= start)
     }
 
-    /// Whether none of the targets answered when they were asked last, within the last two minutes. Asks nobody.
+    /// Whether the last probe, within the last two minutes, reached none of the targets. Does not probe.
     #[must_use]
     pub fn is_isolated(&self) -> bool {
         self.state().last_probe.is_some_and(|(at, reached)| !reached && at.elapsed() < RESULT_TTL)
     }
 
     async fn probe_targets(&self) -> bool {
-        let asked_at = Instant::now();
-        let deadline = Deadline { at: asked_at + CONNECT_TIMEOUT, timeout: CONNECT_TIMEOUT };
-        let tries = self.targets.iter().map(|target| async move {
+        let started_at = Instant::now();
+        let deadline = Deadline { at: started_at + CONNECT_TIMEOUT, timeout: CONNECT_TIMEOUT };
+        let attempts = self.targets.iter().map(|target| async move {
             match self.net.connect(target, deadline, &mut ConnectTrace::default()).await {
                 Ok(stream) => {
                     set_reset_on_close(&stream);
                     true
                 }
-                // A target that nobody may ask tells nothing, and excuses nothing.
+                // A target that the egress policy denies proves nothing, so it counts as reached.
                 Err(failure) => failure.kind == FailureKind::EgressDenied,
             }
         });
-        let reached = tries.collect::<FuturesUnordered<_>>().any(std::future::ready).await;
-        let mut seen = self.state();
-        let before = seen.last_probe.replace((asked_at, reached)).is_none_or(|(_, reached)| reached);
+        let reached = attempts.collect::<FuturesUnordered<_>>().any(std::future::ready).await;
+        let mut state = self.state();
+        let before = state.last_probe.replace((started_at, reached)).is_none_or(|(_, reached)| reached);
         if !reached {
-            seen.last_isolated_at = Some(self.clock.now());
+            state.last_isolated_at = Some(self.clock.now());
         }
         if before != reached {
             log_change(reached);

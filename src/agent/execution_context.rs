@@ -1,4 +1,4 @@
-//! Where attempts are made.
+//! The environment of attempts.
 
 use std::sync::Arc;
 
@@ -10,29 +10,29 @@ use crate::clock::Clock;
 use crate::domain::Timestamp;
 use crate::net::Net;
 
-/// Where attempts are made.
+/// The environment of attempts at this location.
 #[derive(Clone)]
 pub struct ExecutionContext {
     /// The network of this location.
     pub net: Arc<Net>,
-    /// For wall time.
+    /// Source of wall-clock time.
     pub clock: Arc<dyn Clock>,
-    /// Tells whether this process stood still; `None` where nobody beats it, as on a terminal.
+    /// Detects stalls of this process; `None` where it gets no heartbeats, as on the command line.
     pub stall_detector: Option<Arc<StallDetector>>,
-    /// Tells whether this location can reach anything; `None` where nobody named what it should reach.
+    /// Detects whether this location is isolated; `None` without own-connectivity targets.
     pub connectivity: Option<Arc<Connectivity>>,
-    /// Tells when monitors rest; `None` where they never do.
+    /// Looks up blackouts of monitors; `None` where they have none.
     pub blackouts: Option<Arc<dyn BlackoutLookup>>,
-    /// Whether HTTP exchanges are kept of checks that pass too.
+    /// Whether HTTP exchanges of passing checks are recorded too.
     pub record_exchanges: bool,
-    /// When the objects of pages were loaded last, by the checks that were made here.
+    /// When the checks of this process last loaded the objects of each page.
     pub full_pages: Arc<FullPageTimes>,
-    /// Whether the check was asked for out of the schedule, as to verify a failure: then a full page is due.
+    /// Whether the check runs on demand, for example to confirm a failure: then a full page is due.
     pub is_on_demand: bool,
 }
 
 impl ExecutionContext {
-    /// A place on `net` that knows nothing of itself.
+    /// Creates a context on `net` without stall detection, connectivity probes and blackouts.
     #[must_use]
     pub fn new(net: Arc<Net>, clock: Arc<dyn Clock>) -> Self {
         Self {

@@ -1,28 +1,28 @@
-//! When the objects of each page were loaded last.
+//! The last load of the objects of each page.
 
 use std::collections::HashMap;
 
 use crate::domain::{MonitorId, Timestamp};
 use crate::sync::{Mutex, MutexGuard};
 
-/// When the objects of each page were loaded last. Remembers only what happened since the start of this process;
-/// what was before stands in the assignments.
+/// The last load of the objects of each page. Only covers the time since the start of this process; earlier loads are
+/// in the assignments.
 #[derive(Debug, Default)]
 pub struct FullPageTimes(Mutex<HashMap<MonitorId, Timestamp>>);
 
 impl FullPageTimes {
-    /// Start of the last check of `monitor` that loaded them.
+    /// Returns the start of the last check of `monitor` that loaded the objects.
     #[must_use]
     pub fn last_loaded_at(&self, monitor: MonitorId) -> Option<Timestamp> {
         self.lock().get(&monitor).copied()
     }
 
-    /// Notes that the check of `monitor` that began at `started_at` did.
+    /// Records that the check of `monitor` that started at `started_at` loaded the objects.
     pub fn record(&self, monitor: MonitorId, started_at: Timestamp) {
         self.lock().insert(monitor, started_at);
     }
 
-    /// Forgets a monitor that is gone.
+    /// Forgets a removed monitor.
     pub fn remove(&self, monitor: MonitorId) {
         self.lock().remove(&monitor);
     }

@@ -1,4 +1,4 @@
-//! Whether failures are those of a location that was cut off.
+//! Attributes failures to the isolation of this location.
 
 use std::net::IpAddr;
 
@@ -9,30 +9,32 @@ use super::execution_context::ExecutionContext;
 use crate::domain::{Observation, Timestamp};
 
 impl ExecutionContext {
-    /// Whether the failures that were seen since `start` are those of this location.
+    /// Whether the failures in `observations` since `start` are due to the isolation of this location.
     pub(super) async fn was_isolated(
         &self,
         assignment: &Assignment,
-        seen: &[Observation],
+        observations: &[Observation],
         start: Timestamp,
         cancel: &CancellationToken,
     ) -> bool {
-        let Some(connectivity) = self.connectivity.as_ref().filter(|_| !is_loopback(assignment, seen)) else {
+        let Some(connectivity) =
+            self.connectivity.as_ref().filter(|_| !is_loopback(assignment, observations))
+        else {
             return false;
         };
         tokio::select! {
-            lost = connectivity.was_isolated_since(start) => lost,
+            isolated = connectivity.was_isolated_since(start) => isolated,
             () = cancel.cancelled() => false,
         }
     }
 }
 
 /// Whether the target is this host, which needs no network.
-fn is_loopback(assignment: &Assignment, seen: &[Observation]) -> bool {
-    if let Some(address) = seen.iter().rev().find_map(|observation| observation.address) {
+fn is_loopback(assignment: &Assignment, observations: &[Observation]) -> bool {
+    if let Some(address) = observations.iter().rev().find_map(|observation| observation.address) {
         return address.ip().to_canonical().is_loopback();
     }
     let target = assignment.probe.target().unwrap_or_default();
-    let named = target == "localhost" || target.ends_with(".localhost");
-    named || target.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
+    let is_localhost = target == "localhost" || target.ends_with(".localhost");
+    is_localhost || target.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
 }

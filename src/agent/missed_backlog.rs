@@ -1,4 +1,4 @@
-//! Missed runs that wait to be handed over, merged meanwhile.
+//! Missed runs that wait for delivery, merged meanwhile.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -7,30 +7,30 @@ use super::assignment::Assignment;
 use crate::domain::{CheckResult, MissedReason, MissedRuns, MonitorId, Timestamp};
 use crate::schedule::{LocationSlots, MissedSlots};
 
-/// Series of missed runs, at most [`MAX_SERIES_PER_MONITOR`] for each monitor: a series that follows on the last one for the
-/// same reason, or finds no place, is added to it. So memory is bounded however long the receiver is full,
-/// and no slot is lost from the count.
+/// Series of missed runs, at most [`MAX_SERIES_PER_MONITOR`] for each monitor. A series is merged into the last one
+/// when it continues it for the same reason, or when the monitor has no room for more. So memory is bounded however
+/// long the receiver is full, and every slot is counted.
 #[derive(Debug, Default)]
 pub struct MissedBacklog {
     waiting: HashMap<MonitorId, VecDeque<MissedSeries>>,
-    /// Monitors in the order in which their oldest series came.
+    /// Monitors in the order in which their oldest series arrived.
     monitor_order: VecDeque<MonitorId>,
 }
 
 /// One series of missed runs of one monitor.
 #[derive(Clone)]
 pub struct MissedSeries {
-    /// The monitor, as it was assigned then.
+    /// The monitor, as assigned at that time.
     pub assignment: Arc<Assignment>,
     /// Why they did not happen.
     pub reason: MissedReason,
-    /// Which ones.
+    /// The missed slots.
     pub slots: MissedSlots,
-    /// When the first was found out.
+    /// When the first of them was detected.
     pub detected_at: Timestamp,
 }
 
-/// Series that one monitor keeps apart.
+/// Maximum number of separate series of one monitor.
 pub const MAX_SERIES_PER_MONITOR: usize = 4;
 
 impl MissedBacklog {
@@ -48,7 +48,7 @@ impl MissedBacklog {
         }
     }
 
-    /// Takes the series that waits longest.
+    /// Removes and returns the series that waits longest.
     pub fn pop(&mut self) -> Option<MissedSeries> {
         let id = self.monitor_order.pop_front()?;
         let waiting = self.waiting.get_mut(&id)?;
@@ -61,7 +61,7 @@ impl MissedBacklog {
         series
     }
 
-    /// Whether nothing waits.
+    /// Whether no series waits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.monitor_order.is_empty()
@@ -80,7 +80,7 @@ impl MissedSeries {
         self.slots.count = self.slots.count.saturating_add(next.slots.count);
     }
 
-    /// The record that is kept of it.
+    /// Converts the series to its record.
     #[must_use]
     pub fn to_result(&self) -> CheckResult {
         let missed = MissedRuns {

@@ -1,5 +1,5 @@
-//! Attempts, local retry, limits and the runner. Knows no store, no bus and no API: monitors come in and
-//! results go out through the doors here.
+//! Attempts, local retry, limits and the runner. Independent of store, bus and API: assignments come in and results go
+//! out through the ports here.
 
 mod admission;
 mod assignment;

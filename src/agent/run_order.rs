@@ -1,22 +1,22 @@
-//! Orders of single runs: where their results go, and why they are refused.
+//! Orders of single runs on demand: their reply channel and errors.
 
 use tokio::sync::oneshot;
 
 use crate::domain::CheckResult;
 
-/// Why an order was not carried out.
+/// Why an order was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunOrderError {
     /// The monitor is not planned here.
     #[error("the monitor is not planned at this location")]
     NotPlanned,
-    /// Too many checks wait already.
+    /// Too many checks are waiting.
     #[error("too many checks wait for a place; try again later")]
     Busy,
-    /// The runner shuts down.
+    /// The runner is shutting down.
     #[error("the runner is shutting down")]
     Stopped,
 }
 
-/// Where the result of an order goes.
+/// Receives the result of an order.
 pub type ResultReply = oneshot::Sender<Result<CheckResult, RunOrderError>>;

@@ -1,4 +1,4 @@
-//! The runner that an agent is made of: one task that owns the schedule, and one short task for each check.
+//! The runner of an agent: one task that owns the schedule, and one short task for each check.
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -32,22 +32,22 @@ pub fn start_runner(
 ) -> RunnerHandle {
     let now = cx.clock.now();
     let stall_detector = Arc::new(StallDetector::new(now));
-    let (commands, received) = mpsc::channel(COMMAND_QUEUE);
-    let (ended_to, ended) = mpsc::channel(limits.total.max(1));
-    let (result_delivery, missed) = mpsc::channel(MISSED_QUEUE);
+    let (commands, command_receiver) = mpsc::channel(COMMAND_QUEUE);
+    let (finished_sender, finished_receiver) = mpsc::channel(limits.total.max(1));
+    let (missed_sender, missed_receiver) = mpsc::channel(MISSED_QUEUE);
     let tracker = TaskTracker::new();
     let delivery = ResultDelivery { sink, metrics: Arc::clone(&metrics) };
-    tracker.spawn(deliver_missed(missed, delivery.clone()));
+    tracker.spawn(deliver_missed(missed_receiver, delivery.clone()));
     let runner = Runner {
         queue: RunQueue::new(limits, now),
         cx: ExecutionContext { stall_detector: Some(Arc::clone(&stall_detector)), ..cx },
         stall_detector,
         delivery,
         metrics,
-        commands: received,
-        finished_sender: ended_to,
-        finished_receiver: ended,
-        missed_sender: result_delivery,
+        commands: command_receiver,
+        finished_sender,
+        finished_receiver,
+        missed_sender,
         running: HashMap::new(),
         cancel: CancellationToken::new(),
         tracker,
@@ -61,16 +61,16 @@ pub fn start_runner(
     RunnerHandle { commands }
 }
 
-/// Commands that wait at most.
+/// Maximum number of waiting commands.
 const COMMAND_QUEUE: usize = 64;
 
-/// Missed series on their way to the sink; those behind them wait in the backlog and are merged there.
+/// Missed series on their way to the sink; further ones wait in the backlog and are merged there.
 const MISSED_QUEUE: usize = 16;
 
-/// The longest sleep: a suspended host and a stepped clock are noticed within it.
+/// The longest sleep: a suspended host and a stepped clock are detected within it.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
 
-/// Changes that are made between two looks at the timers.
+/// Changes that are applied between two ticks.
 const CHANGES_PER_TICK: usize = 1024;
 
 /// Time between two updates of the gauges.
@@ -86,7 +86,7 @@ struct Runner {
     finished_sender: mpsc::Sender<u32>,
     finished_receiver: mpsc::Receiver<u32>,
     missed_sender: mpsc::Sender<MissedSeries>,
-    /// What cancels each running check.
+    /// Cancels each running check.
     running: HashMap<u32, CancellationToken>,
     cancel: CancellationToken,
     tracker: TaskTracker,
@@ -95,7 +95,7 @@ struct Runner {
     /// Whether every handle was dropped.
     is_orphaned: bool,
     gauges_updated_at: Option<Instant>,
-    /// What was shown then.
+    /// The load in the gauges at that time.
     last_load: SchedulerLoad,
 }
 
@@ -111,15 +111,15 @@ struct PendingShutdown {
 
 impl Runner {
     async fn run(mut self) {
-        let (mut starts, mut ended, mut command) = (Vec::new(), Vec::new(), None);
+        let (mut starts, mut finished, mut command) = (Vec::new(), Vec::new(), None);
         loop {
             let now = self.cx.clock.now();
             if let Some(gap) = self.stall_detector.beat(now) {
                 tracing::warn!(gap_s = gap.as_secs(), "the process stalled or its clock jumped");
             }
-            // The timers first: what ends or is asked for now must find every slot where it belongs.
+            // Tick first: finished checks and commands must find every slot in its current state.
             let more_due = self.queue.tick(now, &mut starts);
-            for index in ended.drain(..) {
+            for index in finished.drain(..) {
                 self.running.remove(&index);
                 self.queue.on_finished(index, now, &mut starts);
             }
@@ -140,7 +140,7 @@ impl Runner {
             let cancel_at = self.stopping.as_ref().map(|stopping| stopping.cancel_at);
             tokio::select! {
                 () = tokio::task::yield_now(), if busy => {}
-                _ = self.finished_receiver.recv_many(&mut ended, CHANGES_PER_TICK) => {}
+                _ = self.finished_receiver.recv_many(&mut finished, CHANGES_PER_TICK) => {}
                 received = self.commands.recv(), if self.applying.is_none() && !self.is_orphaned => {
                     self.is_orphaned = received.is_none();
                     command = Some(received.unwrap_or_else(shutdown_now));
@@ -168,7 +168,7 @@ impl Runner {
                 self.queue.order_run_once(assignment, now, reply);
             }
             RunnerCommand::Snapshot(reply) => {
-                // Whoever asked may have gone.
+                // The caller may have stopped waiting.
                 let _ = reply.send(self.snapshot());
             }
             RunnerCommand::Shutdown { limit, done } => self.begin_shutdown(limit, done),
@@ -192,7 +192,7 @@ impl Runner {
         if applying.changes.len() > 0 {
             self.applying = Some(applying);
         } else {
-            // A plan that is there is shown at once, before the first of its checks can be seen.
+            // Update the gauges at once, so that they show a new plan before the first of its checks.
             self.gauges_updated_at = None;
             let _ = applying.done.send(());
         }
@@ -204,18 +204,18 @@ impl Runner {
         self.running.insert(index, cancel.clone());
         let cx = ExecutionContext { is_on_demand: reply.is_some(), ..self.cx.clone() };
         let delivery = self.delivery.clone();
-        let ended = FinishGuard { index, to: self.finished_sender.clone() };
+        let finish_guard = FinishGuard { index, to: self.finished_sender.clone() };
         self.tracker.spawn(async move {
-            // Held to the end: the place is freed once the result was taken, or when anything panics.
-            let _ended = ended;
+            // Held to the end: the running slot is freed once the result was delivered, or when anything panics.
+            let _finish_guard = finish_guard;
             let now = cx.clock.now();
-            let rest = cx.blackouts.as_ref().filter(|_| reply.is_none()).and_then(|blackouts| {
-                // A run that was planned in a blackout, or would fall into one, is part of it.
+            let blackout_reason = cx.blackouts.as_ref().filter(|_| reply.is_none()).and_then(|blackouts| {
+                // A run that was planned in a blackout, or would start in one, is suppressed by it.
                 blackouts
                     .blackout_at(&assignment, planned_at)
                     .or_else(|| blackouts.blackout_at(&assignment, now))
             });
-            let result = match rest {
+            let result = match blackout_reason {
                 Some(reason) => blackout_result(&assignment, planned_at, now, reason),
                 None => run_check(&assignment, planned_at, &cx, &cancel).await,
             };
@@ -238,7 +238,7 @@ impl Runner {
         self.stopping.is_some() && self.queue.in_flight() == 0 && !self.queue.has_missed()
     }
 
-    /// Waits until the sink took everything, and says so to those who asked for the end.
+    /// Waits until the sink has accepted everything, then replies to all shutdown requests.
     async fn drain(self) {
         self.metrics.record_load(self.last_load, SchedulerLoad::default());
         drop((self.missed_sender, self.commands));
@@ -258,16 +258,16 @@ impl Runner {
     }
 
     fn update_gauges(&mut self) {
-        if self.gauges_updated_at.is_some_and(|shown_at| shown_at.elapsed() < GAUGE_INTERVAL) {
+        if self.gauges_updated_at.is_some_and(|updated_at| updated_at.elapsed() < GAUGE_INTERVAL) {
             return;
         }
         self.gauges_updated_at = Some(Instant::now());
-        let of = |weight| self.queue.in_flight_by_weight(weight);
+        let in_flight = |weight| self.queue.in_flight_by_weight(weight);
         let load = SchedulerLoad {
             planned: self.queue.planned(),
             queued: self.queue.queued(),
-            light: of(Weight::Light),
-            heavy: of(Weight::Heavy),
+            light: in_flight(Weight::Light),
+            heavy: in_flight(Weight::Heavy),
         };
         self.metrics.record_load(self.last_load, load);
         self.last_load = load;
@@ -285,7 +285,7 @@ async fn sleep_until(instant: Option<Instant>) {
     }
 }
 
-/// Tells the runner that the task of a check is over, however it ended.
+/// Notifies the runner when the task of a check ends, however it ends.
 struct FinishGuard {
     index: u32,
     to: mpsc::Sender<u32>,
@@ -293,12 +293,12 @@ struct FinishGuard {
 
 impl Drop for FinishGuard {
     fn drop(&mut self) {
-        // There is room for every check that may run; an error means that the runner is gone.
+        // The channel has room for every check that may run; an error means that the runner has ended.
         let _ = self.to.try_send(self.index);
     }
 }
 
-/// Hands the missed series over, one after the other.
+/// Delivers the missed series, one after the other.
 async fn deliver_missed(mut missed: mpsc::Receiver<MissedSeries>, delivery: ResultDelivery) {
     while let Some(series) = missed.recv().await {
         delivery.deliver(series.to_result(), series.slots.first).await;
@@ -312,7 +312,7 @@ struct ResultDelivery {
 }
 
 impl ResultDelivery {
-    /// `due_at` is when the check was due here.
+    /// Delivers `result`; `due_at` is when the check was due here.
     async fn deliver(&self, result: CheckResult, due_at: Timestamp) {
         self.metrics.record_result_due_at(&result, due_at);
         let monitor_id = result.monitor_id;

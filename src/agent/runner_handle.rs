@@ -1,4 +1,4 @@
-//! How the rest of the process talks to a runner.
+//! The handle with which the rest of the process controls a runner.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,33 +9,33 @@ use super::assignment::Assignment;
 use super::run_order::{ResultReply, RunOrderError};
 use crate::domain::{CheckResult, MonitorId};
 
-/// A change of what is planned.
+/// A change of the planned monitors.
 #[derive(Clone)]
 pub enum AssignmentChange {
-    /// Plans a monitor, or takes its new version; a running check of the old one ends first.
+    /// Plans a monitor, or updates it to a new revision; a running check of the old one ends first.
     Put(Arc<Assignment>),
-    /// Ends the planning of a monitor.
+    /// Stops planning a monitor.
     Remove {
-        /// The monitor.
+        /// Id of the monitor.
         monitor_id: MonitorId,
         /// Whether its running check is cancelled too; its result is delivered in any case.
         cancel: bool,
     },
 }
 
-/// The runner has shut down or is about to.
+/// The runner has shut down or is shutting down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the runner is shutting down")]
 pub struct RunnerStopped;
 
-/// What a runner has to do at this moment.
+/// The current load of a runner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunnerStats {
-    /// Monitors that are planned.
+    /// Number of planned monitors.
     pub planned: usize,
-    /// Checks that run or whose result waits to be taken.
+    /// Number of checks that run or whose result waits for delivery.
     pub in_flight: usize,
-    /// Checks that wait for a place.
+    /// Number of checks that wait for admission.
     pub queued: usize,
 }
 
@@ -47,36 +47,35 @@ pub(super) enum RunnerCommand {
     Shutdown { limit: Duration, done: oneshot::Sender<()> },
 }
 
-/// Steers a runner. When the last handle is dropped, the runner cancels its checks, hands over their results
-/// and ends.
+/// Controls a runner. When the last handle is dropped, the runner cancels its checks, delivers their results and ends.
 #[derive(Clone, Debug)]
 pub struct RunnerHandle {
     pub(super) commands: mpsc::Sender<RunnerCommand>,
 }
 
 impl RunnerHandle {
-    /// Changes what is planned, in the order given; returns once all of it is in force.
+    /// Changes the planned monitors, in the given order; returns once all changes are in effect.
     pub async fn apply(&self, changes: Vec<AssignmentChange>) -> Result<(), RunnerStopped> {
         self.request(|done| RunnerCommand::Apply { changes, done }).await
     }
 
-    /// Runs a planned monitor now, out of its schedule, and after its running check if there is one. The
-    /// result comes back here alone: it is not delivered to the sink.
+    /// Runs a planned monitor now, outside its schedule, after its running check if there is one. The result is only
+    /// returned here, not delivered to the sink.
     pub async fn run_now(&self, monitor_id: MonitorId) -> Result<CheckResult, RunOrderError> {
         self.request(|reply| RunnerCommand::RunNow { monitor_id, reply })
             .await
             .unwrap_or(Err(RunOrderError::Stopped))
     }
 
-    /// Like [`RunnerHandle::run_now`], for a monitor that need not be planned; one that is runs in its
-    /// planned version.
+    /// Like [`RunnerHandle::run_now`], for a monitor that need not be planned; a planned one runs with its planned
+    /// revision.
     pub async fn run_once(&self, assignment: Arc<Assignment>) -> Result<CheckResult, RunOrderError> {
         self.request(|reply| RunnerCommand::RunOnce { assignment, reply })
             .await
             .unwrap_or(Err(RunOrderError::Stopped))
     }
 
-    /// What the runner has to do now.
+    /// Returns the current load of the runner.
     pub async fn stats(&self) -> Result<RunnerStats, RunnerStopped> {
         self.request(RunnerCommand::Snapshot).await
     }
@@ -87,10 +86,10 @@ impl RunnerHandle {
         !self.commands.is_closed()
     }
 
-    /// Starts nothing any more, lets running checks end within `limit`, cancels the rest, and returns once
-    /// the sink took every result: those of cancelled checks as unknown, and all missed runs.
+    /// Starts nothing any more, waits up to `limit` for running checks, and cancels the rest. Returns once the sink has
+    /// accepted every result, including those of cancelled checks as unknown, and all missed runs.
     pub async fn shutdown(&self, limit: Duration) {
-        // An error means that it has shut down already.
+        // An error means that it has already shut down.
         let _ = self.request(|done| RunnerCommand::Shutdown { limit, done }).await;
     }
 
@@ -98,8 +97,8 @@ impl RunnerHandle {
         &self,
         command: impl FnOnce(oneshot::Sender<T>) -> RunnerCommand,
     ) -> Result<T, RunnerStopped> {
-        let (reply, answer) = oneshot::channel();
+        let (reply, response) = oneshot::channel();
         self.commands.send(command(reply)).await.map_err(|_| RunnerStopped)?;
-        answer.await.map_err(|_| RunnerStopped)
+        response.await.map_err(|_| RunnerStopped)
     }
 }

@@ -1,35 +1,35 @@
-//! Whether this process itself stood still: suspended, stopped by a signal, or starved of processor time.
+//! Detects whether this process stalled: suspended, stopped by a signal, or starved of processor time.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use crate::domain::Timestamp;
 
-/// Beaten by the runner at least once a second. A check that failed while beats were missing did not see
-/// the target fail: peers give up on connections that nobody reads, and timeouts run out unwatched.
+/// Receives a heartbeat from the runner at least once a second. A check that failed during a gap does not mean that the
+/// target failed: peers give up on connections that are not read, and timeouts pass unnoticed.
 #[derive(Debug)]
 pub struct StallDetector {
     last_beat: AtomicI64,
-    /// End of the last stretch without beats.
+    /// End of the last gap.
     stalled_until: AtomicI64,
 }
 
-/// Time between two beats that is more than a busy host explains.
+/// A gap between two heartbeats that a busy host does not explain.
 const STALL_THRESHOLD: Duration = Duration::from_secs(3);
 
 impl StallDetector {
-    /// A pulse whose first beat is `now`.
+    /// Creates a detector whose first heartbeat is `now`.
     #[must_use]
     pub fn new(now: Timestamp) -> Self {
         Self { last_beat: AtomicI64::new(now.as_micros()), stalled_until: AtomicI64::new(i64::MIN) }
     }
 
-    /// Notes that the process is alive `now`; answers how long it had stood still, if it had.
+    /// Records a heartbeat at `now`; returns the length of the gap, if the process stalled.
     pub fn beat(&self, now: Timestamp) -> Option<Duration> {
         let last = Timestamp::from_micros(self.last_beat.swap(now.as_micros(), Ordering::Relaxed));
         if now < last {
             tracing::warn!(back_s = last.since(now).as_secs(), "the clock was set back");
-            // A standstill that ended ahead of it must not excuse what comes now.
+            // A gap that ended in the future of the new time must not affect later failures.
             self.stalled_until.fetch_min(now.as_micros(), Ordering::Relaxed);
         }
         let gap = now.since(last);
@@ -40,7 +40,7 @@ impl StallDetector {
         Some(gap)
     }
 
-    /// Whether the process stood still at some time between `start` and `now`.
+    /// Whether the process stalled at some time between `start` and `now`.
     #[must_use]
     pub fn was_stalled_since(&self, start: Timestamp, now: Timestamp) -> bool {
         let last = Timestamp::from_micros(self.last_beat.load(Ordering::Relaxed));
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_standstill_is_seen_by_those_who_were_in_it_before_and_after_the_next_beat() {
+    fn a_stall_is_reported_before_and_after_the_next_heartbeat() {
         let stall_detector = StallDetector::new(at(100));
         assert_eq!(stall_detector.beat(at(101)), None);
         assert!(!stall_detector.was_stalled_since(at(100), at(102)));
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_jumped_ahead_and_was_set_back_does_not_excuse_later_failures() {
+    fn a_clock_jump_that_was_reverted_does_not_affect_later_failures() {
         let stall_detector = StallDetector::new(at(100));
         assert!(stall_detector.beat(at(5000)).is_some());
         assert_eq!(stall_detector.beat(at(101)), None);

@@ -1,5 +1,5 @@
-//! Where users, accounts and keys are looked after: the data folder itself when no server works on it, else
-//! that server, by the token that it leaves for its own host.
+//! Access to users, accounts and keys: through the database in the data folder when no server uses it, otherwise
+//! through that server with its host token.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -44,11 +44,11 @@ pub(super) struct AdminArgs {
     server: ServerArgs,
 }
 
-/// The way to users and accounts.
+/// Access to users and accounts.
 pub(super) enum AdminBackend {
     /// The database itself.
     Database(Arc<SqliteStore>, Box<AccountService>),
-    /// A server, and the way to it for accounts other than that of the token.
+    /// A server; with its host token, when known, to act for other accounts too.
     Server(Box<ApiClient>, Option<HostServer>),
 }
 
@@ -58,7 +58,7 @@ pub(super) struct HostServer {
     host_token: HostToken,
 }
 
-/// A user as lists show it.
+/// A user as shown in lists.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, serde::Serialize)]
 pub(super) struct UserRow {
     pub(super) id: i64,
@@ -70,7 +70,7 @@ pub(super) struct UserRow {
     pub(super) locked: bool,
 }
 
-/// An account as lists show it.
+/// An account as shown in lists.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, serde::Serialize)]
 pub(super) struct CustomerRow {
     pub(super) id: i64,
@@ -78,7 +78,7 @@ pub(super) struct CustomerRow {
 }
 
 impl DataArgs {
-    /// The settings with this data folder.
+    /// Loads the settings, with this data folder.
     pub(super) fn settings(&self) -> anyhow::Result<Settings> {
         let flags = self.data.iter().map(|path| ("data", path.display().to_string())).collect();
         let file = super::settings::config_file(self.config.clone());
@@ -87,7 +87,7 @@ impl DataArgs {
     }
 }
 
-/// Opens the database of `data`; `None` when another process works on it.
+/// Opens the database in `data`; `None` when another process uses it.
 pub(super) fn open_store(data: &Path) -> anyhow::Result<Option<Arc<SqliteStore>>> {
     let path = data.join(DATABASE_FILE);
     if !path.exists() {
@@ -103,7 +103,7 @@ pub(super) fn open_store(data: &Path) -> anyhow::Result<Option<Arc<SqliteStore>>
 }
 
 impl AdminArgs {
-    /// Opens what the options name.
+    /// Opens the database or the server that the options name.
     pub(super) async fn open(&self) -> anyhow::Result<AdminBackend> {
         if self.server.is_named() {
             return Ok(AdminBackend::Server(Box::new(self.server.open().await?), None));
@@ -140,14 +140,14 @@ impl HostServer {
         Ok(host)
     }
 
-    /// `None` when it is not told where the server listens.
+    /// `None` when the address of the server is not known.
     fn new(known: HostToken) -> Option<Self> {
         let address = connectable_address(*known.addresses.first()?);
         let url = Url::parse(&format!("{}://{address}/", known.scheme())).ok()?;
         Some(Self { url, host_token: known })
     }
 
-    /// A connection that speaks for `customer`.
+    /// Connects to the server to act for `customer`.
     async fn connect(&self, customer: i64) -> anyhow::Result<ApiClient> {
         let token = match customer {
             1 => self.host_token.token.clone(),
@@ -158,7 +158,7 @@ impl HostServer {
     }
 }
 
-/// The address to reach a server at that listens on `address`.
+/// Returns the address to connect to for a server that listens on `address`.
 fn connectable_address(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -169,7 +169,7 @@ fn connectable_address(address: SocketAddr) -> SocketAddr {
 }
 
 impl AdminBackend {
-    /// Makes a user; answers its number. Without a `customer` it belongs to the account of the token, else to
+    /// Creates a user and returns its id. Without a `customer`, the user belongs to the account of the token, or to
     /// account 1.
     pub(super) async fn add_user(
         &mut self,
@@ -182,8 +182,8 @@ impl AdminBackend {
             Self::Database(_, accounts) => {
                 let customer = CustomerId(customer.unwrap_or(1));
                 let caller = AccountService::host_caller(customer, EntryPoint::Cli);
-                let made = accounts.add_user(&caller, customer, login, role, password).await;
-                Ok(made.map_err(|error| describe_error(error, &format!("account `{customer}`")))?.0)
+                let id = accounts.add_user(&caller, customer, login, role, password).await;
+                Ok(id.map_err(|error| describe_error(error, &format!("account `{customer}`")))?.0)
             }
             Self::Server(server, host) => {
                 let body = json!({"login": login, "role": role.name(), "password": password});
@@ -192,7 +192,7 @@ impl AdminBackend {
         }
     }
 
-    /// The users of an account; without a `customer`, as for [`AdminBackend::add_user`].
+    /// Lists the users of an account. Without a `customer`, the account is chosen as in [`AdminBackend::add_user`].
     pub(super) async fn users(&mut self, customer: Option<i64>) -> anyhow::Result<Vec<UserRow>> {
         match self {
             Self::Database(_, accounts) => {
@@ -203,40 +203,40 @@ impl AdminBackend {
                 users.iter().map(UserRow::from_record).collect()
             }
             Self::Server(server, host) => {
-                let answer = call_as(server, host.as_ref(), customer, Method::GET, "users", None).await?;
-                Ok(serde_json::from_value::<ListResponse<UserRow>>(answer)?.results)
+                let response = call_as(server, host.as_ref(), customer, Method::GET, "users", None).await?;
+                Ok(serde_json::from_value::<ListResponse<UserRow>>(response)?.results)
             }
         }
     }
 
-    /// Gives a user a new password.
+    /// Sets a new password for a user.
     pub(super) async fn set_password(&mut self, login: &str, password: &str) -> anyhow::Result<()> {
         if let Self::Database(_, accounts) = self {
             let caller = AccountService::host_caller(CustomerId(1), EntryPoint::Cli);
-            let done = accounts.set_password(&caller, login, password).await;
-            return done.map_err(|error| describe_error(error, &format!("user `{login}`")));
+            let result = accounts.set_password(&caller, login, password).await;
+            return result.map_err(|error| describe_error(error, &format!("user `{login}`")));
         }
         self.update_user(login, json!({"password": password})).await
     }
 
-    /// Lets a user log in, or not.
+    /// Enables or disables a user.
     pub(super) async fn set_enabled(&mut self, login: &str, enabled: bool) -> anyhow::Result<()> {
         if let Self::Database(_, accounts) = self {
             let caller = AccountService::host_caller(CustomerId(1), EntryPoint::Cli);
-            let done = accounts.set_enabled(&caller, login, enabled).await;
-            return done.map_err(|error| describe_error(error, &format!("user `{login}`")));
+            let result = accounts.set_enabled(&caller, login, enabled).await;
+            return result.map_err(|error| describe_error(error, &format!("user `{login}`")));
         }
         self.update_user(login, json!({"enabled": enabled})).await
     }
 
-    /// Makes an account; answers its number.
+    /// Creates an account and returns its id.
     pub(super) async fn add_customer(&mut self, name: &str) -> anyhow::Result<i64> {
         match self {
             Self::Database(_, accounts) => {
-                let made = accounts
+                let id = accounts
                     .add_customer(&AccountService::host_caller(CustomerId(1), EntryPoint::Cli), name)
                     .await;
-                Ok(made.map_err(|error| describe_error(error, "account"))?.0)
+                Ok(id.map_err(|error| describe_error(error, "account"))?.0)
             }
             Self::Server(server, _) => {
                 saved_id(&server.call(Method::POST, "customers", &[], Some(&json!({"name": name}))).await?)
@@ -244,7 +244,7 @@ impl AdminBackend {
         }
     }
 
-    /// All accounts.
+    /// Lists all accounts.
     pub(super) async fn customers(&mut self) -> anyhow::Result<Vec<CustomerRow>> {
         match self {
             Self::Database(_, accounts) => {
@@ -262,16 +262,16 @@ impl AdminBackend {
         }
     }
 
-    /// Writes what is left and lets the data folder go.
+    /// Writes pending changes and releases the data folder.
     pub(super) async fn close(self) {
         if let Self::Database(store, _) = self {
             store.close().await;
         }
     }
 
-    /// Changes the user `login`, in whichever account it is.
+    /// Changes the user `login`, whichever account it belongs to.
     async fn update_user(&mut self, login: &str, change: Value) -> anyhow::Result<()> {
-        // A token of `vigie login` sees its own account only.
+        // A token of `vigie login` has access to its own account only.
         let own = matches!(self, Self::Server(_, None));
         let accounts =
             if own { vec![None] } else { self.customers().await?.iter().map(|row| Some(row.id)).collect() };
@@ -304,7 +304,7 @@ impl UserRow {
     }
 }
 
-/// A call that speaks for `customer`: the host token does for all accounts, another for its own.
+/// Sends a request on behalf of `customer`. The host token can act for every account, other tokens only for their own.
 async fn call_as(
     server: &mut ApiClient,
     host: Option<&HostServer>,
@@ -315,8 +315,8 @@ async fn call_as(
 ) -> anyhow::Result<Value> {
     match (host, customer) {
         (Some(host), Some(customer)) if customer != 1 => {
-            let answer = host.connect(customer).await?.call(method, path, &[], body).await;
-            answer.map_err(|error| match ErrorResponse::status_of(&error) {
+            let result = host.connect(customer).await?.call(method, path, &[], body).await;
+            result.map_err(|error| match ErrorResponse::status_of(&error) {
                 Some(StatusCode::NOT_FOUND) => {
                     describe_error(ServiceError::NotFound, &format!("account `{customer}`"))
                 }
@@ -336,13 +336,13 @@ async fn call_as(
     }
 }
 
-/// The number in the answer to a create (behaviour.md 1).
-fn saved_id(answer: &Value) -> anyhow::Result<i64> {
-    let id = answer.get("id").and_then(Value::as_str).and_then(|id| id.parse().ok());
+/// Reads the id from the response to a create (behaviour.md 1).
+fn saved_id(response: &Value) -> anyhow::Result<i64> {
+    let id = response.get("id").and_then(Value::as_str).and_then(|id| id.parse().ok());
     id.context("the server answered without the number of what it made")
 }
 
-/// `error` in words; `what` is what was not found.
+/// Describes `refusal`; `what` names the missing object.
 fn describe_error(refusal: ServiceError, what: &str) -> anyhow::Error {
     match refusal {
         ServiceError::Invalid(errors) => InvalidInput(errors).into(),
@@ -363,7 +363,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_that_listens_everywhere_is_reached_on_this_host() {
+    fn a_server_that_listens_on_all_addresses_is_reached_on_this_host() {
         for (listens, reached) in
             [("0.0.0.0:7979", "127.0.0.1:7979"), ("[::]:80", "[::1]:80"), ("192.0.2.1:1", "192.0.2.1:1")]
         {
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_without_a_database_is_refused_and_stays_as_it_is() {
+    fn a_folder_without_a_database_is_refused_and_left_unchanged() {
         let folder = tempfile::tempdir().unwrap();
         let error = open_store(folder.path()).err().unwrap();
         assert!(error.is::<UsageError>() && error.to_string().contains("hint: "), "{error}");

@@ -1,4 +1,4 @@
-//! Talks to a running server over its version 3 API.
+//! Client of a running server, over its version 3 API.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -20,13 +20,13 @@ use super::output::UsageError;
 use super::token;
 use super::trust::{ServerTrust, handshake_hint};
 
-/// An answer that is longer is refused.
+/// Longest response that is accepted, in bytes.
 const MAX_RESPONSE_BYTES: usize = 256 * 1024 * 1024;
-/// A server that does not take the connection for so long is given up.
+/// Time limit for connecting to the server.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
-/// Time for a whole answer: applying 100,000 monitors takes a while.
+/// Time limit for a whole response: applying 100,000 monitors takes a while.
 const RESPONSE_TIMEOUT: Duration = Duration::from_mins(5);
-/// Where a server listens when nothing else is said.
+/// Default URL of the server.
 const LOCAL_SERVER: &str = "http://127.0.0.1:7979";
 
 /// A connection to a server.
@@ -36,11 +36,11 @@ pub(super) struct ApiClient {
     sender: SendRequest<Full<Bytes>>,
 }
 
-/// A list as the API answers it (behaviour.md 1 "Lists").
+/// A list response of the API (behaviour.md 1 "Lists").
 #[derive(Debug, Deserialize)]
 pub(super) struct ListResponse<T> {
     metadata: ListMetadata,
-    /// Those in the window.
+    /// Items of the requested page.
     pub(super) results: Vec<T>,
 }
 
@@ -65,7 +65,7 @@ struct ErrorLine {
 }
 
 impl<T> ListResponse<T> {
-    /// How many match in all.
+    /// Total number of matches.
     pub(super) fn count(&self) -> u64 {
         self.metadata.resultset.count
     }
@@ -88,25 +88,25 @@ pub(super) struct ServerArgs {
 }
 
 impl ServerArgs {
-    /// Where the server is.
+    /// Returns the URL of the server.
     pub(super) fn url(&self) -> anyhow::Result<Url> {
-        if let Some(named) = self.server.clone().or_else(|| super::process::env_variable("VIGIE_SERVER")) {
-            return parse_url(&named);
+        if let Some(given) = self.server.clone().or_else(|| super::process::env_variable("VIGIE_SERVER")) {
+            return parse_url(&given);
         }
         let mut url = parse_url(LOCAL_SERVER)?;
         if token::host_token_for(&url).is_some_and(|host| host.certificate.is_some()) {
-            // Never refused: both are special schemes, and the port is written out.
+            // Cannot fail: both schemes are special, and the port is explicit.
             let _ = url.set_scheme("https");
         }
         Ok(url)
     }
 
-    /// Whether somebody named a server.
+    /// Whether a server was named explicitly.
     pub(super) fn is_named(&self) -> bool {
         self.server.is_some() || super::process::env_variable("VIGIE_SERVER").is_some()
     }
 
-    /// Connects with the token that `vigie login` keeps for this server, and no other.
+    /// Connects with the token that `vigie login` stored for this server, and with no other.
     pub(super) async fn open_logged_in(&self) -> anyhow::Result<Option<ApiClient>> {
         let url = self.url()?;
         match token::stored_login(&url)? {
@@ -117,7 +117,7 @@ impl ServerArgs {
         }
     }
 
-    /// Connects, with the token that there is for this server.
+    /// Connects with the token found for this server.
     pub(super) async fn open(&self) -> anyhow::Result<ApiClient> {
         let url = self.url()?;
         let token = token::find_token(&url, self.token_file.as_deref())?;
@@ -130,8 +130,8 @@ impl ServerArgs {
         ApiClient::connect(url.clone(), None, self.trust(&url)).await
     }
 
-    /// Whom to trust at `url`: without `--ca-file`, a server on this host is known by the certificate that its
-    /// host token names.
+    /// Returns what to trust at `url`. Without `--ca-file`, a server on this host is verified by the certificate that
+    /// its host token contains.
     fn trust(&self, url: &Url) -> ServerTrust<'_> {
         match self.ca_file.as_deref() {
             Some(file) => ServerTrust { ca_file: Some(file), certificate: None },
@@ -144,7 +144,7 @@ impl ServerArgs {
 }
 
 impl ApiClient {
-    /// Connects to the server at `base`; `token` authenticates every call.
+    /// Connects to the server at `base`; `token` authenticates every request.
     pub(super) async fn connect(
         base: Url,
         token: Option<String>,
@@ -152,15 +152,16 @@ impl ApiClient {
     ) -> anyhow::Result<Self> {
         let host = base.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
         let port = base.port_or_known_default().unwrap_or(80);
-        let dialled = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect((host.as_str(), port))).await;
-        let stream = dialled
+        let connected =
+            tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect((host.as_str(), port))).await;
+        let stream = connected
             .map_err(|_| anyhow::anyhow!("it does not answer within {} s", CONNECT_TIMEOUT.as_secs()))
-            .and_then(|dialled| Ok(dialled?))
+            .and_then(|connected| Ok(connected?))
             .with_context(|| format!("no server can be reached at `{base}`\nhint: is `vigie serve` running there? Name another one with `--server URL`"))?;
         let requests = if base.scheme() == "https" {
             let name = ServerName::try_from(host).context("the host of the server is no valid name")?;
-            let shaken = trust.tls_connector()?.connect(name, stream).await;
-            let stream = shaken.map_err(|error| {
+            let handshake = trust.tls_connector()?.connect(name, stream).await;
+            let stream = handshake.map_err(|error| {
                 let text = format!("the TLS handshake failed at `{base}`\nhint: {}", handshake_hint(&error));
                 anyhow::Error::new(error).context(text)
             })?;
@@ -171,7 +172,7 @@ impl ApiClient {
         Ok(Self { base, token, sender: requests })
     }
 
-    /// The answer to GET `path` below `/api/v3`, with `query`.
+    /// Sends GET `path` below `/api/v3`, with `query`, and returns the response.
     pub(super) async fn get<T: DeserializeOwned>(
         &mut self,
         path: &str,
@@ -180,7 +181,7 @@ impl ApiClient {
         self.call(Method::GET, path, query, None).await
     }
 
-    /// The answer to POST `path` below `/api/v3`, with `body` as JSON.
+    /// Sends POST `path` below `/api/v3`, with `body` as JSON, and returns the response.
     pub(super) async fn post<T: DeserializeOwned>(
         &mut self,
         path: &str,
@@ -189,7 +190,7 @@ impl ApiClient {
         self.call(Method::POST, path, &[], Some(body)).await
     }
 
-    /// The answer to any call below `/api/v3`.
+    /// Sends any request below `/api/v3` and returns the response.
     pub(super) async fn call<T: DeserializeOwned>(
         &mut self,
         method: Method,
@@ -225,7 +226,7 @@ impl ApiClient {
         if !status.is_success() {
             return Err(ErrorResponse::new(&url, status, &body).into());
         }
-        // What answers with nothing (204) is read as null.
+        // An empty response (204) is read as null.
         let body = if body.is_empty() { Bytes::from_static(b"null") } else { body };
         serde_json::from_slice(&body).with_context(|| format!("the answer to `{url}` cannot be read"))
     }
@@ -254,7 +255,7 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let (requests, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-    // Its end shows as an error of the request that was under way.
+    // When it ends, the request in progress gets an error.
     tokio::spawn(connection);
     Ok(requests)
 }
@@ -272,7 +273,7 @@ async fn exchange(
     Ok((status, body.to_bytes()))
 }
 
-/// What is told when no HTTP came back; mostly a server that speaks TLS.
+/// Explains an error of the transport; a response that is not HTTP mostly comes from a server that speaks TLS.
 fn explain_transport_error(error: anyhow::Error, base: &Url) -> anyhow::Error {
     let parse = error.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse);
     if !parse {
@@ -286,18 +287,18 @@ fn explain_transport_error(error: anyhow::Error, base: &Url) -> anyhow::Error {
     error.context(format!("what `{base}` answers is no HTTP\nhint: {hint}"))
 }
 
-/// The server refused a call.
+/// An error response of the server.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub(super) struct ErrorResponse {
-    /// Its answer.
+    /// Status of the response.
     pub(super) status: StatusCode,
     message: String,
 }
 
 impl ErrorResponse {
     fn new(url: &Url, status: StatusCode, body: &[u8]) -> Self {
-        let answer = format!("the server answered `{url}` with {status}");
+        let intro = format!("the server answered `{url}` with {status}");
         let lines = serde_json::from_slice::<ErrorBody>(body).map(|error| error.errors);
         let lines = lines.unwrap_or_default();
         let hint = match status {
@@ -308,16 +309,16 @@ impl ErrorResponse {
             _ => "",
         };
         let text = match lines.as_slice() {
-            [] => answer,
-            [only] => format!("{answer}: {}", only.message),
-            several => several.iter().fold(answer, |text, line| text + "\nerror: " + &line.message),
+            [] => intro,
+            [only] => format!("{intro}: {}", only.message),
+            several => several.iter().fold(intro, |text, line| text + "\nerror: " + &line.message),
         };
         Self { status, message: text.replace("\n  hint:", "\nhint:") + hint }
     }
 
-    /// The status of the answer that `error` is about.
+    /// Returns the status of the response that `error` is about.
     pub(super) fn status_of(error: &anyhow::Error) -> Option<StatusCode> {
-        error.downcast_ref::<Self>().map(|refused| refused.status)
+        error.downcast_ref::<Self>().map(|response| response.status)
     }
 }
 
@@ -326,28 +327,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_urls_of_servers_are_taken() {
-        for good in ["http://127.0.0.1:7979", "https://vigie.example.test/below"] {
-            assert!(parse_url(good).unwrap().path().ends_with('/'), "{good}");
+    fn only_server_urls_are_accepted() {
+        for valid in ["http://127.0.0.1:7979", "https://vigie.example.test/below"] {
+            assert!(parse_url(valid).unwrap().path().ends_with('/'), "{valid}");
         }
-        for bad in ["127.0.0.1:7979", "ftp://host/", "", "http://"] {
-            let error = parse_url(bad).unwrap_err();
-            assert!(error.is::<UsageError>() && error.to_string().contains("hint: "), "{bad}: {error}");
+        for invalid in ["127.0.0.1:7979", "ftp://host/", "", "http://"] {
+            let error = parse_url(invalid).unwrap_err();
+            assert!(error.is::<UsageError>() && error.to_string().contains("hint: "), "{invalid}: {error}");
         }
     }
 
     #[test]
-    fn the_words_of_a_refusal_are_handed_on() {
+    fn messages_of_an_error_response_are_passed_on() {
         let url = Url::parse("http://a/b").unwrap();
-        let told = |status: u16, body: &str| {
+        let message = |status: u16, body: &str| {
             ErrorResponse::new(&url, StatusCode::from_u16(status).unwrap(), body.as_bytes()).to_string()
         };
         let one = r#"{"errors":[{"code":409,"message":"`a` is there"}]}"#;
-        assert_eq!(told(409, one), "the server answered `http://a/b` with 409 Conflict: `a` is there");
+        assert_eq!(message(409, one), "the server answered `http://a/b` with 409 Conflict: `a` is there");
         let two = r#"{"errors":[{"code":400,"message":"`x` is no number\n  hint: `1`"},{"code":400,"message":"b"}]}"#;
         let expected = "the server answered `http://a/b` with 400 Bad Request\nerror: `x` is no number\nhint: `1`\nerror: b";
-        assert_eq!(told(400, two), expected);
-        assert!(told(404, "<html>").ends_with("404 Not Found\nhint: is this the address of a Vigie server?"));
-        assert!(told(401, "").contains("hint: log in with `vigie login`"));
+        assert_eq!(message(400, two), expected);
+        assert!(
+            message(404, "<html>").ends_with("404 Not Found\nhint: is this the address of a Vigie server?")
+        );
+        assert!(message(401, "").contains("hint: log in with `vigie login`"));
     }
 }

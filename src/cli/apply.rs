@@ -1,4 +1,4 @@
-//! `vigie apply`: monitors as code. Brings a server in line with files.
+//! `vigie apply`: monitors as code. Makes the monitors of a server match files.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -44,13 +44,13 @@ pub(super) struct Args {
     server: ServerArgs,
 }
 
-/// The answer of the server.
+/// The response of the server.
 #[derive(Debug, Deserialize, Serialize)]
 struct ApplyResponse {
     changes: Vec<Change>,
 }
 
-/// What was done to one monitor, or would be.
+/// A change of one monitor, made or planned.
 #[derive(Debug, Deserialize, Serialize)]
 struct Change {
     key: String,
@@ -64,22 +64,22 @@ struct Change {
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let monitors = read_for_apply(&args.folder).map_err(InvalidInput)?;
-    let sent: Vec<Value> = monitors.iter().map(entry_to_send).collect();
-    let body = json!({"monitors": sent, "dry_run": args.dry_run, "prune": args.prune});
-    let answer: ApplyResponse = super::process::runtime(false)?.block_on(async {
+    let entries: Vec<Value> = monitors.iter().map(entry_to_send).collect();
+    let body = json!({"monitors": entries, "dry_run": args.dry_run, "prune": args.prune});
+    let response: ApplyResponse = super::process::runtime(false)?.block_on(async {
         let mut server = args.server.open().await?;
         server.post("apply", &body).await
     })?;
     let text = if args.json {
-        format!("{}\n", serde_json::to_string_pretty(&answer)?)
+        format!("{}\n", serde_json::to_string_pretty(&response)?)
     } else {
-        render_changes(&answer.changes, args.dry_run, Style::for_stdout())
+        render_changes(&response.changes, args.dry_run, Style::for_stdout())
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the server is sent of a monitor: what differs from the defaults, secrets in clear.
+/// Returns what is sent to the server for a monitor: values that differ from the defaults, with secrets in clear text.
 fn entry_to_send(monitor: &FileMonitor) -> Value {
     let mut entry = Map::new();
     entry.insert("key".to_owned(), Value::from(monitor.key.as_str()));
@@ -88,7 +88,7 @@ fn entry_to_send(monitor: &FileMonitor) -> Value {
     Value::Object(entry)
 }
 
-/// The changes as people read them, one block a monitor, and a summary.
+/// Renders the changes for people: one block per monitor, and a summary.
 fn render_changes(changes: &[Change], dry_run: bool, style: Style) -> String {
     let mut out = String::new();
     for change in changes {
@@ -120,13 +120,13 @@ fn render_changes(changes: &[Change], dry_run: bool, style: Style) -> String {
     out
 }
 
-/// One line a field: `+` new, `-` gone, `~` from and to.
+/// Renders one line per field: `+` for added, `-` for removed, `~` for changed, with both values.
 fn render_fields(out: &mut String, change: &Change, style: Style) {
     let names =
         change.after.keys().chain(change.before.keys().filter(|name| !change.after.contains_key(*name)));
     for name in names {
-        let there = |map: &Map<String, Value>| map.get(name).filter(|value| !value.is_null()).map(one_line);
-        let line = match (there(&change.before), there(&change.after)) {
+        let present = |map: &Map<String, Value>| map.get(name).filter(|value| !value.is_null()).map(one_line);
+        let line = match (present(&change.before), present(&change.after)) {
             (None, Some(after)) => style.outcome(Outcome::Ok, &format!("+ {name}: {after}")),
             (Some(before), None) => style.outcome(Outcome::Error, &format!("- {name}: {before}")),
             (Some(before), Some(after)) => {
@@ -149,13 +149,14 @@ fn one_line(value: &Value) -> String {
 
 fn summary(changes: &[Change], dry_run: bool) -> String {
     let count = |action: &str| changes.iter().filter(|change| change.action == action).count();
-    let (new, changed, gone, same) = (count("create"), count("change"), count("remove"), count("none"));
+    let (created, changed, removed, unchanged) =
+        (count("create"), count("change"), count("remove"), count("none"));
     if dry_run {
         return format!(
-            "{new} would be made, {changed} changed, {gone} removed; {same} are as they should be\nDry run: nothing was changed\n"
+            "{created} would be made, {changed} changed, {removed} removed; {unchanged} are as they should be\nDry run: nothing was changed\n"
         );
     }
-    format!("{new} made, {changed} changed, {gone} removed; {same} were as they should be\n")
+    format!("{created} made, {changed} changed, {removed} removed; {unchanged} were as they should be\n")
 }
 
 #[cfg(test)]
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_diff_says_what_came_what_changed_and_what_went() {
+    fn a_diff_shows_added_changed_and_removed_monitors_and_fields() {
         let mut changes = vec![
             change("new", "create", json!({}), json!({"name": "New", "interval": 5})),
             change("old", "change", json!({"interval": 5, "note": "x"}), json!({"interval": 10, "port": 80})),
@@ -191,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_says_cannot_steer_the_terminal() {
+    fn control_characters_from_the_server_are_not_printed() {
         let changes = [change("a\x1b[2J", "change", json!({"name": "\x1b]0;x"}), json!({"name": " b\n"}))];
         assert!(!render_changes(&changes, false, Style::PLAIN).contains('\x1b'));
     }

@@ -1,4 +1,4 @@
-//! `vigie config check`: what is wrong with settings and monitor files.
+//! `vigie config check`: lists the errors in settings and monitor files.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -47,8 +47,8 @@ struct CheckArgs {
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let Command::Check(args) = args.command;
-    let found = check(&args);
-    let (text, code) = match &found {
+    let checked = check(&args);
+    let (text, code) = match &checked {
         Ok(monitors) => (render_success(monitors), ExitCode::SUCCESS),
         Err(errors) => (render_faults(errors), ExitCode::from(1)),
     };
@@ -68,7 +68,7 @@ fn check(args: &CheckArgs) -> Result<Vec<FileMonitor>, Vec<ValidationError>> {
     }
 }
 
-/// Whether the file at `path` is one of monitors: a list, or a map with a type.
+/// Whether the file at `path` contains monitors: a list, or a map with a type.
 fn holds_monitors(path: &Path) -> bool {
     let node = read_text(path).ok().and_then(|text| Node::from_yaml(&text).ok());
     node.is_some_and(|node| matches!(node.value, NodeValue::List(_)) || node.get("type").is_some())
@@ -81,11 +81,11 @@ fn render_faults(errors: &[ValidationError]) -> String {
 }
 
 fn render_success(monitors: &[FileMonitor]) -> String {
-    let warned = |monitor: &FileMonitor| {
+    let warning_lines = |monitor: &FileMonitor| {
         let at = format!("{}:{}:{}", monitor.file, monitor.position.line, monitor.position.column);
         monitor.warnings.iter().map(move |warning| format!("{at}: warning: {warning}\n")).collect::<Vec<_>>()
     };
-    let warnings: Vec<String> = monitors.iter().flat_map(warned).collect();
+    let warnings: Vec<String> = monitors.iter().flat_map(warning_lines).collect();
     let count =
         if monitors.len() == 1 { "1 monitor".to_owned() } else { format!("{} monitors", monitors.len()) };
     format!("{}no fault in the settings and {count}\n", warnings.concat())

@@ -1,4 +1,4 @@
-//! `vigie customer`: the accounts of this installation.
+//! `vigie customer`: adds and lists the accounts of this installation.
 
 use std::process::ExitCode;
 
@@ -53,9 +53,9 @@ async fn run_action(action: Action) -> anyhow::Result<String> {
     match action {
         Action::Add { name, admin } => {
             let mut admin = admin.open().await?;
-            let made = admin.add_customer(&name).await;
+            let result = admin.add_customer(&name).await;
             admin.close().await;
-            let id = made?;
+            let id = result?;
             let next =
                 format!("hint: `vigie user add LOGIN --customer {id} --role ADMIN` adds its first user");
             output::print_note(&next);

@@ -1,4 +1,4 @@
-//! The command line: its parser, and which command runs.
+//! The command line parser, and the dispatch to commands.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
-/// Wrong use of any command but `check`.
+/// Exit code for wrong use of any command but `check`.
 const USAGE_EXIT_CODE: u8 = 2;
 
-/// Wrong use of `check`, whose 2 means that the target failed.
+/// Exit code for wrong use of `check`, where 2 means that the target failed.
 const CHECK_USAGE_EXIT_CODE: u8 = 3;
 
 /// Self-hosted synthetic monitoring: scheduled checks, verified failures, kept evidence
@@ -52,12 +52,15 @@ enum Command {
     Responder(super::responder::Args),
 }
 
-/// Runs the command line `args`, program name first, and answers its exit code.
+/// Runs the command line `args`, program name first, and returns its exit code.
 #[must_use]
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
-    let wrong_use =
-        if args.get(1).is_some_and(|word| word == "check") { CHECK_USAGE_EXIT_CODE } else { USAGE_EXIT_CODE };
+    let wrong_use = if args.get(1).is_some_and(|argument| argument == "check") {
+        CHECK_USAGE_EXIT_CODE
+    } else {
+        USAGE_EXIT_CODE
+    };
     if let [_, help, subject] = args.as_slice()
         && help == "help"
         && let Some(subject) = subject.to_str().filter(|subject| !is_command(subject))
@@ -66,23 +69,23 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
     let outcome = match Cli::try_parse_from(&args) {
         Ok(cli) => dispatch(cli.command),
-        Err(refusal) => {
-            // Nothing is left to do when even this cannot be written.
-            let _ = refusal.print();
-            let asked = matches!(refusal.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-            return if asked { ExitCode::SUCCESS } else { ExitCode::from(wrong_use) };
+        Err(error) => {
+            // When even the message cannot be written, nothing is left to do.
+            let _ = error.print();
+            let is_requested = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+            return if is_requested { ExitCode::SUCCESS } else { ExitCode::from(wrong_use) };
         }
     };
     exit_code(outcome, wrong_use)
 }
 
-/// The parser of the command line, with every command and flag.
+/// Returns the parser of the command line, with every command and flag.
 #[must_use]
 pub fn command() -> clap::Command {
     Cli::command()
 }
 
-/// The names of the commands that `vigie help` lists.
+/// Names of the commands that `vigie help` lists.
 fn command_names() -> Vec<String> {
     let cli = Cli::command();
     cli.get_subcommands()

@@ -1,4 +1,4 @@
-//! `vigie export`: the monitors of a server as files that `vigie apply` reads.
+//! `vigie export`: writes the monitors of a server as files that `vigie apply` reads.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -53,16 +53,16 @@ struct ExportedMonitor {
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let query: Vec<_> = args.kind.iter().map(|kind| ("type", kind.name().to_owned())).collect();
-    let answer: ExportResponse = super::process::runtime(false)?
+    let response: ExportResponse = super::process::runtime(false)?
         .block_on(async { args.server.open().await?.get("export", &query).await })?;
-    let count = answer.monitors.len();
-    let of_files = answer.monitors.iter().filter(|monitor| monitor.origin == "file").count();
-    if of_files > 0 {
+    let count = response.monitors.len();
+    let file_defined = response.monitors.iter().filter(|monitor| monitor.origin == "file").count();
+    if file_defined > 0 {
         output::print_note(&format!(
-            "{of_files} of them are managed by files on the server: applied to this server, they would be made a second time"
+            "{file_defined} of them are managed by files on the server: applied to this server, they would be made a second time"
         ));
     }
-    let types = by_type(answer.monitors);
+    let types = by_type(response.monitors);
     let Some(folder) = &args.folder else {
         let all: Vec<_> = types.into_values().flatten().collect();
         output::print(&yaml_writer::format_monitors(&all))?;
@@ -71,8 +71,8 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let files: Vec<_> = types.iter().map(|(kind, entries)| type_file(folder, kind, entries)).collect();
     let written = write_files(folder, &files, args.force)?;
     let masked = files.iter().filter(|(_, text)| text.contains(MASK)).count();
-    let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    let (monitors, all) = (counted(count, "monitor"), counted(files.len(), "file"));
+    let with_unit = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let (monitors, all) = (with_unit(count, "monitor"), with_unit(files.len(), "file"));
     output::print(&format!("{monitors} in {all}, {written} of them written\n"))?;
     if masked > 0 {
         output::print_note(&format!(
@@ -83,7 +83,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The entries of each type by key. A key that several ways of making gave out is told apart by the number.
+/// Groups the entries by type and sorts them by key. A key that several origins assigned gets the id appended.
 fn by_type(monitors: Vec<ExportedMonitor>) -> BTreeMap<String, Vec<Map<String, Value>>> {
     let mut seen = HashSet::new();
     let mut types: BTreeMap<String, Vec<Map<String, Value>>> = BTreeMap::new();
@@ -104,40 +104,40 @@ fn text_field<'a>(entry: &'a Map<String, Value>, name: &str) -> &'a str {
     entry.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Name and text of the file of a type. The name is that of a type we know: no server chooses it.
+/// Returns path and text of the file of a type. The name comes from a known type, so that a server cannot choose it.
 fn type_file(folder: &Path, kind: &str, entries: &[Map<String, Value>]) -> (PathBuf, String) {
     let name = MonitorType::from_name(kind).map_or("others", |kind| kind.name());
     let head = format!("# Monitors of type {name}, written by `vigie export`, read by `vigie apply`.\n");
     (folder.join(format!("{name}.yaml")), head + &yaml_writer::format_monitors(entries))
 }
 
-/// Writes what differs; answers how many. Nothing is written when there is a file that must not be replaced.
+/// Writes the files that differ and returns their number. Writes nothing when a file must not be replaced.
 fn write_files(folder: &Path, files: &[(PathBuf, String)], force: bool) -> anyhow::Result<usize> {
     fs::create_dir_all(folder)
         .with_context(|| format!("the folder `{}` cannot be made", folder.display()))?;
     let mut changed = Vec::new();
-    let mut kept = Vec::new();
+    let mut conflicting = Vec::new();
     for (path, text) in files {
         match fs::read(path) {
-            Ok(there) if there == text.as_bytes() => {}
-            Ok(_) if !force => kept.push(format!("`{}`", path.display())),
+            Ok(existing) if existing == text.as_bytes() => {}
+            Ok(_) if !force => conflicting.push(format!("`{}`", path.display())),
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(error).with_context(|| format!("`{}` cannot be read", path.display()));
             }
             _ => changed.push((path, text)),
         }
     }
-    if !kept.is_empty() {
+    if !conflicting.is_empty() {
         let hint = Some("write over them with `--force`, or choose another folder".to_owned());
         return Err(UsageError::with_hint(
-            format!("these files are there and differ: {}", kept.join(", ")),
+            format!("these files are there and differ: {}", conflicting.join(", ")),
             hint,
         ));
     }
     for (path, text) in &changed {
-        let beside = path.with_extension("yaml.new");
-        fs::write(&beside, text)
-            .and_then(|()| fs::rename(&beside, path))
+        let temporary = path.with_extension("yaml.new");
+        fs::write(&temporary, text)
+            .and_then(|()| fs::rename(&temporary, path))
             .with_context(|| format!("`{}` cannot be written", path.display()))?;
     }
     Ok(changed.len())
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_by_type_and_key_and_a_key_twice_is_told_apart() {
+    fn entries_are_grouped_by_type_sorted_by_key_and_a_duplicate_key_gets_the_id() {
         let types = by_type(vec![exported(1, "b", "tcp"), exported(2, "a", "tcp"), exported(3, "b", "ping")]);
         let keys: Vec<_> = types["tcp"].iter().map(|entry| text_field(entry, "key").to_owned()).collect();
         assert_eq!(
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_written_over_without_being_asked() {
+    fn existing_files_are_overwritten_only_with_force() {
         let folder = tempfile::tempdir().unwrap();
         let files = |text: &str| {
             vec![

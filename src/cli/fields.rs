@@ -1,4 +1,4 @@
-//! `vigie fields`: the reference of monitor types and their fields, from the field table.
+//! `vigie fields`: the reference of monitor types and their fields, from the field tables.
 
 use std::process::ExitCode;
 
@@ -47,7 +47,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Every type, and whether this build can check it.
+/// Renders every type, and whether this build can check it.
 fn render_types(style: Style) -> String {
     let rows = MonitorType::ALL.iter().map(|&kind| {
         let checked = if probe::descriptor(kind).is_some() { "checked" } else { "stored only" };
@@ -56,9 +56,10 @@ fn render_types(style: Style) -> String {
     table::render_table(&["type", "this build", "what"], rows.collect(), style)
 }
 
-/// Every field of `of` that people may set, those that must be set first.
-fn render_fields(of: &FieldTable, style: Style) -> String {
-    let mut settable: Vec<&Field> = of.fields().iter().copied().filter(|field| field.is_settable()).collect();
+/// Renders every settable field of `type_table`, required fields first.
+fn render_fields(type_table: &FieldTable, style: Style) -> String {
+    let mut settable: Vec<&Field> =
+        type_table.fields().iter().copied().filter(|field| field.is_settable()).collect();
     settable.sort_by_key(|field| !field.required);
     let rows = settable.iter().map(|field| {
         vec![
@@ -70,19 +71,19 @@ fn render_fields(of: &FieldTable, style: Style) -> String {
     });
     format!(
         "{}\n\n{}",
-        of.description,
+        type_table.description,
         table::render_table(&["field", "rule", "default", "meaning"], rows.collect(), style)
     )
 }
 
-/// What a field takes, with its bounds.
+/// Describes the values that a field accepts, with bounds.
 fn field_rule(kind: &FieldType) -> String {
-    let wanted = kind.expected();
+    let expected = kind.expected();
     match kind {
-        FieldType::Text { max, .. } => format!("{wanted}, at most {max} characters"),
-        FieldType::List { min: 0, max, .. } => format!("{wanted} of at most {max}"),
-        FieldType::List { min, max, .. } => format!("{wanted} of {min} to {max}"),
-        _ => wanted,
+        FieldType::Text { max, .. } => format!("{expected}, at most {max} characters"),
+        FieldType::List { min: 0, max, .. } => format!("{expected} of at most {max}"),
+        FieldType::List { min, max, .. } => format!("{expected} of {min} to {max}"),
+        _ => expected,
     }
 }
 
@@ -97,10 +98,10 @@ fn default_text(field: &Field) -> String {
     }
 }
 
-/// One field with all that is known of it.
+/// Renders one field with all its properties.
 fn render_field(kind: MonitorType, name: &str, style: Style) -> anyhow::Result<String> {
-    let of = tables::for_type(kind);
-    let field = of.field(name).ok_or_else(|| unknown_field(kind, name))?;
+    let type_table = tables::for_type(kind);
+    let field = type_table.field(name).ok_or_else(|| unknown_field(kind, name))?;
     let mut lines = vec![
         format!("{}: {}", style.bold(field.name), field.description),
         format!("  rule     {}", field_rule(&field.field_type)),
@@ -128,16 +129,16 @@ fn render_field(kind: MonitorType, name: &str, style: Style) -> anyhow::Result<S
     Ok(text)
 }
 
-/// The fields of the map, or of each map in the list, that a field holds.
+/// Returns the fields of the map, or of each map in the list, that a field holds.
 fn nested_table(kind: &FieldType) -> Option<&'static FieldTable> {
     match kind {
         FieldType::Object(table) => Some(table),
-        FieldType::List { items: of, .. } => nested_table(of),
+        FieldType::List { items, .. } => nested_table(items),
         _ => None,
     }
 }
 
-/// The words for a field that `kind` does not have.
+/// Returns the error for a field that `kind` does not have.
 pub(super) fn unknown_field(kind: MonitorType, name: &str) -> anyhow::Error {
     let known = tables::for_type(kind).fields().iter().map(|field| field.name);
     let hint = closest_match(name, known).map_or_else(

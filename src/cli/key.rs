@@ -1,4 +1,4 @@
-//! `vigie key`: the keys that seal the secrets in the database.
+//! `vigie key`: manages the keys that seal the secrets in the database.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
         let (Action::List { data } | Action::Rotate { data } | Action::Prune { data, .. }) = &args.action;
         let settings = data.settings()?;
         let store = open_store(&settings.data_dir)?;
-        let done = match args.action {
+        let result = match args.action {
             Action::List { .. } => list(&settings, store.as_ref()).await,
             Action::Rotate { .. } => rotate(&settings, store.as_ref()).await,
             Action::Prune { keys, .. } => prune(&settings, store.as_ref(), &keys).await,
@@ -63,7 +63,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
         if let Some(store) = store {
             store.close().await;
         }
-        output::print(&done?)?;
+        output::print(&result?)?;
         Ok(ExitCode::SUCCESS)
     })
 }
@@ -106,20 +106,20 @@ async fn rotate(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow
 async fn prune(
     settings: &Settings,
     store: Option<&Arc<SqliteStore>>,
-    asked: &[KeyId],
+    requested: &[KeyId],
 ) -> anyhow::Result<String> {
-    // Only while nobody else can seal is it sure that a key seals nothing.
+    // A key is certain to be unused only while no other process can seal.
     let Some(store) = store else {
         let hint = "stop the server, or leave the old keys where they are: they do no harm";
         return Err(UsageError::with_hint("a server works on the data folder", Some(hint.to_owned())));
     };
     let keyring = open_keyring(&**store, key_file_location(settings)).await?;
-    let (have, newest) = (keyring.ids(), keyring.newest_id());
+    let (existing, newest) = (keyring.ids(), keyring.newest_id());
     let sealed = count_sealed(&**store).await?;
-    if let Some(unknown) = asked.iter().find(|id| !have.contains(id)) {
+    if let Some(unknown) = requested.iter().find(|id| !existing.contains(id)) {
         return Err(UsageError::with_hint(format!("there is no key {unknown}"), None));
     }
-    for id in asked {
+    for id in requested {
         if *id == newest {
             return Err(UsageError::with_hint(format!("key {id} is the one that seals"), None));
         }
@@ -128,13 +128,16 @@ async fn prune(
             return Err(UsageError::with_hint(format!("key {id} seals {secrets} secrets"), hint));
         }
     }
-    let idle = |id: &KeyId| *id != newest && !sealed.by_key.contains_key(id);
-    let gone: Vec<KeyId> =
-        have.into_iter().filter(idle).filter(|id| asked.is_empty() || asked.contains(id)).collect();
-    if gone.is_empty() {
+    let is_removable = |id: &KeyId| *id != newest && !sealed.by_key.contains_key(id);
+    let removable: Vec<KeyId> = existing
+        .into_iter()
+        .filter(is_removable)
+        .filter(|id| requested.is_empty() || requested.contains(id))
+        .collect();
+    if removable.is_empty() {
         return Ok("no key can be removed\n".to_owned());
     }
-    keyring.remove(&gone)?;
-    let words: Vec<String> = gone.iter().map(ToString::to_string).collect();
-    Ok(format!("removed: {}\n", words.join(", ")))
+    keyring.remove(&removable)?;
+    let names: Vec<String> = removable.iter().map(ToString::to_string).collect();
+    Ok(format!("removed: {}\n", names.join(", ")))
 }

@@ -1,4 +1,4 @@
-//! `vigie login` and `vigie logout`: a token for the commands that talk to a server.
+//! `vigie login` and `vigie logout`: obtain and revoke the token of commands that use a server.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -80,10 +80,10 @@ pub(super) fn run_logout(args: LogoutArgs) -> anyhow::Result<ExitCode> {
             token::remove_login(&url)?;
             return Err(UsageError::with_hint(format!("there is no login to {url}"), None));
         };
-        let ended = server.call::<Value>(Method::DELETE, "access-tokens", &[], None).await;
-        // Forgotten even when the server does not know it any more.
+        let revoked = server.call::<Value>(Method::DELETE, "access-tokens", &[], None).await;
+        // Removed even when the server does not know the token any more.
         token::remove_login(&url)?;
-        ended?;
+        revoked?;
         output::print(&format!("logged out of {url}\n"))?;
         Ok(ExitCode::SUCCESS)
     })

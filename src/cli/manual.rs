@@ -1,4 +1,4 @@
-//! `vigie help SUBJECT`: a page of the manual in the terminal.
+//! `vigie help SUBJECT`: prints a page of the manual in the terminal.
 
 use std::process::ExitCode;
 
@@ -10,7 +10,7 @@ use crate::syntax::closest_match;
 /// Prints the page of `subject`.
 ///
 /// # Errors
-/// A subject that is neither a page nor one of `commands`, with the nearest name.
+/// For a subject that is neither a page nor one of `commands`, with the closest name.
 pub(super) fn run<'a>(subject: &'a str, commands: impl Iterator<Item = &'a str>) -> anyhow::Result<ExitCode> {
     let name = subject.strip_suffix(".md").unwrap_or(subject);
     let Some(page) = manual::find(name) else {
@@ -26,7 +26,7 @@ pub(super) fn run<'a>(subject: &'a str, commands: impl Iterator<Item = &'a str>)
     Ok(ExitCode::SUCCESS)
 }
 
-/// The page for a terminal: headings stand out, links are their texts.
+/// Renders the page for a terminal: headings are bold, links are replaced by their texts.
 fn render_page(page: Page, style: Style) -> String {
     let (mut text, mut in_code) = (String::new(), false);
     for line in page.text.lines() {
@@ -35,19 +35,19 @@ fn render_page(page: Page, style: Style) -> String {
         if !in_code && !fence && line.starts_with("<!--") {
             continue;
         }
-        let shown = match line {
+        let rendered = match line {
             _ if fence => continue,
             code if in_code => format!("    {code}"),
             heading if heading.starts_with('#') => style.bold(heading.trim_start_matches(['#', ' '])),
             prose => link_texts(prose),
         };
-        text.push_str(&shown);
+        text.push_str(&rendered);
         text.push('\n');
     }
     text
 }
 
-/// `line` with its links replaced by their texts.
+/// Replaces the links in `line` by their texts.
 fn link_texts(line: &str) -> String {
     let (mut text, mut rest) = (String::new(), line);
     while let Some((before, link)) = rest.split_once('[') {
@@ -70,13 +70,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_are_their_texts_and_other_brackets_stay() {
+    fn links_become_their_texts_and_other_brackets_stay() {
         assert_eq!(link_texts("see [Alerts](alerting.md#x), [a] and [b](c)"), "see Alerts, [a] and b");
         assert_eq!(link_texts("`[{id}]` and [x"), "`[{id}]` and [x");
     }
 
     #[test]
-    fn code_is_indented_and_marks_of_generated_parts_are_left_out() {
+    fn code_is_indented_and_markers_of_generated_parts_are_left_out() {
         let page = Page { name: "x", text: "# T\n<!-- fields: tcp -->\n```sh\n# c\nvigie x\n```\ntext\n" };
         assert_eq!(render_page(page, Style::PLAIN), "T\n    # c\n    vigie x\ntext\n");
     }

@@ -1,9 +1,9 @@
-//! The command line: one file per sub-command, words for people, exit codes.
+//! The command line: one file per subcommand, output for people, exit codes.
 //!
 //! | Code | `check` | other commands |
 //! |---|---|---|
 //! | 0 | ok | done |
-//! | 1 | warning | it did not work; `config check` and `script check` found faults, `script import` had losses |
+//! | 1 | warning | failed; `config check` and `script check` found errors, `script import` had losses |
 //! | 2 | error | wrong use |
 //! | 3 | unknown, or wrong use | – |
 

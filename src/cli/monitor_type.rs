@@ -1,16 +1,16 @@
-//! Monitor types as people type them.
+//! Parser of monitor types on the command line.
 
 use crate::domain::MonitorType;
 use crate::syntax::closest_match;
 
-/// The type with the version 3 name `word`; else words that name the nearest one, or all.
-pub(super) fn parse_monitor_type(word: &str) -> Result<MonitorType, String> {
+/// Returns the type with the version 3 name `name`; otherwise an error that suggests the closest name, or lists all.
+pub(super) fn parse_monitor_type(name: &str) -> Result<MonitorType, String> {
     let names = || MonitorType::ALL.iter().map(|kind| kind.name());
-    MonitorType::from_name(word).ok_or_else(|| {
-        let hint = closest_match(word, names()).map_or_else(
+    MonitorType::from_name(name).ok_or_else(|| {
+        let hint = closest_match(name, names()).map_or_else(
             || format!("the types are `{}`", names().collect::<Vec<_>>().join("`, `")),
             |near| format!("did you mean `{near}`?"),
         );
-        format!("there is no monitor type `{word}`\nhint: {hint}")
+        format!("there is no monitor type `{name}`\nhint: {hint}")
     })
 }

@@ -1,4 +1,4 @@
-//! `vigie monitors`: what is watched, and where it stands.
+//! `vigie monitors`: lists the monitors with their last result.
 
 use std::process::ExitCode;
 
@@ -68,19 +68,19 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
         let mut monitors = source.monitors().await?;
         monitors.retain(|row| args.kind.is_none_or(|kind| row.kind == kind));
         let count = monitors.len();
-        let mut shown = Vec::new();
+        let mut rows = Vec::new();
         for monitor in monitors.into_iter().skip(args.offset).take(args.limit) {
             let last = last_result(&mut source, &monitor).await?;
-            shown.push(MonitorWithLastResult { monitor, last });
+            rows.push(MonitorWithLastResult { monitor, last });
         }
         let text = if args.json {
-            serde_json::to_string_pretty(&shown)?
+            serde_json::to_string_pretty(&rows)?
         } else {
             let style = Style::for_stdout();
             format!(
                 "{}{}",
-                render_table(&shown, style),
-                style.dim(&format!("{} of {count} monitors", shown.len()))
+                render_table(&rows, style),
+                style.dim(&format!("{} of {count} monitors", rows.len()))
             )
         };
         output::print(&format!("{text}\n"))?;
@@ -97,12 +97,12 @@ async fn last_result(
     Ok(page.results.into_iter().next().map(LastResult::from))
 }
 
-/// `shown` as a table; empty for none.
-fn render_table(shown: &[MonitorWithLastResult], style: Style) -> String {
-    if shown.is_empty() {
+/// Renders `rows` as a table; empty without rows.
+fn render_table(rows: &[MonitorWithLastResult], style: Style) -> String {
+    if rows.is_empty() {
         return String::new();
     }
-    let rows = shown.iter().map(|MonitorWithLastResult { monitor, last }| {
+    let table_rows = rows.iter().map(|MonitorWithLastResult { monitor, last }| {
         let outcome = match last {
             _ if !monitor.enabled => Cell::new("disabled"),
             _ if monitor.paused_until.is_some() => {
@@ -123,7 +123,7 @@ fn render_table(shown: &[MonitorWithLastResult], style: Style) -> String {
     });
     table::render_table(
         &["id", "name", "type", "interval", "outcome", "last run (UTC)"],
-        rows.collect(),
+        table_rows.collect(),
         style,
     )
 }

@@ -1,17 +1,17 @@
-//! What goes to standard output and standard error.
+//! Output to standard output and standard error.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
 use crate::syntax::ValidationError;
 
-/// The command was asked for something that cannot be: the words say what and how to put it right.
+/// Wrong use of a command; the text describes the error and how to correct it.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct UsageError(pub(super) String);
 
 impl UsageError {
-    /// What is wrong, with a hint on a line of its own when there is one.
+    /// Creates an error with the message `what` and, when given, a hint on a line of its own.
     pub(super) fn with_hint(what: impl Into<String>, hint: Option<String>) -> anyhow::Error {
         let mut text = what.into();
         if let Some(hint) = hint {
@@ -21,12 +21,12 @@ impl UsageError {
     }
 }
 
-/// What is wrong with documents or settings, one complaint each.
+/// Errors in documents or settings.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\nerror: ").replace("\n  hint:", "\nhint:"))]
 pub(super) struct InvalidInput(pub(super) Vec<ValidationError>);
 
-/// Writes `text` to standard output. A reader that has gone away, such as `head`, is no failure.
+/// Writes `text` to standard output. A closed pipe, as after `head`, is not an error.
 pub(super) fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -35,24 +35,24 @@ pub(super) fn print(text: &str) -> io::Result<()> {
     }
 }
 
-/// Writes one line beside the result, to standard error.
+/// Writes a line in addition to the result, to standard error.
 pub(super) fn print_note(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// Writes `error`, what caused it, and the hint that its words end with.
+/// Writes `error`, its causes, and the hint at the end of its message.
 pub(super) fn print_error(error: &anyhow::Error) {
-    // There is nobody left to tell when standard error is closed.
+    // When standard error is closed, nothing can report it.
     let _ = io::stderr().lock().write_all(error_text(error).as_bytes());
 }
 
 fn error_text(error: &anyhow::Error) -> String {
-    let words = error.to_string();
+    let message = error.to_string();
     if error.chain().count() == 1 {
-        return format!("error: {words}\n");
+        return format!("error: {message}\n");
     }
     let (what, hint) =
-        words.split_once("\nhint: ").map_or((words.as_str(), None), |(what, hint)| (what, Some(hint)));
+        message.split_once("\nhint: ").map_or((message.as_str(), None), |(what, hint)| (what, Some(hint)));
     let mut text = format!("error: {what}\n");
     for cause in error.chain().skip(1) {
         let _ = writeln!(text, "  because: {cause}");
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_complaint_says_what_then_why_then_what_to_do() {
+    fn an_error_is_printed_with_its_cause_and_then_its_hint() {
         let cause = io::Error::other("connection refused");
         let error = anyhow::Error::new(cause).context("no server can be reached\nhint: start one");
         let expected = "error: no server can be reached\n  because: connection refused\nhint: start one\n";

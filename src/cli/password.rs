@@ -1,4 +1,4 @@
-//! Passwords: asked for without echo, or read from a file; never an argument, which other users could see.
+//! Passwords: prompted for without echo, or read from a file. They are never arguments, which other users could see.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -13,7 +13,7 @@ use crate::schema::reader::SecretSource;
 use crate::service::validate_password;
 use crate::settings::read_secret;
 
-/// Bytes of a line that is typed or piped in at most.
+/// Most bytes of a line that is typed or piped in.
 const MAX_LINE_BYTES: u64 = 16 * 1024;
 
 /// Where a password comes from.
@@ -25,7 +25,7 @@ pub(super) struct PasswordArgs {
 }
 
 impl PasswordArgs {
-    /// The password of somebody who has one already.
+    /// Reads the current password of a user.
     pub(super) fn read_current(&self) -> anyhow::Result<Zeroizing<String>> {
         match &self.password_file {
             Some(file) => from_file(file),
@@ -33,7 +33,7 @@ impl PasswordArgs {
         }
     }
 
-    /// A new password, asked for twice; held to the rules.
+    /// Reads a new password, prompted for twice, and validates it.
     pub(super) fn read_new(&self) -> anyhow::Result<Zeroizing<String>> {
         let password = if let Some(file) = &self.password_file {
             from_file(file)?
@@ -52,7 +52,7 @@ impl PasswordArgs {
     }
 }
 
-/// A line typed at the terminal, such as a login.
+/// Prompts for a line at the terminal, such as a login.
 pub(super) fn prompt(question: &str) -> anyhow::Result<String> {
     Ok(Terminal::open()?.prompt_line(question)?.to_string())
 }
@@ -74,7 +74,7 @@ fn first_line(from: impl Read) -> anyhow::Result<Zeroizing<String>> {
     Ok(line)
 }
 
-/// The terminal of this process, even when its standard input is something else.
+/// The terminal of this process, even when its standard input is redirected.
 struct Terminal {
     tty: File,
 }
@@ -89,9 +89,9 @@ impl Terminal {
     }
 
     fn prompt_hidden(&mut self, question: &str) -> anyhow::Result<Zeroizing<String>> {
-        let silence = EchoOff::new(&self.tty)?;
+        let echo_off = EchoOff::new(&self.tty)?;
         let line = self.prompt_line(question);
-        drop(silence);
+        drop(echo_off);
         writeln!(self.tty)?;
         line
     }
@@ -105,7 +105,7 @@ impl Terminal {
     }
 }
 
-/// Echo is off as long as this lives.
+/// Turns echo off until dropped.
 struct EchoOff {
     tty: File,
     saved_settings: Termios,
@@ -123,7 +123,7 @@ impl EchoOff {
 
 impl Drop for EchoOff {
     fn drop(&mut self) {
-        // The terminal has gone away: nobody types there any more.
+        // If the terminal is closed, there is no echo to restore.
         let _ = tcsetattr(&self.tty, SetArg::TCSAFLUSH, &self.saved_settings);
     }
 }
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_piped_password_is_the_first_line_without_its_end() {
+    fn a_piped_password_is_the_first_line_without_its_line_break() {
         for (given, password) in
             [("s3cret\n", "s3cret"), (" a b \r\nrest", " a b "), ("none", "none"), ("", "")]
         {
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_password_of_a_file_is_held_to_the_rules() {
+    fn a_new_password_from_a_file_is_validated() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("password");
         let args = PasswordArgs { password_file: Some(file.clone()) };

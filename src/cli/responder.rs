@@ -1,4 +1,4 @@
-//! `vigie responder`: the built-in targets in a process of their own, for `vigie load`.
+//! `vigie responder`: runs the built-in targets in a process of their own, for `vigie load`.
 
 use std::io::Read;
 use std::process::ExitCode;
@@ -18,12 +18,12 @@ pub(super) struct Args {
     spread: u8,
 }
 
-/// The line that is printed.
+/// The line that is printed when the targets listen.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ListeningLine {
-    /// Where the targets listen.
+    /// Addresses of the targets.
     pub(super) addresses: ResponderAddresses,
-    /// Certificate of the CA behind HTTPS.
+    /// Certificate of the CA that issued the HTTPS certificate, in PEM.
     pub(super) ca_pem: String,
 }
 
@@ -32,10 +32,9 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     super::process::runtime(true)?.block_on(async {
         let config = ResponderConfig { address_count: args.spread, ..ResponderConfig::default() };
         let responder = Responder::start(config).await.context("the built-in targets cannot start")?;
-        let greeting =
-            ListeningLine { addresses: responder.addresses(), ca_pem: responder.ca_pem().to_owned() };
-        output::print(&format!("{}\n", serde_json::to_string(&greeting)?))?;
-        // Whoever started this holds the other end: when it ends, for whatever reason, so does this.
+        let line = ListeningLine { addresses: responder.addresses(), ca_pem: responder.ca_pem().to_owned() };
+        output::print(&format!("{}\n", serde_json::to_string(&line)?))?;
+        // The parent process holds the other end: this process exits when the parent does, for whatever reason.
         let _ = tokio::task::spawn_blocking(|| std::io::stdin().read(&mut [0; 1])).await;
         Ok(ExitCode::SUCCESS)
     })

@@ -1,4 +1,4 @@
-//! `vigie results`: what checks came to.
+//! `vigie results`: lists check results.
 
 use std::process::ExitCode;
 
@@ -54,15 +54,15 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     super::process::runtime(false)?.block_on(async {
         let mut source = args.source.open().await?;
         let monitors = match &args.monitor {
-            Some(word) => vec![source.monitor(word).await?.id],
+            Some(name) => vec![source.monitor(name).await?.id],
             None => Vec::new(),
         };
         let now = SystemClock.now();
         let filter = ResultFilter {
             monitors,
             location: None,
-            from: args.from.map(|moment| moment.resolve(now)),
-            until: args.thru.map(|moment| moment.resolve(now)),
+            from: args.from.map(|time| time.resolve(now)),
+            until: args.thru.map(|time| time.resolve(now)),
             outcomes: args.outcome,
             customer: None,
         };
@@ -80,25 +80,26 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     })
 }
 
-fn parse_outcome(word: &str) -> Result<Outcome, String> {
+fn parse_outcome(name: &str) -> Result<Outcome, String> {
     let text = Outcome::ALL.map(Outcome::name).join("`, `");
-    Outcome::from_name(word).ok_or_else(|| format!("an outcome is one of `{text}`"))
+    Outcome::from_name(name).ok_or_else(|| format!("an outcome is one of `{text}`"))
 }
 
-/// `results` as a table; empty for none.
+/// Renders `results` as a table; empty without results.
 fn render_table(results: &[CheckResult], locations: &[Location], style: Style) -> String {
     if results.is_empty() {
         return String::new();
     }
     let rows = results.iter().map(|result| {
-        let took = if result.attempts.is_empty() { String::new() } else { format_duration(result.total_us) };
+        let duration =
+            if result.attempts.is_empty() { String::new() } else { format_duration(result.total_us) };
         vec![
             table::time_cell(result.planned_at),
             Cell::new(escape_controls(&result.monitor_name)),
             Cell::new(result.monitor_type),
             Cell::new(location_name(result.location_id, locations)),
             table::outcome_cell(result.outcome, style),
-            Cell::new(took).set_alignment(CellAlignment::Right),
+            Cell::new(duration).set_alignment(CellAlignment::Right),
             Cell::new(escape_controls(&reason_text(result))),
         ]
     });
@@ -109,13 +110,13 @@ fn render_table(results: &[CheckResult], locations: &[Location], style: Style) -
     )
 }
 
-/// The name of a location; its number where the name is not known.
+/// Returns the name of a location; its id when the name is not known.
 fn location_name(id: LocationId, locations: &[Location]) -> String {
     let known = locations.iter().find(|location| location.id == id);
     known.map_or_else(|| id.to_string(), |location| location.name.clone())
 }
 
-/// The deciding reason; of missed runs also how many.
+/// Returns the deciding reason; for missed runs, with their number.
 fn reason_text(result: &CheckResult) -> String {
     match result.missed {
         Some(missed) => format!("{} missed: {}", missed.slots, missed.reason.describe()),

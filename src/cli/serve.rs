@@ -1,4 +1,4 @@
-//! `vigie serve`: everything in one process.
+//! `vigie serve`: runs the whole server in one process.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

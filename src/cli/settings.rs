@@ -1,4 +1,4 @@
-//! The settings file of the commands that run checks.
+//! The settings file options of the commands that run checks.
 
 use std::path::{Path, PathBuf};
 
@@ -25,18 +25,18 @@ pub(super) struct LocationArgs {
     settings: SettingsArgs,
 }
 
-/// The settings file that `flag` names, or else the environment.
+/// Returns the settings file that `flag` names, or else the environment.
 pub(super) fn config_file(flag: Option<PathBuf>) -> Option<PathBuf> {
     flag.or_else(|| super::process::env_variable("VIGIE_CONFIG").map(PathBuf::from))
 }
 
 impl LocationArgs {
-    /// The settings, and the location of them that is named, or the first one.
+    /// Loads the settings, and the location that the options name, or the first one.
     pub(super) fn load(&self) -> anyhow::Result<(Settings, HostedLocation)> {
         let settings = self.settings.load()?;
         let id = self.location.unwrap_or(settings.location.id.0);
-        let named = settings.hosted_locations().into_iter().find(|hosted| hosted.location.id.0 == id);
-        let location = named.ok_or_else(|| {
+        let found = settings.hosted_locations().into_iter().find(|hosted| hosted.location.id.0 == id);
+        let location = found.ok_or_else(|| {
             let known: Vec<_> = settings.location_ids().iter().map(ToString::to_string).collect();
             let hint = format!("those of the settings are {}", known.join(", "));
             UsageError::with_hint(format!("there is no location `{id}`"), Some(hint))
@@ -46,12 +46,12 @@ impl LocationArgs {
 }
 
 impl SettingsArgs {
-    /// The settings of the file, of the variables and their defaults.
+    /// Loads the settings from the file, the environment and the defaults.
     pub(super) fn load(&self) -> anyhow::Result<Settings> {
         self.load_from(None).map_err(|errors| InvalidInput(errors).into())
     }
 
-    /// As [`SettingsArgs::load`], from `file` when there is one; answers with the faults themselves.
+    /// Like [`SettingsArgs::load`], from `file` when given; returns the errors themselves.
     pub(super) fn load_from(&self, file: Option<&Path>) -> Result<Settings, Vec<ValidationError>> {
         let file = file.map(Path::to_owned).or_else(|| config_file(self.config.clone()));
         Settings::load(&SettingSources { file, ..SettingSources::default() }.with_environment())

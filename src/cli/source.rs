@@ -1,4 +1,4 @@
-//! Where `results` and `monitors` read from: a running server or a data folder.
+//! The source that `results` and `monitors` read from: a running server or a data folder.
 
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ pub(super) enum ReadSource {
     File(ReadOnlyStore),
 }
 
-/// What a list of monitors shows of one.
+/// A monitor as shown in lists.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, serde::Serialize)]
 pub(super) struct MonitorListRow {
     pub(super) id: MonitorId,
@@ -41,7 +41,7 @@ pub(super) struct MonitorListRow {
     /// In minutes (interface.md 2.1).
     pub(super) interval: u64,
     pub(super) enabled: bool,
-    /// The end of its rest, when it rests.
+    /// End of the pause, when paused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) paused_until: Option<Timestamp>,
 }
@@ -60,7 +60,7 @@ impl From<&Monitor> for MonitorListRow {
 }
 
 impl SourceArgs {
-    /// Opens what the options name.
+    /// Opens the source that the options name.
     pub(super) async fn open(&self) -> anyhow::Result<ReadSource> {
         if let Some(folder) = &self.data {
             let settings = SqliteSettings { readers: 1, ..SqliteSettings::default() };
@@ -99,7 +99,7 @@ impl ReadSource {
         Ok(rows)
     }
 
-    /// The locations whose names are known: a database knows their numbers only.
+    /// Returns the locations whose names are known: a database contains only their ids.
     pub(super) async fn locations(&mut self) -> anyhow::Result<Vec<Location>> {
         match self {
             Self::File(_) => Ok(Vec::new()),
@@ -107,22 +107,25 @@ impl ReadSource {
         }
     }
 
-    /// The monitor that `word` names: its id or its name.
-    pub(super) async fn monitor(&mut self, word: &str) -> anyhow::Result<MonitorListRow> {
+    /// Returns the monitor with the id or name `id_or_name`.
+    pub(super) async fn monitor(&mut self, id_or_name: &str) -> anyhow::Result<MonitorListRow> {
         let rows = self.monitors().await?;
-        let id = word.parse().map(MonitorId).ok();
-        if let Some(row) = rows.iter().find(|row| Some(row.id) == id || row.name == word) {
+        let id = id_or_name.parse().map(MonitorId).ok();
+        if let Some(row) = rows.iter().find(|row| Some(row.id) == id || row.name == id_or_name) {
             return Ok(row.clone());
         }
-        let hint = closest_match(word, rows.iter().map(|row| row.name.as_str())).map_or_else(
+        let hint = closest_match(id_or_name, rows.iter().map(|row| row.name.as_str())).map_or_else(
             || "`vigie monitors` lists them".to_owned(),
             |near| format!("did you mean `{near}`?"),
         );
-        Err(UsageError::with_hint(format!("there is no monitor with the id or name `{word}`"), Some(hint)))
+        Err(UsageError::with_hint(
+            format!("there is no monitor with the id or name `{id_or_name}`"),
+            Some(hint),
+        ))
     }
 }
 
-/// The query of `filter` and `page` for `GET /results` (behaviour.md 1).
+/// Returns the query of `filter` and `page` for `GET /results` (behaviour.md 1).
 fn results_query(filter: &ResultFilter, page: Pagination) -> Vec<(&'static str, String)> {
     let mut query = vec![("limit", page.limit.to_string()), ("offset", page.offset.to_string())];
     let mut add = |name, value: Option<String>| query.extend(value.map(|value| (name, value)));

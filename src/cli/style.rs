@@ -1,53 +1,53 @@
-//! Colours on a terminal, plain words elsewhere.
+//! Coloured text on a terminal, plain text elsewhere.
 
 use std::io::IsTerminal;
 
 use crate::domain::Outcome;
 
-/// Paints words, or leaves them as they are.
+/// Colours text, or leaves it unchanged.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
     is_colored: bool,
 }
 
 impl Style {
-    /// Never paints.
+    /// Never colours.
     pub const PLAIN: Self = Self { is_colored: false };
 
-    /// Paints when standard output is a terminal that can, and `NO_COLOR` is unset or empty
+    /// Colours when standard output is a terminal with colours, and `NO_COLOR` is unset or empty
     /// (<https://no-color.org>).
     #[must_use]
     pub fn for_stdout() -> Self {
-        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|kind| kind == "dumb");
-        Self { is_colored: std::io::stdout().is_terminal() && !refused && !dumb }
+        Self { is_colored: std::io::stdout().is_terminal() && !no_color && !dumb }
     }
 
-    /// Always paints.
+    /// Always colours.
     #[must_use]
     pub const fn colored() -> Self {
         Self { is_colored: true }
     }
 
-    /// Whether it paints.
+    /// Whether text is coloured.
     #[must_use]
     pub const fn is_colored(self) -> bool {
         self.is_colored
     }
 
-    /// Words that stand out.
+    /// Bold text.
     #[must_use]
     pub fn bold(self, text: &str) -> String {
         self.with_code("1", text)
     }
 
-    /// Words that stand back.
+    /// Dimmed text.
     #[must_use]
     pub fn dim(self, text: &str) -> String {
         self.with_code("2", text)
     }
 
-    /// Words in the colour of `outcome`.
+    /// Text in the colour of `outcome`.
     #[must_use]
     pub fn outcome(self, outcome: Outcome, text: &str) -> String {
         let code = match outcome {
@@ -60,7 +60,7 @@ impl Style {
         self.with_code(code, text)
     }
 
-    /// A bar.
+    /// Text of a bar.
     #[must_use]
     pub fn bar(self, text: &str) -> String {
         self.with_code("36", text)
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_style_leaves_words_alone_and_paint_ends_what_it_begins() {
+    fn plain_style_leaves_text_unchanged_and_colours_are_reset_after_the_text() {
         assert_eq!(Style::PLAIN.outcome(Outcome::Error, "error"), "error");
         assert_eq!(Style::colored().outcome(Outcome::Error, "error"), "\x1b[1;31merror\x1b[0m");
         assert_eq!(Style::colored().dim(""), "");

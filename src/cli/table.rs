@@ -5,7 +5,7 @@ use comfy_table::{Attribute, Cell, Color, ContentArrangement, Table, presets};
 use super::style::Style;
 use crate::domain::Outcome;
 
-/// A table of `rows` under `heads`, each line without trailing spaces; a terminal's width is kept to.
+/// Renders `rows` under `heads`, fitted to the width of a terminal, without trailing spaces.
 pub(super) fn render_table(heads: &[&str], rows: Vec<Vec<Cell>>, style: Style) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
@@ -21,7 +21,7 @@ pub(super) fn render_table(heads: &[&str], rows: Vec<Vec<Cell>>, style: Style) -
     lines.join("\n") + "\n"
 }
 
-/// A cell with the word of `outcome`, in its colour when `style` paints.
+/// Returns a cell with the name of `outcome`, in its colour when `style` is coloured.
 pub(super) fn outcome_cell(outcome: Outcome, style: Style) -> Cell {
     let cell = Cell::new(outcome.name());
     if !style.is_colored() {
@@ -36,12 +36,12 @@ pub(super) fn outcome_cell(outcome: Outcome, style: Style) -> Cell {
     })
 }
 
-/// A time without its fraction, as tables show it.
+/// Returns a cell with a time without its fraction.
 pub(super) fn time_cell(at: crate::domain::Timestamp) -> Cell {
     Cell::new(time_text(at))
 }
 
-/// The same as text.
+/// Formats a time without its fraction.
 pub(super) fn time_text(at: crate::domain::Timestamp) -> String {
     at.to_string().chars().take(19).collect::<String>().replace('T', " ")
 }
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_aligned_and_lines_have_no_tail() {
+    fn columns_are_aligned_and_lines_have_no_trailing_spaces() {
         let rows = vec![
             vec![Cell::new("1"), outcome_cell(Outcome::Ok, Style::PLAIN)],
             vec![Cell::new("1000"), Cell::new("")],
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn outcomes_are_painted_only_by_a_style_that_paints() {
+    fn outcomes_are_coloured_only_by_a_coloured_style() {
         let rows = || vec![vec![outcome_cell(Outcome::Error, Style::colored())]];
         assert!(render_table(&["outcome"], rows(), Style::colored()).contains("\x1b["));
         let plain = vec![vec![outcome_cell(Outcome::Error, Style::PLAIN)]];

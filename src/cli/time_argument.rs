@@ -1,4 +1,4 @@
-//! Moments as people type them: a time, a day, or how long ago.
+//! Times on the command line: a time, a day, or an age.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use crate::domain::Timestamp;
 /// Units of an age, with their seconds.
 const UNITS: [(&str, u64); 4] = [("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400)];
 
-/// A moment, said absolutely or as an age.
+/// A point in time, given absolutely or as an age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimeArgument {
     Absolute(Timestamp),
@@ -15,7 +15,7 @@ pub(super) enum TimeArgument {
 }
 
 impl TimeArgument {
-    /// Reads `2026-11-20T08:00:00Z`, `2026-11-20` (00:00 UTC) or `90m`, `2h`, `3d` (ago).
+    /// Parses `2026-11-20T08:00:00Z`, `2026-11-20` (00:00 UTC) or `90m`, `2h`, `3d` (ago).
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         if let Some(age) = parse_age(text) {
             return Ok(Self::Ago(age));
@@ -29,7 +29,7 @@ impl TimeArgument {
             })
     }
 
-    /// The moment itself, seen from `now`.
+    /// Returns the point in time, relative to `now`.
     pub(super) fn resolve(self, now: Timestamp) -> Timestamp {
         match self {
             Self::Absolute(time) => time,
@@ -51,16 +51,16 @@ mod tests {
     #[test]
     fn times_days_and_ages_are_moments() {
         let now = Timestamp::parse("2026-11-20T08:00:00Z").unwrap();
-        for (text, moment) in [
+        for (text, expected) in [
             ("2026-11-19T07:30:00Z", "2026-11-19T07:30:00Z"),
             ("2026-11-19", "2026-11-19T00:00:00Z"),
             ("90m", "2026-11-20T06:30:00Z"),
             ("2d", "2026-11-18T08:00:00Z"),
         ] {
-            assert_eq!(TimeArgument::parse(text).unwrap().resolve(now).to_string(), moment, "{text}");
+            assert_eq!(TimeArgument::parse(text).unwrap().resolve(now).to_string(), expected, "{text}");
         }
-        for bad in ["", "yesterday", "h", "-2h", "99999999999999999999d", "18446744073709551615d"] {
-            assert!(TimeArgument::parse(bad).is_err(), "{bad}");
+        for invalid in ["", "yesterday", "h", "-2h", "99999999999999999999d", "18446744073709551615d"] {
+            assert!(TimeArgument::parse(invalid).is_err(), "{invalid}");
         }
     }
 }

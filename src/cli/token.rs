@@ -1,4 +1,4 @@
-//! The token that a command shows to a server, and where it lies.
+//! The token that a command sends to a server, and the file that stores it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,20 +16,20 @@ use crate::clock::{Clock, SystemClock};
 use crate::domain::Timestamp;
 use crate::settings::{SettingSources, Settings};
 
-/// What `vigie login` keeps of one server.
+/// Login to one server that `vigie login` stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct StoredLogin {
     /// The access token.
     pub(super) token: String,
-    /// When it ends.
+    /// End of its validity.
     pub(super) expires_at: Timestamp,
 }
 
 /// All logins, by the URL of the server.
 type StoredLogins = BTreeMap<String, StoredLogin>;
 
-/// The token for `server`: that of `file`, of `VIGIE_TOKEN`, of `vigie login`, else the host token of a server
-/// on this host; the first that there is.
+/// Returns the token for `server`. The first one found counts: that of `file`, of `VIGIE_TOKEN`, of `vigie login`, the
+/// host token of a server on this host.
 pub(super) fn find_token(server: &Url, file: Option<&Path>) -> anyhow::Result<Option<String>> {
     if let Some(file) = file {
         return read_token_file(file).map(Some);
@@ -40,28 +40,28 @@ pub(super) fn find_token(server: &Url, file: Option<&Path>) -> anyhow::Result<Op
     Ok(stored_login(server)?.map(|login| login.token).or_else(|| Some(host_token_for(server)?.token)))
 }
 
-/// The token in `file`, without the line break at its end.
+/// Reads the token in `file`, without the line break at its end.
 fn read_token_file(file: &Path) -> anyhow::Result<String> {
     let text = fs::read_to_string(file)
         .with_context(|| format!("the token file `{}` cannot be read", file.display()))?;
-    // The file of the host token goes on with addresses.
+    // In the file of the host token, addresses follow.
     Ok(text.trim().lines().next().unwrap_or_default().trim().to_owned())
 }
 
-/// The login that is kept for `server`, unless it is over.
+/// Returns the login stored for `server`, unless it has expired.
 pub(super) fn stored_login(server: &Url) -> anyhow::Result<Option<StoredLogin>> {
     let mut logins = login_file().map(|file| read_logins(&file)).transpose()?.unwrap_or_default();
     Ok(logins.remove(&server_key(server)).filter(|login| login.expires_at > SystemClock.now()))
 }
 
-/// Keeps `login` for `server`; answers the file.
+/// Stores `login` for `server` and returns the path of the file.
 pub(super) fn store_login(server: &Url, login: StoredLogin) -> anyhow::Result<PathBuf> {
     update_logins(|logins| {
         logins.insert(server_key(server), login);
     })
 }
 
-/// Forgets the login of `server`.
+/// Removes the login of `server`.
 pub(super) fn remove_login(server: &Url) -> anyhow::Result<PathBuf> {
     update_logins(|logins| {
         logins.remove(&server_key(server));
@@ -72,7 +72,7 @@ fn server_key(server: &Url) -> String {
     server.as_str().trim_end_matches('/').to_owned()
 }
 
-/// `logins.json` in `$XDG_CONFIG_HOME/vigie` or `~/.config/vigie`; `None` without a home.
+/// Returns `logins.json` in `$XDG_CONFIG_HOME/vigie` or `~/.config/vigie`; `None` without a home.
 fn login_file() -> Option<PathBuf> {
     let config =
         super::process::env_variable("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
@@ -94,43 +94,44 @@ fn read_logins(file: &Path) -> anyhow::Result<StoredLogins> {
     }
 }
 
-fn update_logins(act: impl FnOnce(&mut StoredLogins)) -> anyhow::Result<PathBuf> {
+fn update_logins(change: impl FnOnce(&mut StoredLogins)) -> anyhow::Result<PathBuf> {
     let file = login_file().context("there is no home folder\nhint: set HOME or XDG_CONFIG_HOME")?;
     let mut logins = read_logins(&file)?;
-    act(&mut logins);
+    change(&mut logins);
     write_logins(&file, &logins).with_context(|| format!("`{}` cannot be written", file.display()))?;
     Ok(file)
 }
 
-/// Replaces `file` as a whole; nobody else may read it.
+/// Replaces `file` atomically, readable by the owner only.
 fn write_logins(file: &Path, logins: &StoredLogins) -> anyhow::Result<()> {
     if let Some(folder) = file.parent() {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
-    let beside = file.with_extension(format!("new-{}", std::process::id()));
-    let mut out = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
-    let written = serde_json::to_vec_pretty(logins).map_err(anyhow::Error::from);
-    let done =
-        written.and_then(|text| Ok(out.write_all(&text)?)).and_then(|()| Ok(fs::rename(&beside, file)?));
-    if done.is_err() {
-        // What went wrong first is what counts.
-        let _ = fs::remove_file(&beside);
+    let temporary = file.with_extension(format!("new-{}", std::process::id()));
+    let mut out = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
+    let text = serde_json::to_vec_pretty(logins).map_err(anyhow::Error::from);
+    let result =
+        text.and_then(|text| Ok(out.write_all(&text)?)).and_then(|()| Ok(fs::rename(&temporary, file)?));
+    if result.is_err() {
+        // The first error is the one to report.
+        let _ = fs::remove_file(&temporary);
     }
-    done
+    result
 }
 
-/// What a server of this host left for its commands, when `server` names one.
+/// Returns the token that a server on this host left for local commands, when `server` names such a server.
 pub(super) fn host_token_for(server: &Url) -> Option<HostToken> {
     let host = server.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    let local =
+    let is_local =
         host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
-    if !local {
+    if !is_local {
         return None;
     }
     let file = super::settings::config_file(None);
-    // Settings with a fault name no folder; whoever needs them says so.
-    let named = Settings::load(&SettingSources { file, ..SettingSources::default() }.with_environment()).ok();
-    let mut folders: Vec<PathBuf> = named.map(|settings| settings.data_dir).into_iter().collect();
+    // Invalid settings name no folder; commands that need the settings report the errors.
+    let settings =
+        Settings::load(&SettingSources { file, ..SettingSources::default() }.with_environment()).ok();
+    let mut folders: Vec<PathBuf> = settings.map(|settings| settings.data_dir).into_iter().collect();
     folders.push("/var/lib/vigie".into());
     folders.extend(demo_folders());
     find_host_token(&folders, server.port_or_known_default()?)
@@ -141,24 +142,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn logins_are_kept_by_server_and_nobody_else_reads_them() {
+    fn logins_are_stored_by_server_and_readable_by_the_owner_only() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("vigie/logins.json");
         assert_eq!(read_logins(&file).unwrap(), StoredLogins::default());
         let login = StoredLogin { token: "t".to_owned(), expires_at: Timestamp::from_seconds(5) };
         let url = Url::parse("https://vigie.test/").unwrap();
-        let kept = StoredLogins::from([(server_key(&url), login)]);
-        write_logins(&file, &kept).unwrap();
-        write_logins(&file, &kept).unwrap();
-        assert_eq!(read_logins(&file).unwrap(), kept);
+        let logins = StoredLogins::from([(server_key(&url), login)]);
+        write_logins(&file, &logins).unwrap();
+        write_logins(&file, &logins).unwrap();
+        assert_eq!(read_logins(&file).unwrap(), logins);
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
         fs::write(&file, "{").unwrap();
         assert!(read_logins(&file).unwrap_err().to_string().contains("hint: remove the file"));
     }
 
     #[test]
-    fn a_server_elsewhere_gets_no_token_of_this_host() {
+    fn a_remote_server_gets_no_token_of_this_host() {
         assert_eq!(host_token_for(&Url::parse("http://vigie.test:7979/").unwrap()), None);
     }
 }

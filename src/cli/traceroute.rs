@@ -1,4 +1,4 @@
-//! `vigie traceroute`: the way to a host, hop by hop.
+//! `vigie traceroute`: traces the route to a host, hop by hop.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::output;
 use super::settings::LocationArgs;
 use crate::net::{AddressFamily, Deadline, Endpoint, Net, RouteEnd, TracerouteMethod, TracerouteOptions};
 
-/// Longest that a name may take to resolve, on top of the way itself.
+/// Most time for resolving the name, in addition to the route itself.
 const RESOLVE_ALLOWANCE: Duration = Duration::from_secs(15);
 
 /// Show the way to a host, hop by hop
@@ -57,8 +57,8 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let (_, location) = args.location.load()?;
-    let mut to = Endpoint::new(args.host.trim(), 0);
-    to.family = match (args.ipv4, args.ipv6) {
+    let mut endpoint = Endpoint::new(args.host.trim(), 0);
+    endpoint.family = match (args.ipv4, args.ipv6) {
         (true, _) => AddressFamily::V4Only,
         (_, true) => AddressFamily::V6Only,
         _ => AddressFamily::Any,
@@ -74,12 +74,12 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
         reply_timeout: Duration::from_secs(args.wait.into()),
         ..TracerouteOptions::default()
     };
-    // Requests leave ten at a time; more rounds than this there are none.
+    // Requests are sent ten at a time, so this is an upper bound.
     let rounds = u32::from(options.max_hops) * u32::from(options.queries) / 10 + 2;
     let traced = super::process::runtime(false)?.block_on(async {
         let net = Net::new(&location.net).context("the network of this location cannot be set up")?;
         let deadline = Deadline::within(RESOLVE_ALLOWANCE + options.reply_timeout * rounds);
-        net.traceroute(&to, options, deadline).await.map_err(|failure| anyhow::anyhow!("{failure}"))
+        net.traceroute(&endpoint, options, deadline).await.map_err(|failure| anyhow::anyhow!("{failure}"))
     })?;
     let text = if args.json { serde_json::to_string_pretty(&traced)? + "\n" } else { traced.to_string() };
     output::print(&text)?;

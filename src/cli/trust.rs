@@ -1,5 +1,5 @@
-//! Which servers a command trusts over TLS: those of the system's authorities and of `--ca-file`, and the one of
-//! this host by the certificate that its host token names.
+//! The servers that a command trusts over TLS: those with certificates of the system's authorities and of `--ca-file`,
+//! and the server of this host by the certificate in its host token.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,36 +13,35 @@ use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootC
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
-/// Whom to trust beside the authorities of the system.
+/// What to trust in addition to the authorities of the system.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ServerTrust<'a> {
-    /// Authorities, PEM.
+    /// File of authorities, in PEM.
     pub(super) ca_file: Option<&'a Path>,
-    /// SHA-256 of the certificate of the server of this host.
+    /// SHA-256 of the certificate of the server on this host.
     pub(super) certificate: Option<[u8; 32]>,
 }
 
 impl ServerTrust<'_> {
-    /// What shakes hands so.
+    /// Returns a TLS connector that trusts these servers.
     pub(super) fn tls_connector(&self) -> anyhow::Result<tokio_rustls::TlsConnector> {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         if let Some(file) = self.ca_file {
             let found: Result<Vec<_>, _> = CertificateDer::pem_file_iter(file).and_then(Iterator::collect);
             let found = found.with_context(|| format!("the CA file `{}` cannot be read", file.display()))?;
-            let (taken, _) = roots.add_parsable_certificates(found);
-            anyhow::ensure!(taken > 0, "there is no certificate in the CA file `{}`", file.display());
+            let (added, _) = roots.add_parsable_certificates(found);
+            anyhow::ensure!(added > 0, "there is no certificate in the CA file `{}`", file.display());
         }
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        // A host without any authority may still know its own server.
-        let by_name = if roots.is_empty() {
+        // A host without any authorities can still trust its own server.
+        let web_pki = if roots.is_empty() {
             None
         } else {
             let verifier = WebPkiServerVerifier::builder_with_provider(roots.into(), Arc::clone(&provider));
             Some(verifier.build().context("the authorities cannot be used")?)
         };
-        let verifier =
-            PinnedVerifier { pinned: self.certificate, web_pki: by_name, provider: Arc::clone(&provider) };
+        let verifier = PinnedVerifier { pinned: self.certificate, web_pki, provider: Arc::clone(&provider) };
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
             .dangerous()
@@ -52,7 +51,7 @@ impl ServerTrust<'_> {
     }
 }
 
-/// Takes the certificate with the fingerprint `own`, else what the authorities vouch for.
+/// Accepts the certificate with the fingerprint `pinned`, and certificates that the authorities issued.
 #[derive(Debug)]
 struct PinnedVerifier {
     pinned: Option<[u8; 32]>,
@@ -69,7 +68,10 @@ impl ServerCertVerifier for PinnedVerifier {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        if self.pinned.is_some_and(|own| digest::digest(&digest::SHA256, end_entity).as_ref() == own) {
+        if self
+            .pinned
+            .is_some_and(|fingerprint| digest::digest(&digest::SHA256, end_entity).as_ref() == fingerprint)
+        {
             return Ok(ServerCertVerified::assertion());
         }
         match &self.web_pki {
@@ -105,7 +107,7 @@ impl ServerCertVerifier for PinnedVerifier {
     }
 }
 
-/// What to do about a handshake that failed for `error`.
+/// Returns a hint for a handshake that failed with `error`.
 pub(super) fn handshake_hint(error: &std::io::Error) -> &'static str {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
     match inner {

@@ -1,4 +1,4 @@
-//! `vigie user`: who may log in.
+//! `vigie user`: manages the users who may log in.
 
 use std::process::ExitCode;
 
@@ -80,8 +80,8 @@ enum Action {
     },
 }
 
-fn parse_role(word: &str) -> Result<Role, String> {
-    let role = Role::from_name(&word.to_uppercase());
+fn parse_role(name: &str) -> Result<Role, String> {
+    let role = Role::from_name(&name.to_uppercase());
     role.ok_or_else(|| format!("a role is one of {}", Role::NAMES.join(", ")))
 }
 
@@ -96,8 +96,8 @@ async fn run_action(action: Action) -> anyhow::Result<String> {
         Action::Add { login, role, customer, password, admin } => {
             let password = password.read_new()?;
             let mut admin = admin.open().await?;
-            let made = admin.add_user(customer, &login, role, &password).await;
-            let id = close_and_return(admin, made).await?;
+            let result = admin.add_user(customer, &login, role, &password).await;
+            let id = close_and_return(admin, result).await?;
             Ok(format!("user {id} `{}` was added as {role}\n", escape_controls(&login)))
         }
         Action::List { customer, json, admin } => {
@@ -109,20 +109,20 @@ async fn run_action(action: Action) -> anyhow::Result<String> {
         Action::Passwd { login, password, admin } => {
             let password = password.read_new()?;
             let mut admin = admin.open().await?;
-            let done = admin.set_password(&login, &password).await;
-            close_and_return(admin, done).await?;
+            let result = admin.set_password(&login, &password).await;
+            close_and_return(admin, result).await?;
             Ok(format!("`{}` has a new password; tokens and sessions ended\n", escape_controls(&login)))
         }
         Action::Disable { login, admin } => {
             let mut admin = admin.open().await?;
-            let done = admin.set_enabled(&login, false).await;
-            close_and_return(admin, done).await?;
+            let result = admin.set_enabled(&login, false).await;
+            close_and_return(admin, result).await?;
             Ok(format!("`{}` cannot log in any more; tokens and sessions ended\n", escape_controls(&login)))
         }
         Action::Enable { login, admin } => {
             let mut admin = admin.open().await?;
-            let done = admin.set_enabled(&login, true).await;
-            close_and_return(admin, done).await?;
+            let result = admin.set_enabled(&login, true).await;
+            close_and_return(admin, result).await?;
             Ok(format!("`{}` may log in\n", escape_controls(&login)))
         }
     }

@@ -1,32 +1,32 @@
-//! Entries of the audit trail, as they were kept.
+//! Entries of the audit trail, as stored.
 
 use serde_json::{Map, Value};
 
 use super::time::Timestamp;
 
-/// One entry of the audit trail, as it was kept.
+/// One entry of the audit trail, as stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AuditEntry {
-    /// Its number; later entries have higher ones.
+    /// Id; later entries have higher ones.
     pub id: i64,
-    /// When.
+    /// When the change was made.
     pub at: Timestamp,
-    /// Login of who did it.
+    /// Login of the user who made the change.
     pub login: String,
-    /// From where.
+    /// Address that the change came from.
     pub address: String,
-    /// The door.
+    /// Interface that the change came through.
     pub via: String,
-    /// What was done.
+    /// Action that was taken.
     pub action: String,
-    /// What it was done to.
+    /// Kind of the object that was changed.
     pub object: String,
-    /// Which one.
+    /// Id of the object.
     pub object_id: Option<i64>,
-    /// Its name then.
+    /// Name of the object at that time.
     pub object_name: String,
-    /// The fields that changed, as they were.
+    /// Fields that changed, with their old values.
     pub before: Map<String, Value>,
-    /// The same as they became.
+    /// The same fields with their new values.
     pub after: Map<String, Value>,
 }

@@ -1,26 +1,26 @@
-//! A file that a result holds as evidence: the head of an answer, a body, later a screenshot.
+//! Files that a result keeps as evidence: the head of a response, a body, a screenshot.
 
 use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// What is told of the file (behaviour.md 9 `captures`), and its content on the way into and out of the store.
+/// Metadata of a captured file (behaviour.md 9 `captures`), with its content on the way into and out of the store.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capture {
-    /// Unique among those of its result; a file name without a path.
+    /// File name without a path, unique within its result.
     pub name: String,
     /// Media type.
     pub mimetype: String,
-    /// Bytes of its content.
+    /// Size of the content in bytes.
     pub bytes: u64,
-    /// Its content; `None` in what is told of results.
+    /// The content; `None` where only the metadata of a result is shown.
     #[serde(skip)]
     pub content: Option<Arc<[u8]>>,
 }
 
 impl Capture {
-    /// A file with its content.
+    /// Creates a capture with its content.
     #[must_use]
     pub fn new(name: &str, mimetype: impl Into<String>, content: &[u8]) -> Self {
         Self {
@@ -31,20 +31,20 @@ impl Capture {
         }
     }
 
-    /// Whether it is a picture of a kind that every browser shows.
+    /// Whether it is an image of a type that every browser shows.
     #[must_use]
     pub fn is_image(&self) -> bool {
         matches!(self.mimetype.as_str(), "image/png" | "image/jpeg")
     }
 
-    /// Bytes that it takes in memory beside what is told of it.
+    /// Returns the bytes that the content takes in memory.
     #[must_use]
     pub fn content_len(&self) -> usize {
         self.content.as_ref().map_or(0, |content| content.len())
     }
 }
 
-/// Shows no content: it is long, and may be anything.
+/// Leaves the content out: it is long and may be anything.
 impl fmt::Debug for Capture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Capture")

@@ -1,5 +1,5 @@
-//! How a check went, piece by piece: its steps, its HTTP exchanges, the objects of its page. All of it is
-//! bounded, and values that let somebody in are masked before they come here.
+//! The details of a check: its steps, HTTP exchanges and page objects. All of them are bounded, and credentials are
+//! masked before they are stored here.
 
 use std::net::SocketAddr;
 
@@ -16,20 +16,20 @@ mod page;
 pub use browser::{ActionResult, BrowserFacts, BrowserStep, ConsoleEntry, ContentViewResult, PageTiming};
 pub use page::{FullPage, PageObject, PageObjectChange, PageObjectKind};
 
-/// The pieces of a check; flattened in JSON (behaviour.md 9).
+/// The details of a check; flattened in JSON (behaviour.md 9).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CheckDetails {
-    /// What was done one after another, in the order of `number`; ends with the step that failed.
+    /// Steps in the order of `number`; ends with the step that failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<StepResult>,
-    /// HTTP exchanges outside of steps, where they are kept: of a failed attempt, and where somebody asked
-    /// for them (`vigie check --har`).
+    /// HTTP exchanges outside of steps, where they are recorded: for a failed attempt, and on request (`vigie check
+    /// --har`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exchanges: Vec<HttpExchange>,
-    /// The objects of the page, of a full page check.
+    /// Objects of the page, for a full page check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<Box<FullPage>>,
-    /// The browser that played a script.
+    /// The browser that ran a script.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub browser: Option<Box<BrowserFacts>>,
     /// Content views of a script, in the order of the monitor.
@@ -38,7 +38,7 @@ pub struct CheckDetails {
 }
 
 impl CheckDetails {
-    /// Whether there is nothing in it.
+    /// Whether it holds no details.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -48,87 +48,87 @@ impl CheckDetails {
 /// One step of a check.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepResult {
-    /// Its place in the order of the monitor, from 1.
+    /// Position in the order of the monitor, from 1.
     pub number: u32,
-    /// What people call it.
+    /// Display name.
     pub name: String,
-    /// What it came to.
+    /// Status code of the step.
     pub status: Status,
-    /// From the start of the attempt to its own, in microseconds.
+    /// Start of the step after the start of the attempt, in microseconds.
     pub started_us: u64,
-    /// How long it took, in microseconds.
+    /// Duration in microseconds.
     pub total_us: u64,
-    /// Where the time went; over redirects, sums.
+    /// Duration of each phase, summed over redirects.
     pub phases: Phases,
-    /// All that was wrong with it, the deciding one first; none when it passed.
+    /// Failures, the deciding one first; empty when the step passed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
-    /// Its exchanges, redirects included.
+    /// HTTP exchanges, redirects included.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exchanges: Vec<HttpExchange>,
-    /// Names of the variables that it set. Their values may be secrets.
+    /// Names of the variables that the step set, without their values: these may be secrets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variables: Vec<String>,
-    /// What the browser told of it, of a step of a script.
+    /// What the browser recorded, for a step of a script.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "played")]
     pub browser_step: Option<Box<BrowserStep>>,
 }
 
-/// One request and its answer, as they went over the wire. Header values that let somebody in are masked.
+/// One request and its response, as sent over the wire. Header values that hold credentials are masked.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HttpExchange {
-    /// From the start of the attempt until it began, in microseconds.
+    /// Start after the start of the attempt, in microseconds.
     pub started_us: u64,
-    /// `GET`, …
+    /// HTTP method: `GET`, …
     pub method: String,
-    /// What was asked for, without credentials.
+    /// Requested URL, without credentials.
     pub url: String,
-    /// The peer.
+    /// Address of the peer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<SocketAddr>,
-    /// Where the time went.
+    /// Duration of each phase.
     pub phases: Phases,
-    /// Header fields that were sent.
+    /// Header fields of the request.
     #[serde(default, skip_serializing_if = "HeaderList::is_empty")]
     pub request_headers: HeaderList,
-    /// The beginning of what was sent.
+    /// Beginning of the request body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_body: Option<Excerpt>,
-    /// Status code of the answer; 0 when none came.
+    /// Status code of the response; 0 without a response.
     #[serde(default)]
     pub http_status: u16,
-    /// `HTTP/1.1`, `HTTP/2`, …; empty when no answer came.
+    /// `HTTP/1.1`, `HTTP/2`, …; empty without a response.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub http_version: String,
     /// Reason phrase of HTTP/1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http_reason: Option<String>,
-    /// Header fields of the answer.
+    /// Header fields of the response.
     #[serde(default, skip_serializing_if = "HeaderList::is_empty")]
     pub response_headers: HeaderList,
-    /// The beginning of the decoded body.
+    /// Beginning of the decoded response body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_body: Option<Excerpt>,
-    /// Bytes of the body as they came over the wire.
+    /// Size of the response body over the wire, in bytes.
     #[serde(default)]
     pub body_wire_bytes: u64,
-    /// Bytes of the body after decompression.
+    /// Size of the response body after decompression, in bytes.
     #[serde(default)]
     pub body_bytes: u64,
-    /// What went wrong with the exchange itself.
+    /// Failure of the exchange itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
 }
 
-/// The beginning of a body, as text; bytes that are none are replaced.
+/// The beginning of a body, as text; bytes that are not text are replaced.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Excerpt {
-    /// Media type and charset as declared; empty without.
+    /// Media type and charset as declared; empty without them.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub mimetype: String,
     /// The text.
     pub text: String,
-    /// Bytes of the whole.
+    /// Size of the whole body in bytes.
     pub bytes: u64,
 }

@@ -1,4 +1,4 @@
-//! The record that is kept of a run at a location.
+//! The record of a check.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,40 +17,40 @@ use super::status::{Outcome, Status};
 use super::time::Timestamp;
 use super::verification::Verification;
 
-/// What the attempts of a check mean.
+/// The verdict on a check, drawn from its attempts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// What it came to.
+    /// Outcome of the check.
     pub outcome: Outcome,
-    /// 0 for ok and warning, else the deciding failure's code.
+    /// 0 for ok and warning, else the code of the deciding failure.
     pub status: Status,
-    /// For warnings: the first attempt's code, or the code of the reservation.
+    /// For warnings: the code of the first attempt, or of the warning.
     pub warning_status: Option<Status>,
-    /// Why, in words, the deciding reason first.
+    /// Reasons in plain text, the deciding one first.
     pub reasons: Vec<String>,
 }
 
-/// One try of the probe (behaviour.md 3).
+/// One attempt of the probe (behaviour.md 3).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Attempt {
     /// 1, or 2 for the retry.
     pub number: u8,
-    /// When it began.
+    /// When it started.
     pub started_at: Timestamp,
-    /// How long it took, in microseconds.
+    /// Duration in microseconds.
     pub total_us: u64,
-    /// Where the time went.
+    /// Duration of each phase.
     pub phases: Phases,
-    /// Why it failed; left out when it passed.
+    /// Why it failed; absent when it passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
-    /// Reservations.
+    /// Warnings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
 }
 
 impl Attempt {
-    /// The record of `observation`, made by attempt `number`.
+    /// Creates the record of `observation`, made by attempt `number`.
     #[must_use]
     pub fn from_observation(number: u8, started_at: Timestamp, observation: &Observation) -> Self {
         Self {
@@ -68,9 +68,9 @@ impl Attempt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MissedReason {
-    /// The previous run of the same monitor was still going.
+    /// The previous run of the same monitor was still in progress.
     StillRunning,
-    /// No place was free within the interval.
+    /// No execution slot was free within the interval.
     Overload,
     /// The process was suspended or stopped by the system.
     Paused,
@@ -85,7 +85,7 @@ impl MissedReason {
     pub const ALL: [Self; 5] =
         [Self::StillRunning, Self::Overload, Self::Paused, Self::NotRunning, Self::LocationAway];
 
-    /// The stable word, used by metrics.
+    /// Returns the stable name, used by metrics.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -97,7 +97,7 @@ impl MissedReason {
         }
     }
 
-    /// One sentence for people.
+    /// Returns one sentence for people.
     #[must_use]
     pub const fn describe(self) -> &'static str {
         match self {
@@ -110,13 +110,13 @@ impl MissedReason {
     }
 }
 
-/// Consecutive runs of one monitor that did not happen, for one reason. Kept as one record so that
-/// a long stop costs one row per monitor; `CheckResult::planned_at` is the first of them.
+/// Consecutive runs of one monitor that did not happen, for one reason. They share one record, so that a long stop
+/// costs one row per monitor; `CheckResult::planned_at` is the first of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MissedRuns {
-    /// Why.
+    /// Why they did not happen.
     pub reason: MissedReason,
-    /// How many slots, at least 1.
+    /// Number of slots, at least 1.
     pub slots: u32,
     /// Planned time of the last of them.
     pub last_planned_at: Timestamp,
@@ -129,50 +129,50 @@ pub struct CheckResult {
     pub check_id: CheckId,
     /// The run that it belongs to.
     pub run_id: RunId,
-    /// The monitor.
+    /// Id of the monitor.
     pub monitor_id: MonitorId,
-    /// Its name when the check ran.
+    /// Name of the monitor when the check ran.
     pub monitor_name: Arc<str>,
-    /// Its version that ran.
+    /// Revision of the monitor that ran.
     pub revision: Revision,
-    /// Its type.
+    /// Type of the monitor.
     #[serde(rename = "type")]
     pub monitor_type: MonitorType,
-    /// Where the check ran.
+    /// Location where the check ran.
     pub location_id: LocationId,
-    /// When the run was due.
+    /// Planned time of the run.
     pub planned_at: Timestamp,
-    /// When the first attempt began; of a missed run, when that was found out.
+    /// When the first attempt started; for a missed run, when it was found to be missed.
     pub started_at: Timestamp,
-    /// What it came to.
+    /// Outcome of the check.
     pub outcome: Outcome,
     /// Status code.
     pub status: Status,
-    /// Code of the reservation of a warning.
+    /// Status code of a warning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning_status: Option<Status>,
-    /// The status code in words.
+    /// Status code in plain text.
     pub status_text: String,
-    /// Why, the deciding reason first.
+    /// Reasons, the deciding one first.
     pub reasons: Vec<String>,
-    /// How long all attempts took together, in microseconds; of a full page, without its objects, so that runs
-    /// with and without compare.
+    /// Duration of all attempts together, in microseconds. For a full page it excludes the objects, so that runs with
+    /// and without them compare.
     pub total_us: u64,
-    /// The peer of the last attempt.
+    /// Address of the peer of the last attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<SocketAddr>,
-    /// The tries, in their order; none for a run that did not happen.
+    /// Attempts in their order; empty for a run that did not happen.
     pub attempts: Vec<Attempt>,
-    /// What the last attempt learned.
+    /// Facts from the last attempt.
     #[serde(default)]
     pub facts: Facts,
-    /// How the last attempt went, piece by piece.
+    /// Details of the last attempt.
     #[serde(flatten)]
     pub details: CheckDetails,
-    /// Files that it holds.
+    /// Captured files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub captures: Vec<Capture>,
-    /// What a second location said of its failure.
+    /// Result of the confirmation by a second location.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Verification>,
     /// Set when `outcome` is missed.
@@ -180,39 +180,39 @@ pub struct CheckResult {
     pub missed: Option<MissedRuns>,
 }
 
-/// What a record is of: the monitor as it was then, and where.
+/// What a record is about: the monitor as it was then, and the location.
 #[derive(Clone, Debug)]
 pub struct CheckMetadata {
-    /// The monitor.
+    /// Id of the monitor.
     pub monitor_id: MonitorId,
-    /// Its name.
+    /// Name of the monitor.
     pub monitor_name: Arc<str>,
-    /// Its version.
+    /// Revision of the monitor.
     pub revision: Revision,
-    /// Its type.
+    /// Type of the monitor.
     pub monitor_type: MonitorType,
-    /// Where it was to be checked.
+    /// Location of the check.
     pub location_id: LocationId,
 }
 
 impl CheckResult {
-    /// The record without attempts of the run that was due at `planned_at`.
+    /// Creates the record, without attempts, of the run that was planned at `planned_at`.
     #[must_use]
     pub fn without_attempts(
-        of: CheckMetadata,
+        metadata: CheckMetadata,
         planned_at: Timestamp,
         started_at: Timestamp,
         verdict: Verdict,
     ) -> Self {
-        let run_id = RunId::new(of.monitor_id, planned_at);
+        let run_id = RunId::new(metadata.monitor_id, planned_at);
         Self {
-            check_id: CheckId::new(run_id, of.location_id),
+            check_id: CheckId::new(run_id, metadata.location_id),
             run_id,
-            monitor_id: of.monitor_id,
-            monitor_name: of.monitor_name,
-            revision: of.revision,
-            monitor_type: of.monitor_type,
-            location_id: of.location_id,
+            monitor_id: metadata.monitor_id,
+            monitor_name: metadata.monitor_name,
+            revision: metadata.revision,
+            monitor_type: metadata.monitor_type,
+            location_id: metadata.location_id,
             planned_at,
             started_at,
             outcome: verdict.outcome,
@@ -231,10 +231,10 @@ impl CheckResult {
         }
     }
 
-    /// The record of `missed` runs, the first of them due at `planned_at`; they were found out at `noticed_at`.
+    /// Creates the record of `missed` runs, the first of them planned at `planned_at`; they were found at `noticed_at`.
     #[must_use]
     pub fn missed(
-        of: CheckMetadata,
+        metadata: CheckMetadata,
         planned_at: Timestamp,
         noticed_at: Timestamp,
         missed: MissedRuns,
@@ -245,35 +245,35 @@ impl CheckResult {
             warning_status: None,
             reasons: vec![missed.reason.describe().to_owned()],
         };
-        Self { missed: Some(missed), ..Self::without_attempts(of, planned_at, noticed_at, verdict) }
+        Self { missed: Some(missed), ..Self::without_attempts(metadata, planned_at, noticed_at, verdict) }
     }
 
-    /// The phases of the attempt that decided, the last one.
+    /// Returns the phases of the last attempt, which decides.
     #[must_use]
     pub fn phases(&self) -> Phases {
         self.attempts.last().map(|attempt| attempt.phases).unwrap_or_default()
     }
 
-    /// The step that failed, of a check that has steps.
+    /// Returns the step that failed, for a check with steps.
     #[must_use]
     pub fn failing_step(&self) -> Option<&StepResult> {
         self.details.steps.iter().find(|step| step.status != Status::OK)
     }
 
-    /// How many planned runs this record stands for.
+    /// Returns the number of planned runs that this record covers.
     #[must_use]
     pub fn slots(&self) -> u32 {
         self.missed.map_or(1, |missed| missed.slots)
     }
 
-    /// How late the first attempt began; `None` for a run that did not happen.
+    /// Returns how late the first attempt started; `None` for a run that did not happen.
     #[must_use]
     pub fn lateness(&self) -> Option<Duration> {
         self.missed.is_none().then(|| self.started_at.since(self.planned_at))
     }
 }
 
-/// Whole microseconds of `duration`, as far as they go.
+/// Returns the whole microseconds of `duration`, at most `u64::MAX`.
 #[must_use]
 pub fn duration_micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)

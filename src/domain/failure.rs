@@ -1,4 +1,4 @@
-//! What failed: a closed kind, in which phase, by whose fault.
+//! Failures: their kind, their phase, and who is at fault.
 
 use std::fmt;
 
@@ -13,9 +13,9 @@ use super::status::Status;
 pub enum Fault {
     /// The monitored service.
     Target,
-    /// The way to it; judged like the target, since its users see the same.
+    /// The network path to the target; judged like the target, since its users see the same.
     Network,
-    /// Vigie or the host it runs on; makes the outcome unknown, never an error.
+    /// Vigie or its host; makes the outcome unknown, never an error.
     Ours,
 }
 
@@ -29,25 +29,25 @@ macro_rules! failure_kinds {
             /// Every kind.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
-            /// The stable word for this kind.
+            /// Returns the stable label of this kind.
             #[must_use]
             pub const fn label(self) -> &'static str {
                 match self { $(Self::$variant => $label),+ }
             }
 
-            /// Who has to act.
+            /// Returns who has to act.
             #[must_use]
             pub const fn fault(self) -> Fault {
                 match self { $(Self::$variant => Fault::$fault),+ }
             }
 
-            /// The status code of behaviour.md 3 that it leads to.
+            /// Returns the status code of behaviour.md 3.
             #[must_use]
             pub const fn status(self) -> Status {
                 match self { $(Self::$variant => Status::$status),+ }
             }
 
-            /// One sentence for people, without a full stop.
+            /// Returns one sentence for people, without a full stop.
             #[must_use]
             pub const fn describe(self) -> &'static str {
                 match self { $(Self::$variant => $doc),+ }
@@ -160,13 +160,13 @@ impl<'de> Deserialize<'de> for FailureKind {
 /// Why an attempt failed. `detail` is one line for people; it never holds a secret or a body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// The phase that it failed in.
+    /// Phase in which the attempt failed.
     pub phase: Phase,
-    /// What went wrong.
+    /// Kind of failure.
     pub kind: FailureKind,
     /// Who has to act; usually `kind.fault()`.
     pub fault: Fault,
-    /// The particulars: address, header, rule, what the peer or the system said.
+    /// Particulars: address, header, rule, message of the peer or the system.
     pub detail: String,
     /// Status code of the part that failed, where the kind stands for a part of the whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -175,30 +175,30 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure of `kind` in `phase`, by the fault that the kind implies.
+    /// Creates a failure of `kind` in `phase`, with the fault that the kind implies.
     pub fn new(phase: Phase, kind: FailureKind, detail: impl Into<String>) -> Self {
         Self { phase, kind, fault: kind.fault(), detail: detail.into(), part_status: None }
     }
 
-    /// The failure of an object of a page: that of the object, as `70XX` (behaviour.md 3).
+    /// Converts the failure of a page object into a `70XX` failure of the page (behaviour.md 3).
     #[must_use]
     pub fn into_page_object(self, url: &str) -> Self {
         let part = Some(self.status());
         Self { kind: FailureKind::PageObject, detail: format!("`{url}`: {self}"), part_status: part, ..self }
     }
 
-    /// The same failure laid at `fault`'s door, as when the own connectivity is gone.
+    /// Returns the same failure attributed to `fault`, for example when the location itself has no connectivity.
     #[must_use]
     pub fn with_fault(mut self, fault: Fault) -> Self {
         self.fault = fault;
         self
     }
 
-    /// The status code: the kind's own, or 21 when a kind of the target's turned out to be ours.
+    /// Returns the status code: that of the kind, or 21 when a failure of the target is attributed to Vigie.
     #[must_use]
     pub fn status(&self) -> Status {
         match (self.fault, self.kind.fault()) {
-            // Whoever is to blame: the code of the object tells that too.
+            // Whichever fault it is: the status of the object reflects it.
             _ if self.kind == FailureKind::PageObject => {
                 self.part_status.map_or(self.kind.status(), Status::to_page_object)
             }
@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_are_unique_and_faults_of_ours_never_carry_a_target_status() {
+    fn labels_are_unique_and_own_faults_never_have_a_target_status() {
         let mut labels: Vec<_> = FailureKind::ALL.iter().map(|kind| kind.label()).collect();
         labels.sort_unstable();
         labels.dedup();
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_failure_that_is_blamed_on_us_turns_internal() {
+    fn a_target_failure_attributed_to_vigie_is_internal() {
         let failure = Failure::new(Phase::Connect, FailureKind::Unreachable, "10.0.0.1:80");
         assert_eq!(failure.status(), Status::CONNECT_FAILED);
         assert_eq!(failure.with_fault(Fault::Ours).status(), Status::INTERNAL);

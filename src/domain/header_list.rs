@@ -1,28 +1,27 @@
-//! The header fields of a message as a result keeps them: one text, since a result has many of them and most are
-//! never looked at.
+//! The header fields of a message, stored as one string: a result has many fields and most are never read.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Names and values, in their order; in JSON a list of pairs.
+/// Names and values in their order; in JSON a list of pairs.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct HeaderList {
-    /// All names and values, one after another.
+    /// All names and values, concatenated.
     text: String,
-    /// Where each name and the value behind it end.
+    /// End offsets of each name and of the value after it.
     offsets: Vec<(u32, u32)>,
 }
 
 impl HeaderList {
-    /// None yet, with room for so many fields and bytes.
+    /// Creates an empty list with capacity for `fields` fields and `bytes` bytes of text.
     #[must_use]
     pub fn with_capacity(fields: usize, bytes: usize) -> Self {
         Self { text: String::with_capacity(bytes), offsets: Vec::with_capacity(fields) }
     }
 
-    /// Adds a field. One that would make 4 GiB of text is left out.
+    /// Adds a field. Ignores a field that would make the text 4 GiB or longer.
     pub fn push(&mut self, name: &str, value: &str) {
         let name_end = self.text.len() + name.len();
         if let (Ok(name_end), Ok(end)) = (u32::try_from(name_end), u32::try_from(name_end + value.len())) {
@@ -32,7 +31,7 @@ impl HeaderList {
         }
     }
 
-    /// The fields.
+    /// Iterates over the fields.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         let mut start = 0;
         self.offsets.iter().map(move |&(name_end, end)| {
@@ -42,20 +41,20 @@ impl HeaderList {
         })
     }
 
-    /// Whether there are none.
+    /// Whether the list has no fields.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.offsets.is_empty()
     }
 
-    /// The first value of the field `name`, in whatever case it is written.
+    /// Returns the first value of the field `name`, ignoring case.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.iter().find(|(this, _)| this.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
-    /// Puts `change` of each value in its place. It is asked about all at once first: what changes no part of a
-    /// text must not change the whole of it either.
+    /// Replaces each value by what `change` returns for it. Calls it with the whole text first: a text that it leaves
+    /// unchanged must not contain a value that it would change.
     pub fn map_values(&mut self, change: impl Fn(&str) -> Cow<'_, str>) {
         if matches!(change(&self.text), Cow::Borrowed(_)) {
             return;

@@ -1,4 +1,4 @@
-//! Identities. Run and check ids are derived, so that a replay of the same run de-duplicates itself.
+//! Ids. Run and check ids are derived, so that a replay of the same run de-duplicates itself.
 
 use std::fmt;
 
@@ -34,16 +34,16 @@ number_id!(
     CustomerId
 );
 number_id!(
-    /// Who logs in.
+    /// A user who logs in.
     UserId
 );
 number_id!(
-    /// Who is told when something is wrong (behaviour.md 1 `/recipients`).
+    /// A recipient of notifications (behaviour.md 1 `/recipients`).
     RecipientId
 );
 number_id!(
-    /// An outage of a monitor, from its first failing run to the first good one after it. Derived from the monitor
-    /// and that run; fits into 53 bits, which every JSON reader keeps exactly.
+    /// An outage of a monitor, from its first failing run to the first good one after it. Derived from the monitor and
+    /// that run. Fits into 53 bits, which every JSON reader preserves exactly.
     EpisodeId
 );
 number_id!(
@@ -95,21 +95,21 @@ hash_id!(
 );
 
 impl MonitorId {
-    /// The hash of it that ids of its runs are made with; every monitor has another one.
+    /// Returns the hash that the ids of its runs are derived from; unique for each monitor.
     #[must_use]
     pub fn hash(self) -> u64 {
         mix(RUN_SEED, self.0)
     }
 
-    /// The monitor with this mark.
+    /// Returns the monitor with this hash.
     #[must_use]
-    pub fn from_hash(mark: u64) -> Self {
-        Self((unmix(mark) ^ RUN_SEED).cast_signed())
+    pub fn from_hash(hash: u64) -> Self {
+        Self((unmix(hash) ^ RUN_SEED).cast_signed())
     }
 }
 
 impl RunId {
-    /// The id of the run of `monitor` that was planned at `planned_at`.
+    /// Derives the id of the run of `monitor` planned at `planned_at`.
     #[must_use]
     pub fn new(monitor: MonitorId, planned_at: Timestamp) -> Self {
         Self(mix(monitor.hash(), planned_at.as_micros()))
@@ -117,7 +117,7 @@ impl RunId {
 }
 
 impl EpisodeId {
-    /// The id of the outage of `monitor` whose first failing run was planned at `planned_at`.
+    /// Derives the id of the outage of `monitor` whose first failing run was planned at `planned_at`.
     #[must_use]
     pub fn new(monitor: MonitorId, planned_at: Timestamp) -> Self {
         let hash = mix(monitor.hash() ^ EPISODE_SEED, planned_at.as_micros());
@@ -126,43 +126,43 @@ impl EpisodeId {
 }
 
 impl CheckId {
-    /// The id of `run` at `location`.
+    /// Derives the id of `run` at `location`.
     #[must_use]
     pub fn new(run: RunId, location: LocationId) -> Self {
         Self(mix(run.0, location.0))
     }
 
-    /// The mark of its monitor (see [`MonitorId::hash`]) mixed (exclusive or) with its planned time in
-    /// microseconds, when `location` is its location; noise when it is another one.
+    /// Returns the hash of its monitor (see [`MonitorId::hash`]) XORed with its planned time in microseconds, if
+    /// `location` is its location; otherwise an arbitrary number.
     #[must_use]
     pub fn monitor_hash_xor_time(self, location: LocationId) -> u64 {
         unmix(unmix(self.0) ^ location.0.cast_unsigned())
     }
 
-    /// When the run of `monitor` with this id at `location` was planned: undoes [`RunId::new`] and
-    /// [`CheckId::new`]. Any time at all when the id belongs to another monitor or location.
+    /// Returns the planned time of the run of `monitor` with this id at `location`: undoes [`RunId::new`] and
+    /// [`CheckId::new`]. Returns an arbitrary time when the id belongs to another monitor or location.
     #[must_use]
     pub fn planned_at(self, monitor: MonitorId, location: LocationId) -> Timestamp {
         Timestamp::from_micros((self.monitor_hash_xor_time(location) ^ monitor.hash()).cast_signed())
     }
 }
 
-/// Sets the hash of episodes apart from that of runs.
+/// Separates the hashes of episodes from those of runs.
 const EPISODE_SEED: u64 = 0x6570_6973;
 
-/// Where run ids start from.
+/// Seed of run ids.
 const RUN_SEED: u64 = 0x7669_6769;
 
-/// Folds `word` into `seed` with the finalizer of `SplitMix64`; stable over versions and machines.
+/// Folds `value` into `seed` with the finalizer of `SplitMix64`; stable over versions and machines.
 #[must_use]
-pub(crate) fn mix(seed: u64, word: i64) -> u64 {
-    let mut z = (seed ^ word.cast_unsigned()).wrapping_add(0x9e37_79b9_7f4a_7c15);
+pub(crate) fn mix(seed: u64, value: i64) -> u64 {
+    let mut z = (seed ^ value.cast_unsigned()).wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
 }
 
-/// `seed ^ word` of the [`mix`] that gave `mixed`: its steps backwards, with the inverse factors.
+/// Returns the `seed ^ value` of the [`mix`] that gave `mixed`: inverts its steps with the inverse factors.
 fn unmix(mixed: u64) -> u64 {
     let mut z = mixed ^ (mixed >> 31) ^ (mixed >> 62);
     z = z.wrapping_mul(0x3196_42b2_d24d_8ec3);
@@ -176,7 +176,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn the_planned_time_comes_back_out_of_a_check_id(monitor: i64, at: i64, location: i64) {
+        fn a_check_id_yields_its_planned_time(monitor: i64, at: i64, location: i64) {
             let (monitor, location) = (MonitorId(monitor), LocationId(location));
             let at = Timestamp::from_micros(at);
             let id = CheckId::new(RunId::new(monitor, at), location);

@@ -1,4 +1,4 @@
-//! Where checks run.
+//! Locations where checks run.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,10 +7,10 @@ use super::id::LocationId;
 /// A monitoring location (interface.md 2.3). Serializes as version 3 shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Location {
-    /// Its number.
+    /// Id.
     pub id: LocationId,
-    /// What people call it.
+    /// Display name.
     pub name: String,
-    /// Code of its region; verification prefers another one.
+    /// Code of its region; verification prefers another region.
     pub region: i64,
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How many locations check a run, and when that alerts.
+/// How many locations check a run, and which of their failures alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum LocationMode {
     /// In parallel; alerts when any fails and another confirms.
@@ -13,12 +13,12 @@ pub enum LocationMode {
     GlobalNotify,
     /// One after another; alerts when two fail in the same run.
     RoundRobin,
-    /// In parallel; alerts when as many fail as the account says.
+    /// In parallel; alerts when as many fail as the account requires.
     MultiPop,
 }
 
 impl LocationMode {
-    /// Every mode with its name in version 3.
+    /// Every mode with its version 3 name.
     pub const ALL: [(Self, &'static str); 5] = [
         (Self::GlobalVerify, "Global Verify"),
         (Self::Primary, "Primary"),
@@ -27,19 +27,19 @@ impl LocationMode {
         (Self::MultiPop, "SLA (MultiPOP)"),
     ];
 
-    /// Its name.
+    /// Returns its version 3 name.
     #[must_use]
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(mode, _)| *mode == self).map_or("", |(_, name)| name)
     }
 
-    /// The mode with this name.
+    /// Returns the mode with this version 3 name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(_, known)| *known == name).map(|(mode, _)| *mode)
     }
 
-    /// How many locations check a run when a monitor says 0 (behaviour.md 1 `monitor_location_count`).
+    /// Returns how many locations check a run when a monitor sets 0 (behaviour.md 1 `monitor_location_count`).
     #[must_use]
     pub fn default_location_count(self, pool: usize, rotates: bool) -> usize {
         match self {

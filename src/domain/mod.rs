@@ -1,4 +1,4 @@
-//! What exists: ids, time, runs, observations, verdicts, results. Small values without I/O.
+//! The domain model: ids, time, runs, observations, verdicts, results. Small values without I/O.
 
 mod audit_entry;
 mod capture;

@@ -1,30 +1,30 @@
-//! Where a monitor stands at a location.
+//! The state of a monitor at a location.
 
 use super::id::{CheckId, LocationId, MonitorId};
 use super::status::{Outcome, Status};
 use super::time::Timestamp;
 
-/// Where a monitor stands at one location.
+/// The current state of a monitor at one location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MonitorState {
-    /// The monitor.
+    /// Id of the monitor.
     pub monitor_id: MonitorId,
-    /// The location.
+    /// Id of the location.
     pub location_id: LocationId,
-    /// Its last recorded check.
+    /// Id of its last recorded check.
     pub check_id: CheckId,
-    /// Planned time of that run (of a missed series, of its last slot).
+    /// Planned time of that run (of the last slot, for missed runs).
     pub planned_at: Timestamp,
-    /// What it came to.
+    /// Outcome of that check.
     pub outcome: Outcome,
-    /// Its status code.
+    /// Status code of that check.
     pub status: Status,
-    /// Its duration in microseconds.
+    /// Duration of that check in microseconds.
     pub total_us: u64,
-    /// Planned time of the first run of this unbroken series of the same outcome.
+    /// Planned time of the first run of the current unbroken series of this outcome.
     pub since: Timestamp,
-    /// Runs in that series.
+    /// Number of runs in that series.
     pub streak: u32,
-    /// When the last check there began that loaded the objects of the page.
+    /// Start of the last check at this location that loaded the objects of the page.
     pub full_page_at: Option<Timestamp>,
 }

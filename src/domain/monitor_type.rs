@@ -16,13 +16,13 @@ macro_rules! monitor_types {
             /// Every type, in the order of interface.md.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
-            /// The version 3 name.
+            /// Returns the version 3 name.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name),+ }
             }
 
-            /// The type with this version 3 name.
+            /// Returns the type with this version 3 name.
             #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 match name { $($name => Some(Self::$variant),)+ _ => None }

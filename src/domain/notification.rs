@@ -1,4 +1,4 @@
-//! What somebody is told: everything that a message is made from, kept with it until it was delivered.
+//! Notifications: everything that a message is rendered from, stored until it is delivered.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -9,38 +9,38 @@ use super::status::Status;
 use super::time::Timestamp;
 use super::verification::Verification;
 
-/// What a message is about (behaviour.md 6 "Kinds").
+/// What a notification is about (behaviour.md 6 "Kinds").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NotificationKind {
     /// A run failed.
     SiteError,
-    /// The first good run after an error that was told.
+    /// The first good run after an error that was notified.
     SiteClear,
     /// A monitor was unknown or missed for a number of runs.
     NoData,
-    /// A mean is over its threshold.
+    /// A mean is above its threshold.
     PerformanceError,
-    /// It is back.
+    /// The mean is below its threshold again.
     PerformanceClear,
     /// Content or objects of a page changed.
     WebChange,
-    /// The way to a target that could not be reached.
+    /// The network path to a target that could not be reached.
     Traceroute,
     /// A certificate has expired or is about to.
     CertificateExpiration,
     /// A host agent reports an error.
     HostagentError,
-    /// It is over.
+    /// The error of the host agent is over.
     HostagentClear,
-    /// A test that somebody ordered.
+    /// A test message that a user requested.
     Test,
-    /// What was held back of a recipient's messages, in one.
+    /// One message with all that was held back for a recipient.
     Digest,
 }
 
 impl NotificationKind {
-    /// Every kind with its stable word and what people read.
+    /// Every kind with its stable name and display name.
     pub const ALL: [(Self, &'static str, &'static str); 12] = [
         (Self::SiteError, "site_error", "Site Error"),
         (Self::SiteClear, "site_clear", "Site Clear"),
@@ -56,22 +56,22 @@ impl NotificationKind {
         (Self::Digest, "digest", "Digest"),
     ];
 
-    /// Its stable word, used by the store, the API and metrics.
+    /// Returns the stable name, used by the store, the API and metrics.
     #[must_use]
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(kind, ..)| *kind == self).map_or("", |(_, word, _)| word)
     }
 
-    /// What people read.
+    /// Returns the display name.
     #[must_use]
     pub fn title(self) -> &'static str {
         Self::ALL.iter().find(|(kind, ..)| *kind == self).map_or("", |(.., title)| title)
     }
 
-    /// The kind with this word.
+    /// Returns the kind with this stable name.
     #[must_use]
-    pub fn from_name(word: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, known, _)| *known == word).map(|(kind, ..)| *kind)
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, known, _)| *known == name).map(|(kind, ..)| *kind)
     }
 
     /// Whether it belongs to performance alerts, which blackouts do not silence (behaviour.md 6).
@@ -80,28 +80,28 @@ impl NotificationKind {
         matches!(self, Self::PerformanceError | Self::PerformanceClear)
     }
 
-    /// Whether it says that something is over.
+    /// Whether it reports the end of an error.
     #[must_use]
     pub fn is_clear(self) -> bool {
         matches!(self, Self::SiteClear | Self::PerformanceClear | Self::HostagentClear)
     }
 }
 
-/// One location's part in a run, as messages tell it (`rotated_locations` of behaviour.md 6).
+/// One location's part in a run, as shown in messages (`rotated_locations` of behaviour.md 6).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LocationReport {
-    /// The location.
+    /// Id of the location.
     pub location_id: LocationId,
     /// Its name.
     pub name: String,
-    /// Status code there; `None` when it was not heard.
+    /// Status code there; `None` when the location did not report.
     pub status: Option<Status>,
-    /// The same in words, with why.
+    /// Status in plain text, with the reason.
     pub status_text: String,
 }
 
-/// What somebody is told. Its JSON is kept in the outbox and feeds templates; it holds no secrets.
+/// The content of a notification. Its JSON is stored in the outbox and feeds templates; it holds no secrets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NotificationContent {
@@ -109,77 +109,77 @@ pub struct NotificationContent {
     pub kind: NotificationKind,
     /// The account.
     pub customer: CustomerId,
-    /// Its name (`company`).
+    /// Name of the account (`company`).
     pub company: String,
     /// Name at the start of subjects.
     pub brand: String,
     /// The monitor; `None` for tests and digests.
     pub monitor_id: Option<MonitorId>,
-    /// Its name.
+    /// Name of the monitor.
     pub monitor_name: String,
-    /// Its type.
+    /// Type of the monitor.
     pub monitor_type: Option<MonitorType>,
     /// The outage that it belongs to.
     pub episode: Option<EpisodeId>,
-    /// The check that it tells of.
+    /// The check that it reports.
     pub check_id: Option<CheckId>,
-    /// When the run was planned; of notices without a run, when it was written.
+    /// Planned time of the run; for notifications without a run, time of creation.
     pub at: Timestamp,
-    /// When the episode began.
+    /// Start of the outage.
     pub since: Option<Timestamp>,
     /// Status code; 0 for clears.
     pub status: Status,
-    /// The status in words.
+    /// Status in plain text.
     pub status_text: String,
-    /// Why, the deciding reason first.
+    /// Reasons, the deciding one first.
     pub reasons: Vec<String>,
     /// Consecutive failing runs; 0 for a clear.
     pub errcount: u32,
-    /// HTTP status of the answer, where there was one.
+    /// HTTP status of the response, if there was one.
     pub http_status: Option<u16>,
-    /// Where it was seen.
+    /// Location of the check.
     pub location_id: Option<LocationId>,
     /// Name of that location.
     pub location: String,
     /// Every location of the run.
     pub locations: Vec<LocationReport>,
-    /// What a second location said.
+    /// Result of the confirmation by a second location.
     pub verification: Option<Verification>,
-    /// URL, host or address that was checked; without a login.
+    /// URL, host or address that was checked, without credentials.
     pub target: String,
-    /// The failing step of several, and its name.
+    /// Number and name of the failing step, of a check with several.
     pub step: Option<(u32, String)>,
     /// The monitor's `alert_note`.
     pub alert_note: String,
     /// Name and value of custom properties.
     pub properties: Vec<(String, String)>,
-    /// Microseconds of the phases of the attempt that decided, in order, for bars.
+    /// Name and microseconds of each phase of the deciding attempt, in order, for bar charts.
     pub phases: Vec<(String, u64)>,
-    /// Facts of the certificate, as the result shows them; null without one.
+    /// Facts of the certificate, as in the result; null without one.
     pub certificate: Value,
-    /// What else a kind has to tell: threshold and mean, the change, lines of a digest.
+    /// Extra data of some kinds: threshold and mean, the change, lines of a digest.
     #[serde(rename = "more")]
     pub extra: Map<String, Value>,
 }
 
-/// How far a message is.
+/// How far the delivery of a notification is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NotificationState {
-    /// It waits to be sent, or to be sent again.
+    /// It waits for its first or next delivery attempt.
     Pending,
-    /// Over the recipient's limit; it goes out in a digest.
+    /// Held back by the recipient's limit; it goes out in a digest.
     Held,
-    /// The receiver took it.
+    /// The receiver accepted it.
     Sent,
-    /// It went out as a line of a digest that the receiver took.
+    /// It went out as a line of a digest that the receiver accepted.
     Digested,
-    /// Given up; it can be sent again by hand.
+    /// Given up; it can be resent by hand.
     Dead,
 }
 
 impl NotificationState {
-    /// Every state with its stable word.
+    /// Every state with its stable name.
     pub const ALL: [(Self, &'static str); 5] = [
         (Self::Pending, "pending"),
         (Self::Held, "held"),
@@ -188,52 +188,52 @@ impl NotificationState {
         (Self::Dead, "dead"),
     ];
 
-    /// Its stable word.
+    /// Returns the stable name.
     #[must_use]
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(state, _)| *state == self).map_or("", |(_, word)| word)
     }
 
-    /// The state with this word.
+    /// Returns the state with this stable name.
     #[must_use]
     pub fn from_name(word: &str) -> Option<Self> {
         Self::ALL.iter().find(|(_, known)| *known == word).map(|(state, _)| *state)
     }
 }
 
-/// A message that has to leave the process, before it has a number.
+/// A notification to send, before it has an id.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewNotification {
-    /// Unique; a second one with the same key is dropped. Receivers get it as idempotency key.
+    /// Unique; a second notification with the same key is dropped. Receivers get it as idempotency key.
     pub key: String,
-    /// Who is told.
+    /// The recipient.
     pub recipient: RecipientId,
     /// The group whose templates apply; `None` for the defaults.
     pub group: Option<i64>,
-    /// What is told.
+    /// The content.
     pub content: NotificationContent,
-    /// When it was written.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// Not before then: alerts wait up to 5 s for a traceroute.
+    /// Earliest time of delivery: alerts wait up to 5 s for a traceroute.
     pub not_before: Timestamp,
 }
 
-/// A message as it is kept.
+/// A notification as stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Notification {
-    /// Its number.
+    /// Id.
     pub id: i64,
-    /// What it is.
+    /// The notification.
     pub message: NewNotification,
-    /// How far it is.
+    /// State of the delivery.
     pub state: NotificationState,
-    /// How often it was tried.
+    /// Number of delivery attempts.
     pub attempts: u32,
-    /// When it is tried next; of one that is pending.
+    /// Time of the next attempt, while pending.
     pub next_attempt_at: Timestamp,
-    /// When the receiver took it.
+    /// When the receiver accepted it.
     pub sent_at: Option<Timestamp>,
-    /// Why the last try failed.
+    /// Why the last attempt failed.
     pub error: String,
     /// The digest that it went out with.
     pub digest_id: Option<i64>,

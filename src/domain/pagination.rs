@@ -1,30 +1,30 @@
-//! Windows of lists.
+//! Pages of lists.
 
 use super::check_result::CheckResult;
 
-/// A window of a list.
+/// The page of a list to return.
 #[derive(Clone, Copy, Debug)]
 pub struct Pagination {
-    /// At most so many.
+    /// Most items to return.
     pub limit: u32,
-    /// After so many.
+    /// Number of items to skip.
     pub offset: u64,
 }
 
-/// A window of a list, with the number of all that match.
+/// A page of a list, with the total number of matches.
 #[derive(Clone, Debug)]
 pub struct Paginated<T> {
-    /// How many match in all.
+    /// Number of all matches.
     pub total: u64,
-    /// Those in the window.
+    /// Items of this page.
     pub items: Vec<T>,
 }
 
-/// A window of the results that match, with the number of all that do.
+/// A page of matching results, with the total number of matches.
 #[derive(Clone, Debug)]
 pub struct PaginatedResults {
-    /// How many match in all.
+    /// Number of all matches.
     pub total: u64,
-    /// Those in the window.
+    /// Results of this page.
     pub results: Vec<CheckResult>,
 }

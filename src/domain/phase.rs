@@ -1,4 +1,4 @@
-//! Where the time of an attempt went.
+//! The phases of an attempt and their durations.
 
 use std::time::Duration;
 
@@ -15,13 +15,13 @@ macro_rules! phases {
             /// Every phase, in the order in which they happen.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
-            /// The word used in JSON (`<name>_us`), metrics and terminal output.
+            /// Returns the name used in JSON (`<name>_us`), metrics and terminal output.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name),+ }
             }
 
-            /// The key of this phase in JSON.
+            /// Returns the key of this phase in JSON.
             #[must_use]
             pub const fn key(self) -> &'static str {
                 match self { $(Self::$variant => concat!($name, "_us")),+ }
@@ -31,11 +31,11 @@ macro_rules! phases {
 }
 
 phases! {
-    /// Before anything left the host: building the request, asking for a permit.
+    /// Before anything left the host: building the request, waiting for a permit.
     Prepare = "prepare",
-    /// Name to addresses.
+    /// Resolving the name to addresses.
     Resolve = "resolve",
-    /// TCP handshake, or the first answer of a connectionless protocol.
+    /// TCP handshake, or the first reply of a connectionless protocol.
     Connect = "connect",
     /// TLS handshake, certificate checks included.
     Tls = "tls",
@@ -43,19 +43,19 @@ phases! {
     Banner = "banner",
     /// EHLO, or HELO, of SMTP.
     Ehlo = "ehlo",
-    /// Asking for what the server can do: CAPA, CAPABILITY, FEAT.
+    /// Query of the server's capabilities: CAPA, CAPABILITY, FEAT.
     Capability = "capability",
-    /// Asking to go on with TLS: STARTTLS, STLS, AUTH TLS; the handshake itself is `tls`.
+    /// Request to continue with TLS: STARTTLS, STLS, AUTH TLS; the handshake itself is `tls`.
     Starttls = "starttls",
     /// Login.
     Auth = "auth",
     /// Opening the mailbox: SELECT, STAT.
     Select = "select",
-    /// Until the last byte of the request was handed to the kernel.
+    /// Until the last byte of the request is passed to the kernel.
     Send = "send",
-    /// Until the first byte of the answer.
+    /// Until the first byte of the response.
     FirstByte = "first_byte",
-    /// From the first to the last byte of the answer.
+    /// From the first to the last byte of the response.
     Transfer = "transfer",
     /// Opening data connections of FTP: EPSV or PASV, the connection and its TLS.
     Passive = "passive",
@@ -67,31 +67,31 @@ phases! {
     Download = "download",
     /// DELE of FTP or POP3.
     Delete = "delete",
-    /// Handing a message over, from MAIL to the reply to its last line.
+    /// Submission of a message, from MAIL to the reply to its last line.
     Deliver = "deliver",
-    /// From the end of `deliver` until the message was seen in the mailbox.
+    /// From the end of `deliver` until the message appears in the mailbox.
     Transit = "transit",
     /// Reading a message out of the mailbox.
     Fetch = "fetch",
-    /// Leaving in good order: QUIT, LOGOUT.
+    /// Orderly end of the session: QUIT, LOGOUT.
     Quit = "quit",
     /// Starting a browser and its session.
     Launch = "launch",
-    /// From the start of a navigation until the page was first painted.
+    /// From the start of a navigation until the page is first painted.
     FirstPaint = "first_paint",
-    /// From the start of a navigation until the document was there: `DOMContentLoaded`.
+    /// From the start of a navigation until the document is parsed: `DOMContentLoaded`.
     DomLoad = "dom_load",
-    /// From the start of a navigation until the page was loaded: the event `load`.
+    /// From the start of a navigation until the page is loaded: the event `load`.
     PageLoad = "page_load",
-    /// Playing a script, from its first act to the end of the last.
+    /// Running a script, from its first action to the end of the last.
     Play = "play",
-    /// Rules on what was read: keyword, assertions, certificate dates.
+    /// Evaluating rules: keyword, assertions, certificate dates.
     Validate = "validate",
 }
 
 impl Phase {
-    /// Those that most kinds have: each is a column of its own in the store. The others come with few
-    /// kinds, and are kept together.
+    /// Phases that most monitor types have: each is a column of its own in the store. The others occur with few types
+    /// and share one column.
     pub const COMMON: [Self; 8] = [
         Self::Prepare,
         Self::Resolve,
@@ -123,31 +123,31 @@ impl Phases {
         self.0[phase as usize] = u32::try_from(took.as_micros()).unwrap_or(UNSET - 1).min(UNSET - 1);
     }
 
-    /// Adds to the duration of `phase`, for a phase that comes in several pieces or hops.
+    /// Adds to the duration of `phase`, for a phase with several parts or hops.
     pub fn add(&mut self, phase: Phase, took: Duration) {
         self.set(phase, took + self.duration(phase).unwrap_or_default());
     }
 
-    /// Adds every phase of `other`, as the totals over redirect hops need.
+    /// Adds every phase of `other`, for totals over redirect hops.
     pub fn merge(&mut self, other: &Self) {
         for (phase, micros) in other.iter() {
             self.add(phase, Duration::from_micros(u64::from(micros)));
         }
     }
 
-    /// Microseconds of `phase`, when it was reached.
+    /// Returns the microseconds of `phase`, if it was reached.
     #[must_use]
     pub fn micros(&self, phase: Phase) -> Option<u32> {
         Some(self.0[phase as usize]).filter(|&micros| micros != UNSET)
     }
 
-    /// Duration of `phase`, when it was reached.
+    /// Returns the duration of `phase`, if it was reached.
     #[must_use]
     pub fn duration(&self, phase: Phase) -> Option<Duration> {
         self.micros(phase).map(|micros| Duration::from_micros(u64::from(micros)))
     }
 
-    /// Without those of [`Phase::COMMON`].
+    /// Returns the phases without those of [`Phase::COMMON`].
     #[must_use]
     pub fn without_common(&self) -> Self {
         let mut rest = *self;
@@ -157,13 +157,13 @@ impl Phases {
         rest
     }
 
-    /// Whether none was reached.
+    /// Whether no phase was reached.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0 == [UNSET; PHASE_COUNT]
     }
 
-    /// The phases that were reached, in their order, with their microseconds.
+    /// Iterates over the phases that were reached, in their order, with their microseconds.
     pub fn iter(&self) -> impl Iterator<Item = (Phase, u32)> + '_ {
         Phase::ALL.into_iter().filter_map(|phase| self.micros(phase).map(|micros| (phase, micros)))
     }

@@ -1,4 +1,4 @@
-//! Who is told, and how (behaviour.md 1 `/recipients`, 6).
+//! Recipients of notifications, and how they are reached (behaviour.md 1 `/recipients`, 6).
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub enum NotificationMethod {
     SnmpV2c,
     /// POST of a form.
     FormPost,
-    /// Mail with text and HTML; what a recipient gets that says nothing.
+    /// Mail with text and HTML; the default of a recipient.
     MailHtml,
     /// PagerDuty, Events API v2.
     PagerDuty,
@@ -25,16 +25,16 @@ pub enum NotificationMethod {
     SplunkHec,
     /// POST of a JSON object.
     JsonPost,
-    /// JSON as ServiceNow's table API takes it.
+    /// JSON for ServiceNow's table API.
     ServiceNow,
-    /// Webhook of the kind that Slack introduced; beyond the hosted interface.
+    /// Webhook in the format that Slack introduced; beyond the hosted interface.
     Slack,
     /// Prometheus Alertmanager, API v2; beyond the hosted interface.
     Alertmanager,
 }
 
 impl NotificationMethod {
-    /// Every method with its number and name.
+    /// Every method with its id and name.
     pub const ALL: [(Self, i64, &'static str); 12] = [
         (Self::MailText, 1, "E-mail (text)"),
         (Self::Sms, 6, "SMS"),
@@ -50,80 +50,81 @@ impl NotificationMethod {
         (Self::Alertmanager, 102, "Prometheus Alertmanager"),
     ];
 
-    /// Its number in the API.
+    /// Returns its id in the API.
     #[must_use]
     pub fn id(self) -> i64 {
         Self::ALL.iter().find(|(method, ..)| *method == self).map_or(0, |(_, id, _)| *id)
     }
 
-    /// What people call it.
+    /// Returns its display name.
     #[must_use]
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(method, ..)| *method == self).map_or("", |(.., name)| name)
     }
 
-    /// The method with this number.
+    /// Returns the method with this id.
     #[must_use]
     pub fn from_id(id: i64) -> Option<Self> {
         Self::ALL.iter().find(|(_, known, _)| *known == id).map(|(method, ..)| *method)
     }
 }
 
-/// Somebody who is told, without the secret that it may take to do so.
+/// A recipient of notifications, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipient {
-    /// Its number.
+    /// Id.
     pub id: RecipientId,
-    /// What people call it.
+    /// Display name.
     pub name: String,
-    /// Mail address, URL, host:port, telephone number: as its method has it.
+    /// Mail address, URL, host:port or telephone number, depending on the method.
     pub address: String,
     /// How it is reached.
     pub method: NotificationMethod,
-    /// Login of the target, community of SNMP; empty for none.
+    /// Login at the destination, or SNMP community; empty for none.
     pub username: String,
-    /// Whether it hears of errors, their end, missing data, traceroutes, changes and certificates.
+    /// Whether it gets errors, clears, missing data, traceroutes, changes and certificates.
     pub availability_alert: bool,
-    /// Whether it hears of performance alerts.
+    /// Whether it gets performance alerts.
     pub performance_alert: bool,
-    /// Whether it hears of the end of an error that it was told of.
+    /// Whether it gets the clear of an error that it was notified of.
     pub notify_on_clear: bool,
-    /// From the how manyth consecutive failing run on it is told, at least 1.
+    /// Number of the consecutive failing run from which it is notified, at least 1.
     pub start_threshold: u32,
-    /// How many errors of one episode it is told of at most; 0 is no end.
+    /// Most errors of one outage that it is notified of; 0 for no limit.
     pub stop_threshold: u32,
-    /// Whether screenshots go with mail.
+    /// Whether screenshots are attached to mail.
     pub attach_screen_capture: bool,
-    /// Whether the answer of the target goes with mail.
+    /// Whether the response of the target is attached to mail.
     pub attach_server_response: bool,
 }
 
-/// Who is told of which monitors, steps and errors. Without any group of the account everybody is told of all.
+/// Which recipients get which monitors, steps and errors. In an account without groups every recipient gets every
+/// alert.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NotifierGroup {
-    /// Its number.
+    /// Id.
     pub id: i64,
-    /// What people call it.
+    /// Display name.
     pub name: String,
-    /// For monitors that no other group names.
+    /// Whether it covers the monitors that no other group names.
     pub is_default: bool,
-    /// Monitors, each as a whole or one of its steps.
+    /// Its monitors, each as a whole or one of its steps.
     pub monitors: Vec<GroupMonitor>,
-    /// Who is told.
+    /// Its recipients.
     pub recipients: Vec<RecipientId>,
-    /// Status codes; empty is all.
+    /// Status codes that are notified; empty for all.
     pub error_types: Vec<u16>,
-    /// Templates that its messages are made with instead of the defaults.
+    /// Ids of the templates that replace the defaults.
     pub templates: Vec<i64>,
 }
 
 /// A monitor of a group, or a step or content view of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupMonitor {
-    /// Its number.
+    /// Id of the monitor.
     pub id: i64,
-    /// Only this step; `None` is all of it.
+    /// Only this step; `None` for all.
     pub step_number: Option<u32>,
-    /// Only errors of this content view; `None` is all of it.
+    /// Only errors of this content view; `None` for all.
     pub content_view_id: Option<i64>,
 }

@@ -1,4 +1,4 @@
-//! What an account has beside monitors: users, blackouts, properties and the like, all kept as records.
+//! The records of an account other than monitors: users, blackouts, properties and the like.
 
 use std::fmt;
 
@@ -7,34 +7,34 @@ use serde_json::{Map, Value};
 use super::id::{CustomerId, Revision};
 use super::time::Timestamp;
 
-/// What a record is.
+/// The kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RecordKind {
     /// An account; `customer` of its record is its own id.
     Customer,
-    /// Who logs in; its private part is the hash of the password.
+    /// A user who logs in; its private data is the hash of the password.
     User,
-    /// A monitoring location; its private part is the hash of the enrolment secret.
+    /// A monitoring location; its private data is the hash of the enrolment secret.
     Location,
     /// A custom property with its values.
     Property,
-    /// A client certificate or authority; its private part is the sealed key.
+    /// A client certificate or authority; its private data is the sealed key.
     Certificate,
-    /// A blackout (interface.md 2.4); `assoc` is its monitor or recipient.
+    /// A blackout (interface.md 2.4); its parent is a monitor or recipient.
     Blackout,
     /// An event (interface.md 2.6).
     Event,
-    /// A test on demand; `assoc` is its monitor.
+    /// A test on demand; its parent is the monitor.
     Test,
-    /// Who is told; its private part is the sealed password.
+    /// A recipient of notifications; its private data is the sealed password.
     Recipient,
-    /// Who is told of what.
+    /// A group that routes alerts to recipients.
     NotifierGroup,
     /// A template of messages.
     Template,
-    /// A service level agreement; `assoc` is its monitor, which has one at most.
+    /// A service level agreement; its parent is the monitor, which has one at most.
     Sla,
-    /// A performance alert; `assoc` is its monitor.
+    /// A performance alert; its parent is the monitor.
     PerformanceAlert,
 }
 
@@ -56,7 +56,7 @@ impl RecordKind {
         Self::PerformanceAlert,
     ];
 
-    /// The stable word, used by the store, the audit trail and messages.
+    /// Returns the stable name, used by the store, the audit trail and messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -76,7 +76,7 @@ impl RecordKind {
         }
     }
 
-    /// The kind with this word.
+    /// Returns the kind with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
@@ -92,32 +92,32 @@ impl fmt::Display for RecordKind {
 /// One record. Its fields are those of the field table of its kind, in version 3 form.
 #[derive(Clone, PartialEq)]
 pub struct Record {
-    /// Its number, unique over all kinds.
+    /// Id, unique over all kinds.
     pub id: i64,
-    /// What it is.
+    /// Kind of the record.
     pub kind: RecordKind,
     /// The account that it belongs to.
     pub customer: CustomerId,
-    /// The monitor, recipient or the like that it is attached to.
+    /// Id of the monitor, recipient or other object that it is attached to.
     pub parent_id: Option<i64>,
-    /// What no other record of its kind may have, over all accounts: such as the login of a user, or
+    /// A value that is unique among the records of its kind, over all accounts: such as the login of a user, or
     /// `7:colour` for the property `colour` of account 7.
     pub unique_key: Option<String>,
     /// Counts its versions, from 1.
     pub revision: Revision,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// Login of who made it.
+    /// Login of the user who created it.
     pub created_by: String,
-    /// When this version was made.
+    /// When this version was created.
     pub modified_at: Timestamp,
     /// Its fields, without secrets.
     pub fields: Map<String, Value>,
-    /// What is never shown: sealed secrets, the hash of a password.
+    /// Data that is never shown: sealed secrets, the hash of a password.
     pub private_data: Option<Vec<u8>>,
 }
 
-/// Shows no private part.
+/// Leaves the private data out.
 impl fmt::Debug for Record {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Record")

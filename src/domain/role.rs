@@ -1,8 +1,8 @@
-//! Roles and what each may do (behaviour.md 1 "Roles").
+//! Roles and their permissions (behaviour.md 1 "Roles").
 
 use std::fmt;
 
-/// What a user is to its account.
+/// The role of a user in its account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
     /// May do everything.
@@ -17,14 +17,14 @@ pub enum Role {
     ReportOnly,
 }
 
-/// What a call needs.
+/// The permission that a call needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Permission {
     /// See results and reports.
     ViewReports,
     /// See everything but secrets.
     View,
-    /// Change monitors, blackouts, recipients, agreements; report events; order tests.
+    /// Change monitors, blackouts, recipients, agreements; report events; request tests.
     Edit,
     /// Change users, locations, properties, certificates and the account.
     Administer,
@@ -37,30 +37,32 @@ impl Role {
     pub const ALL: [Self; 5] =
         [Self::Admin, Self::CoAdmin, Self::PowerUser, Self::ReadOnly, Self::ReportOnly];
 
-    /// Their words, in the order of [`Role::ALL`].
+    /// Their names, in the order of [`Role::ALL`].
     pub const NAMES: [&str; 5] = ["ADMIN", "CO-ADMIN", "POWER-USER", "READONLY", "REPORTONLY"];
 
-    /// The word of behaviour.md 1.
+    /// Returns the name of behaviour.md 1.
     #[must_use]
     pub const fn name(self) -> &'static str {
         Self::NAMES[self as usize]
     }
 
-    /// The role with this word.
+    /// Returns the role with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.name() == name)
     }
 
-    /// Whether the role has `right`.
+    /// Whether the role has `permission`.
     #[must_use]
-    pub const fn allows(self, right: Permission) -> bool {
+    pub const fn allows(self, permission: Permission) -> bool {
         match self {
             Self::Admin => true,
-            Self::CoAdmin => !matches!(right, Permission::ManageAdmins),
-            Self::PowerUser => matches!(right, Permission::ViewReports | Permission::View | Permission::Edit),
-            Self::ReadOnly => matches!(right, Permission::ViewReports | Permission::View),
-            Self::ReportOnly => matches!(right, Permission::ViewReports),
+            Self::CoAdmin => !matches!(permission, Permission::ManageAdmins),
+            Self::PowerUser => {
+                matches!(permission, Permission::ViewReports | Permission::View | Permission::Edit)
+            }
+            Self::ReadOnly => matches!(permission, Permission::ViewReports | Permission::View),
+            Self::ReportOnly => matches!(permission, Permission::ViewReports),
         }
     }
 }
@@ -76,17 +78,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_role_may_what_the_next_one_may_and_more() {
-        let rights = [
+    fn each_role_has_more_permissions_than_the_next() {
+        let permissions = [
             Permission::ViewReports,
             Permission::View,
             Permission::Edit,
             Permission::Administer,
             Permission::ManageAdmins,
         ];
-        let held: Vec<usize> =
-            Role::ALL.iter().map(|role| rights.iter().filter(|right| role.allows(**right)).count()).collect();
-        assert_eq!(held, [5, 4, 3, 2, 1]);
+        let counts: Vec<usize> = Role::ALL
+            .iter()
+            .map(|role| permissions.iter().filter(|permission| role.allows(**permission)).count())
+            .collect();
+        assert_eq!(counts, [5, 4, 3, 2, 1]);
         for role in Role::ALL {
             assert_eq!(Role::from_name(role.name()), Some(role));
         }

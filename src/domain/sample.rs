@@ -1,39 +1,39 @@
-//! What figures are made of: single results without their details.
+//! Inputs of statistics: single results without their details.
 
 use super::id::LocationId;
 use super::status::Outcome;
 use super::time::Timestamp;
 
-/// What one check came to.
+/// The outcome and duration of one check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// Its run; of a series of missed ones, the first.
+    /// Planned time of the run; for a series of missed runs, of the first.
     pub planned_at: Timestamp,
-    /// Where.
+    /// Location of the check.
     pub location: LocationId,
-    /// What it came to.
+    /// Outcome of the check.
     pub outcome: Outcome,
-    /// How long it took, in microseconds; of a full page, without its objects.
+    /// Duration in microseconds; for a full page, without its objects.
     pub total_us: u64,
-    /// How long the full page took, with all objects, in microseconds; `None` where none was loaded.
+    /// Duration of the full page with all objects, in microseconds; `None` where none was loaded.
     pub full_page_us: Option<u64>,
-    /// How many runs it stands for.
+    /// Number of runs that it covers.
     pub slots: u32,
 }
 
 /// The mean time of the checks of a monitor at a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeanDuration {
-    /// Where.
+    /// Location of the checks.
     pub location: LocationId,
-    /// Checks that passed; the others have no time that means anything.
+    /// Number of checks that passed; the durations of the others mean nothing.
     pub checks: u64,
-    /// The sum of their times, in microseconds.
+    /// Sum of their durations, in microseconds.
     pub sum_us: u64,
 }
 
 impl MeanDuration {
-    /// The mean, in microseconds; `None` without a check.
+    /// Returns the mean in microseconds; `None` without a check.
     #[must_use]
     pub fn mean_us(&self) -> Option<u64> {
         self.sum_us.checked_div(self.checks)

@@ -4,17 +4,17 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a run came to.
+/// The outcome of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// Passed at the first attempt.
     Ok,
-    /// Passed at the second attempt, or passed with a reservation.
+    /// Passed at the second attempt, or passed with a warning.
     Warning,
-    /// Every attempt failed by the target's fault.
+    /// Every attempt failed through the fault of the target.
     Error,
-    /// Vigie's own fault: says nothing of the target.
+    /// Vigie's own fault: implies nothing about the target.
     Unknown,
     /// The run did not happen within its interval.
     Missed,
@@ -27,7 +27,7 @@ impl Outcome {
     pub const ALL: [Self; 6] =
         [Self::Ok, Self::Warning, Self::Error, Self::Unknown, Self::Missed, Self::Blackout];
 
-    /// The word used in JSON, metrics and terminal output.
+    /// Returns the name used in JSON, metrics and terminal output.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -40,19 +40,19 @@ impl Outcome {
         }
     }
 
-    /// The number kept in the store.
+    /// Returns the code kept in the store.
     #[must_use]
     pub const fn code(self) -> u8 {
         self as u8
     }
 
-    /// The outcome with this number.
+    /// Returns the outcome with this code.
     #[must_use]
     pub fn from_code(code: u8) -> Option<Self> {
         Self::ALL.get(usize::from(code)).copied()
     }
 
-    /// The outcome with this word.
+    /// Returns the outcome with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|outcome| outcome.name() == name)
@@ -75,10 +75,10 @@ macro_rules! statuses {
         impl Status {
             $(#[doc = concat!("`", stringify!($code), "`: ", $text)] pub const $name: Self = Self($code);)+
 
-            /// The codes that this table names.
+            /// The codes of this table.
             pub const NAMED: &[Self] = &[$(Self::$name),+];
 
-            /// What the code means, in words.
+            /// Returns the meaning of the code as text.
             #[must_use]
             pub const fn text(self) -> &'static str {
                 match self.0 {
@@ -141,7 +141,7 @@ statuses! {
 }
 
 impl Status {
-    /// `70XX` for an object of a page that failed with this code; those of three digits and more, which no
+    /// Returns the `70XX` code of a page object that failed with this code. Codes of three digits and more, which no
     /// object has, count as internal errors.
     #[must_use]
     pub const fn to_page_object(self) -> Self {

@@ -1,46 +1,46 @@
-//! Why a store fails.
+//! Errors of the store.
 
-/// Why the store could not do it.
+/// Why an operation of the store failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
-    /// The disk or quota is full; worth trying again once there is room.
+    /// The disk or quota is full; worth retrying once there is room.
     #[error("the disk is full: {0}; free space or move the data folder, nothing was lost so far")]
     DiskFull(String),
-    /// Another process holds the database; worth trying again.
+    /// Another process holds the database; worth retrying.
     #[error("the database is locked by another process: {0}")]
     Locked(String),
-    /// It cannot be read or written at all.
+    /// The database cannot be read or written at all.
     #[error("the database cannot be used: {0}")]
     Unusable(String),
-    /// The file is of a newer version of Vigie.
+    /// The file was written by a newer version of Vigie.
     #[error("the database has schema version {found}, this build knows up to {known}; use a newer vigie")]
     TooNew {
-        /// Version of the file.
+        /// Schema version of the file.
         found: i64,
-        /// Newest version that this build knows.
+        /// Newest version that this build supports.
         known: i64,
     },
-    /// A stored value is of a form that this build does not know; nothing was put in its place.
+    /// A stored value has a form that this build does not know; the value was not replaced.
     #[error(
         "a stored value cannot be decoded: table `{table}`, row {row}, column `{column}`: {reason}; use the vigie that wrote it, or correct or remove the row"
     )]
     Undecodable {
-        /// Where it stands.
+        /// Table of the value.
         table: &'static str,
-        /// The columns of its key with their values.
+        /// Key columns of the row with their values.
         row: String,
-        /// In which column.
+        /// Column of the value.
         column: &'static str,
-        /// What is wrong with it.
+        /// What is wrong with the value.
         reason: String,
     },
     /// The query took longer than the settings allow.
     #[error("the query took too long; ask for a shorter time or fewer monitors")]
     QueryTimeout,
-    /// Somebody else changed or removed it meanwhile; nothing of the call was done.
+    /// Another caller changed or removed the object meanwhile; the call changed nothing.
     #[error("it was changed meanwhile")]
     Stale,
-    /// Another record has this unique text; nothing of the call was done.
+    /// Another record has this unique key; the call changed nothing.
     #[error("`{0}` is taken")]
     AlreadyExists(String),
     /// The store is shutting down.
@@ -49,7 +49,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// The stable word, used by metrics.
+    /// Returns the stable name, used by metrics.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {

@@ -1,11 +1,11 @@
-//! Text that a peer wrote, for people to read; any text within HTML; texts that are secrets, to compare.
+//! Helpers for text: untrusted text of a peer, text within HTML, comparison of secrets.
 
 use std::borrow::Cow;
 
 use std::net::SocketAddr;
 
-/// `text` with every control character replaced by `\u{fffd}`: names in certificates and records of name
-/// servers may hold any, and a terminal would obey them.
+/// Replaces every control character of `text` by `\u{fffd}`: names in certificates and records of name servers may hold
+/// any, and a terminal would obey them.
 #[must_use]
 pub fn replace_control_chars(text: &str) -> String {
     if text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
@@ -14,14 +14,14 @@ pub fn replace_control_chars(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
-/// `bytes` as a text, with U+FFFD for what is no UTF-8. [`String::from_utf8_lossy`] looks at each byte by itself;
-/// nearly all that comes is good as it is, which is seen sooner.
+/// Decodes `bytes`, with U+FFFD for invalid UTF-8. [`String::from_utf8_lossy`] examines each byte by itself; checking
+/// the whole text first is faster, and nearly all input is valid.
 #[must_use]
 pub fn from_utf8_lossy(bytes: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
-/// `text` with at most so many characters, and an ellipsis where there were more.
+/// Truncates `text` to `max` characters, with an ellipsis where there were more.
 #[must_use]
 pub fn truncate(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
@@ -30,7 +30,7 @@ pub fn truncate(text: &str, max: usize) -> String {
     }
 }
 
-/// `text` so that it is nothing but text in HTML, in an element or a quoted attribute.
+/// Escapes `text` for HTML, in an element or a quoted attribute.
 #[must_use]
 pub fn escape_html(text: &str) -> Cow<'_, str> {
     if !text.contains(['&', '<', '>', '"', '\'']) {
@@ -50,13 +50,13 @@ pub fn escape_html(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// A peer in words: echo requests have no port, theirs is 0.
+/// Formats a peer address. A port of 0 is left out: echo requests have no port.
 #[must_use]
 pub fn format_peer(address: SocketAddr) -> String {
     if address.port() == 0 { address.ip().to_string() } else { address.to_string() }
 }
 
-/// `bytes` in lower-case hexadecimal.
+/// Encodes `bytes` in lower-case hexadecimal.
 #[must_use]
 pub fn to_hex(bytes: &[u8]) -> String {
     const DIGITS: [char; 16] =
@@ -64,7 +64,7 @@ pub fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| DIGITS[usize::from(digit)]).collect()
 }
 
-/// Whether two secrets are the same, in a time that tells nothing but their lengths.
+/// Compares two secrets in a time that reveals nothing but their lengths.
 #[must_use]
 pub fn constant_time_eq(one: &str, other: &str) -> bool {
     let differing = one.bytes().zip(other.bytes()).fold(0, |found, (a, b)| found | (a ^ b));
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_terminal_obeys_what_a_peer_wrote() {
+    fn control_characters_of_a_peer_are_replaced() {
         assert_eq!(
             replace_control_chars("a\u{1b}[2J\u{9b}1m\r\nb\u{7f}\t"),
             "a\u{fffd}[2J\u{fffd}1m\u{fffd}\u{fffd}b\u{fffd}\u{fffd}"
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn text_stays_text_in_html() {
+    fn html_is_escaped() {
         assert_eq!(escape_html("plain"), "plain");
         assert_eq!(
             escape_html(r#"<a href="x" id='y'>&"#),
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_the_same_only_as_a_whole() {
+    fn secrets_are_equal_only_as_a_whole() {
         for (one, other, same) in [("", "", true), ("a", "", false), ("ab", "ac", false), ("é1", "é1", true)]
         {
             assert_eq!(constant_time_eq(one, other), same, "{one} {other}");

@@ -11,31 +11,31 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// The instant that lies `micros` microseconds after the epoch (before it, when negative).
+    /// Returns the instant `micros` microseconds after the epoch (before it, when negative).
     #[must_use]
     pub const fn from_micros(micros: i64) -> Self {
         Self(micros)
     }
 
-    /// The instant that lies `seconds` after the epoch.
+    /// Returns the instant `seconds` seconds after the epoch.
     #[must_use]
     pub const fn from_seconds(seconds: i64) -> Self {
         Self(seconds.saturating_mul(1_000_000))
     }
 
-    /// Microseconds since the epoch.
+    /// Returns the microseconds since the epoch.
     #[must_use]
     pub const fn as_micros(self) -> i64 {
         self.0
     }
 
-    /// Time passed since `earlier`; zero when `earlier` lies ahead.
+    /// Returns the time passed since `earlier`; zero when `earlier` is later.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_micros(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
-    /// Reads an RFC 3339 text; `None` when it is not one or lies outside of the calendar.
+    /// Parses an RFC 3339 text; `None` when it is not one or lies outside of the calendar.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         text.parse::<jiff::Timestamp>().ok().map(|t| Self(t.as_microsecond()))

@@ -1,32 +1,32 @@
-//! When the dates of a certificate call for a word (behaviour.md 4, Certificates).
+//! Warnings and failures from the dates of a certificate (behaviour.md 4, Certificates).
 
 use std::time::Duration;
 
 use crate::domain::{Certificate, Failure, FailureKind, Phase, Timestamp, TlsFacts};
 
-/// Which dates are looked at (fields.md 2 `check_ssl_expiration_dates`).
+/// Which dates are checked (fields.md 2 `check_ssl_expiration_dates`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ExpiryRule {
-    /// None; a refused certificate still fails the handshake.
+    /// None; a rejected certificate still fails the handshake.
     #[default]
     Disabled,
-    /// The end of the peer's certificate, even where certificates are not verified.
+    /// The expiry of the peer's certificate, even where certificates are not verified.
     Expired,
-    /// As `Expired`, and a warning in the last `days` of any certificate of the chain.
+    /// Like `Expired`, plus a warning in the last `days` of any certificate of the chain.
     Expiring {
-        /// Days before the end at which the warning starts.
+        /// Days before expiry at which the warning starts.
         days: u32,
     },
 }
 
-/// What the dates say.
+/// The result of a check of dates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExpiryFinding {
-    /// The peer's own certificate has ended.
+    /// The peer's own certificate has expired.
     Expired(Failure),
-    /// A certificate ends soon.
+    /// A certificate expires soon.
     Expiring {
-        /// SHA-256 of the certificate, which tells it from others.
+        /// SHA-256 of the certificate, which identifies it.
         sha256: String,
         /// One line for people.
         message: String,
@@ -34,10 +34,10 @@ pub enum ExpiryFinding {
 }
 
 impl ExpiryRule {
-    /// Judges the chain of `tls` at `now`; `None` when there is nothing to say.
+    /// Checks the chain of `tls` at `now`; `None` when there is nothing to report.
     ///
-    /// Only the peer's own certificate can fail: servers send expired extras (old cross-signed issuers)
-    /// that a verified chain does without.
+    /// Only the peer's own certificate can fail: servers send expired extras (old cross-signed issuers) that a verified
+    /// chain does not need.
     #[must_use]
     pub fn evaluate(self, tls: &TlsFacts, now: Timestamp) -> Option<ExpiryFinding> {
         let days = match self {
@@ -58,8 +58,8 @@ impl ExpiryRule {
         })
     }
 
-    /// The certificate of the chain of `tls` whose end is told at `now`: the peer's own once it has ended, or the
-    /// next one to end when that is near; as [`ExpiryRule::evaluate`] has it.
+    /// Returns the certificate of the chain of `tls` whose expiry is reported at `now`: the peer's own after its
+    /// expiry, or the next one to expire if that is near; as in [`ExpiryRule::evaluate`].
     #[must_use]
     pub fn reported_certificate(self, tls: &TlsFacts, now: Timestamp) -> Option<&Certificate> {
         match self.evaluate(tls, now)? {
@@ -105,7 +105,7 @@ mod tests {
 
     const DAY: i64 = 86_400;
 
-    /// A chain whose certificates end at these days from the epoch.
+    /// Builds a chain whose certificates expire at these days from the epoch.
     fn chain(ends: &[i64]) -> TlsFacts {
         let certificates = ends.iter().map(|&end| Certificate {
             subject: format!("CN=end {end}"),
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_certificate_is_the_same_one_on_another_day_whatever_its_line_says() {
+    fn a_certificate_keeps_its_fingerprint_while_its_message_changes() {
         let (rule, mut chain) = (ExpiryRule::Expiring { days: 30 }, chain(&[120]));
         chain.certificates[0].sha256 = "ab".repeat(32);
         let on = |day: i64| match rule.evaluate(&chain, Timestamp::from_seconds(day * DAY)) {
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn the_dates_of_a_chain_are_judged() {
         let expiring = ExpiryRule::Expiring { days: 30 };
-        // Rule, ends of the chain in days, what is found on day 100.
+        // Rule, expiry of each certificate in days, and the finding on day 100.
         for (rule, ends, found) in [
             (ExpiryRule::Disabled, &[1][..], "nothing"),
             (ExpiryRule::Expired, &[99], "expired"),
@@ -150,9 +150,9 @@ mod tests {
             (expiring, &[120, 110], "end 110"),
         ] {
             let (chain, now) = (chain(ends), Timestamp::from_seconds(100 * DAY));
-            let told = rule.reported_certificate(&chain, now).map(|certificate| certificate.not_after);
-            assert_eq!(told.is_some(), found != "nothing", "{rule:?} {ends:?}");
-            assert_eq!(told.is_some_and(|end| end < now), found == "expired", "{rule:?} {ends:?}");
+            let reported = rule.reported_certificate(&chain, now).map(|certificate| certificate.not_after);
+            assert_eq!(reported.is_some(), found != "nothing", "{rule:?} {ends:?}");
+            assert_eq!(reported.is_some_and(|end| end < now), found == "expired", "{rule:?} {ends:?}");
             let text = match rule.evaluate(&chain, now) {
                 None => "nothing".to_owned(),
                 Some(ExpiryFinding::Expired(failure)) => {

@@ -1,14 +1,14 @@
-//! From the bytes of a body to its source text (behaviour.md 4, Keyword: charset from header, BOM or meta).
+//! Decodes the bytes of a body to its source text (behaviour.md 4, Keyword: charset from header, BOM or meta).
 
 use std::borrow::Cow;
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
-/// Bytes in which an encoding declaration of the document itself is looked for (WHATWG HTML 13.2.3.2).
+/// Number of bytes that are searched for an encoding declaration in the document (WHATWG HTML 13.2.3.2).
 const PRESCAN_BYTES: usize = 1024;
 
-/// Decodes `body`. `content_type` is the value of the header, when there was one. Invalid sequences become
-/// U+FFFD; a byte order mark is left out.
+/// Decodes `body`. `content_type` is the value of the header, if there was one. Invalid sequences become U+FFFD; a byte
+/// order mark is removed.
 #[must_use]
 pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> Cow<'a, str> {
     match detect_encoding(body, content_type) {
@@ -20,8 +20,8 @@ pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> Cow<'a, str> {
     }
 }
 
-/// The encoding that is declared: by a byte order mark, else by the header, else by the document (the order
-/// of WHATWG Encoding 6). Without one a body is UTF-8 when it can be, else windows-1252, as browsers assume.
+/// Returns the declared encoding: by a byte order mark, else by the header, else by the document (the order of WHATWG
+/// Encoding 6). Without a declaration a body is UTF-8 if it is valid, else windows-1252, as browsers assume.
 #[must_use]
 pub fn detect_encoding(body: &[u8], content_type: Option<&str>) -> Option<&'static Encoding> {
     if let Some((encoding, _)) = Encoding::for_bom(body) {
@@ -30,7 +30,7 @@ pub fn detect_encoding(body: &[u8], content_type: Option<&str>) -> Option<&'stat
     content_type.and_then(from_content_type).or_else(|| from_document(&body[..body.len().min(PRESCAN_BYTES)]))
 }
 
-/// The charset parameter of a media type (RFC 9110 section 8.3.2).
+/// Returns the charset parameter of a media type (RFC 9110 section 8.3.2).
 fn from_content_type(value: &str) -> Option<&'static Encoding> {
     let label = value.split(';').skip(1).find_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;
@@ -40,13 +40,13 @@ fn from_content_type(value: &str) -> Option<&'static Encoding> {
 }
 
 fn from_document(head: &[u8]) -> Option<&'static Encoding> {
-    // Nothing is declared outside of tags.
+    // Declarations are inside tags.
     if !head.contains(&b'<') {
         return None;
     }
     let head = head.to_ascii_lowercase();
     from_xml_declaration(&head).or_else(|| from_meta(&head)).map(|declared| {
-        // It was read as ASCII: it cannot be UTF-16 (WHATWG HTML 13.2.3.2, prescan).
+        // A declaration that was read as ASCII cannot be in UTF-16 (WHATWG HTML 13.2.3.2, prescan).
         if declared == UTF_16LE || declared == UTF_16BE { UTF_8 } else { declared }
     })
 }
@@ -58,8 +58,8 @@ fn from_xml_declaration(head: &[u8]) -> Option<&'static Encoding> {
     Encoding::for_label(attribute_value(value)?)
 }
 
-/// Looks for `charset=` inside of `<meta …>` tags outside of comments; covers both forms, as
-/// `http-equiv` puts it into its `content`.
+/// Searches `<meta …>` tags outside of comments for `charset=`; covers both forms, since `http-equiv` has it in its
+/// `content`.
 fn from_meta(head: &[u8]) -> Option<&'static Encoding> {
     let mut rest = head;
     loop {
@@ -89,7 +89,7 @@ fn from_meta_tag(tag: &[u8]) -> Option<&'static Encoding> {
     None
 }
 
-/// The value after `=`, with or without quotes.
+/// Returns the value after `=`, with or without quotes.
 fn attribute_value(text: &[u8]) -> Option<&[u8]> {
     let text = text.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
     let text = text.strip_prefix(b"\"").or_else(|| text.strip_prefix(b"'")).unwrap_or(text);
@@ -97,15 +97,15 @@ fn attribute_value(text: &[u8]) -> Option<&[u8]> {
     Some(&text[..end.unwrap_or(text.len())]).filter(|value| !value.is_empty())
 }
 
-fn find(text: &[u8], what: &[u8]) -> Option<usize> {
-    text.windows(what.len()).position(|window| window == what)
+fn find(text: &[u8], pattern: &[u8]) -> Option<usize> {
+    text.windows(pattern.len()).position(|window| window == pattern)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Body, header, text that a reader sees.
+    /// Body, header, and the expected text.
     const CASES: &[(&[u8], Option<&str>, &str)] = &[
         (b"", None, ""),
         (b"plain", None, "plain"),
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_declaration_beyond_the_prescan_is_not_seen() {
+    fn a_declaration_beyond_the_prescan_is_ignored() {
         let mut body = vec![b' '; PRESCAN_BYTES];
         body.extend_from_slice(b"<meta charset=koi8-r>\xd0\xb4");
         assert!(decode(&body, None).ends_with('д'));

@@ -1,8 +1,8 @@
 //! The keyword rule (behaviour.md 4, Keyword).
 //!
-//! A rule is compiled once, when its monitor is loaded, into one regular expression of the linear-time
-//! `regex` crate. White space is handled in two halves: `spaces::normalize` rewrites the text that is
-//! searched, and the same folding is applied to the literals of the pattern, on its syntax tree.
+//! A rule is compiled once, when its monitor is loaded, into one regular expression of the linear-time `regex` crate.
+//! White space is handled in two halves: `whitespace::normalize` rewrites the text that is searched, and the same
+//! folding is applied to the literals of the pattern, on its syntax tree.
 
 use regex::{Regex, RegexBuilder};
 use regex_syntax::ParserBuilder;
@@ -12,14 +12,14 @@ use super::search_budget::SearchBudget;
 use super::whitespace::{self, TextToken};
 use crate::domain::{Failure, FailureKind, Phase};
 
-/// Bytes that a compiled expression may take; a pattern of 255 characters can ask for gigabytes. The
-/// default of the `regex` crate, by which a pattern is judged when its monitor is saved.
+/// Maximum size of a compiled expression in bytes; a pattern of 255 characters can ask for gigabytes. This is the
+/// default of the `regex` crate, which also applies when the monitor is saved.
 const MAX_COMPILED_BYTES: usize = 10 * 1024 * 1024;
 
-/// How the pattern is read (interface.md 2.2 `keyword_match_type`).
+/// How the pattern is matched (interface.md 2.2 `keyword_match_type`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KeywordMatching {
-    /// Every character stands for itself.
+    /// Literally.
     #[default]
     PlainText,
     /// The syntax of the `regex` crate; `.` also matches a line break.
@@ -29,19 +29,19 @@ pub enum KeywordMatching {
 /// A keyword rule as its author wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeywordRule {
-    /// What is looked for; never empty.
+    /// Text to find; never empty.
     pub pattern: String,
-    /// How the pattern is read.
+    /// How the pattern is matched.
     pub matching: KeywordMatching,
-    /// Finding it is the error.
+    /// Whether finding it is the error.
     pub invert: bool,
-    /// Upper and lower case differ.
+    /// Whether upper and lower case differ.
     pub match_case: bool,
-    /// No word character may stand before or after a match that begins or ends with one.
+    /// Whether a match that begins or ends with a word character must not adjoin another word character there.
     pub whole_word: bool,
-    /// A space in the pattern also matches a line break.
+    /// Whether a space in the pattern also matches a line break.
     pub line_wrap: bool,
-    /// A run of white space counts as one space, in the text and in the pattern.
+    /// Whether a run of white space counts as one space, in the text and in the pattern.
     pub normalize_spaces: bool,
 }
 
@@ -49,7 +49,7 @@ impl KeywordRule {
     /// Compiles the rule.
     ///
     /// # Errors
-    /// [`KeywordError`] when the pattern is no regular expression, or one that takes too much room.
+    /// [`KeywordError`] when the pattern is not a valid regular expression, or takes too much memory.
     pub fn compile(self) -> Result<CompiledKeyword, KeywordError> {
         let source = match self.matching {
             KeywordMatching::PlainText if self.normalize_spaces => {
@@ -70,11 +70,11 @@ impl KeywordRule {
             .dfa_size_limit(MAX_COMPILED_BYTES)
             .build()
             .map_err(|error| KeywordError::new(&error.to_string()))?;
-        // A plain pattern without a space cannot tell a folded text from the original.
-        let folds = self.normalize_spaces
+        // For a plain pattern without a space, folding the text makes no difference.
+        let normalizes = self.normalize_spaces
             && (self.matching == KeywordMatching::RegularExpression
                 || whitespace::contains_whitespace(&self.pattern));
-        Ok(CompiledKeyword { rule: self, regex, normalizes: folds })
+        Ok(CompiledKeyword { rule: self, regex, normalizes })
     }
 }
 
@@ -86,7 +86,7 @@ pub struct KeywordError {
 }
 
 impl KeywordError {
-    /// Keeps the last line of the `regex` crate's report, which says what is wrong; those before it draw the place.
+    /// Keeps the last line of the `regex` crate's report, which is the reason; the lines before it show the position.
     fn new(report: &str) -> Self {
         let last = report.lines().last().unwrap_or(report);
         Self { message: last.trim_start_matches("error: ").to_owned() }
@@ -102,7 +102,7 @@ pub struct CompiledKeyword {
 }
 
 impl CompiledKeyword {
-    /// Whether `text` holds the keyword. Time grows linearly with the text.
+    /// Whether `text` contains the keyword. The time is linear in the length of the text.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         self.matches_within(text, &SearchBudget::unlimited())
@@ -116,13 +116,13 @@ impl CompiledKeyword {
         }
     }
 
-    /// Judges `text`: [`FailureKind::KeywordMissing`], or with invert [`FailureKind::KeywordFound`].
+    /// Checks `text`: returns [`FailureKind::KeywordMissing`], or with invert [`FailureKind::KeywordFound`].
     #[must_use]
     pub fn evaluate(&self, text: &str) -> Option<Failure> {
         self.evaluate_within(text, &SearchBudget::unlimited())
     }
 
-    /// The same for somebody of this `patience`. What comes of it is worth nothing when that is over behind it.
+    /// Like `evaluate`, within `budget`. The result is invalid if the budget is exhausted afterwards.
     #[must_use]
     pub fn evaluate_within(&self, text: &str, budget: &SearchBudget<'_>) -> Option<Failure> {
         let kind = match (self.matches_within(text, budget), self.rule.invert) {
@@ -139,18 +139,18 @@ impl CompiledKeyword {
     }
 }
 
-/// Puts conditions around `tree` that refuse a match with a word character on both sides of an edge.
+/// Wraps `tree` so that a match must not have a word character on both sides of an edge.
 fn with_word_boundaries(whole_word: bool, tree: Hir) -> Hir {
     if !whole_word {
         return tree;
     }
-    // Either the half outside is no word character, or the edge is a boundary anyway.
+    // Either the character outside is not a word character, or the edge is a word boundary anyway.
     let start = Hir::alternation(vec![Hir::look(Look::WordStartHalfUnicode), Hir::look(Look::WordUnicode)]);
     let end = Hir::alternation(vec![Hir::look(Look::WordEndHalfUnicode), Hir::look(Look::WordUnicode)]);
     Hir::concat(vec![start, tree, end])
 }
 
-/// Rewrites the white space in the literals of `tree` as the rule says.
+/// Rewrites the white space in the literals of `tree` according to the rule.
 fn rewrite_whitespace(rule: &KeywordRule, tree: &Hir) -> Hir {
     if !rule.normalize_spaces && !rule.line_wrap {
         return tree.clone();
@@ -188,14 +188,14 @@ fn rewrite_literal_whitespace(rule: &KeywordRule, text: &str) -> Hir {
             });
         }
     } else {
-        for (number, piece) in text.split(' ').enumerate() {
-            if number > 0 {
+        for (index, part) in text.split(' ').enumerate() {
+            if index > 0 {
                 parts.push(Hir::alternation(vec![
                     Hir::literal(*b"\r\n"),
                     char_class(&[' ', '\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']),
                 ]));
             }
-            parts.push(Hir::literal(piece.as_bytes()));
+            parts.push(Hir::literal(part.as_bytes()));
         }
     }
     Hir::concat(parts)

@@ -1,4 +1,4 @@
-//! Cases of the keyword rule, and a comparison with an oracle that follows its words letter by letter.
+//! Cases of the keyword rule, and a comparison with an oracle that implements the documented rule literally.
 
 use proptest::prelude::*;
 
@@ -85,7 +85,7 @@ const NOT_FOUND: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn a_table_of_texts_is_judged() {
+fn keywords_match_as_in_the_table() {
     for (cases, found) in [(FOUND, true), (NOT_FOUND, false)] {
         for (pattern, flags, text) in cases {
             let keyword = rule(pattern, flags).compile().unwrap();
@@ -95,7 +95,7 @@ fn a_table_of_texts_is_judged() {
 }
 
 #[test]
-fn invert_turns_the_finding_into_the_error() {
+fn with_invert_finding_the_keyword_is_the_error() {
     let judge =
         |flags, text| rule("down", flags).compile().unwrap().evaluate(text).map(|failure| failure.kind);
     assert_eq!(judge("c", "all up"), Some(FailureKind::KeywordMissing));
@@ -105,7 +105,7 @@ fn invert_turns_the_finding_into_the_error() {
 }
 
 #[test]
-fn a_pattern_that_cannot_be_used_is_refused() {
+fn an_invalid_pattern_is_rejected() {
     let deep = format!("{}a{}", "(".repeat(300), ")".repeat(300));
     for pattern in ["(", "[z-a]", "a{9999999}", "(?=a)", r"(\w{200}){200}", r"\1", &deep] {
         let error = rule(pattern, "crwls").compile().unwrap_err().to_string();
@@ -123,11 +123,11 @@ fn a_large_hostile_text_takes_linear_time() {
     for (pattern, flags) in [("a a a b", "wls"), ("(a ?)+b", "rwls"), ("(?:a a )*é!", "crls")] {
         assert!(!rule(pattern, flags).compile().unwrap().matches(&text), "{pattern}");
     }
-    // A quadratic search would take days; a debug build is allowed its slowness.
+    // A quadratic search would take days; the bound leaves room for slow debug builds.
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }
 
-/// Whether `text` holds the plain `pattern`, straight from the words of behaviour.md.
+/// Whether `text` contains the plain `pattern`, straight from the wording of behaviour.md.
 fn oracle(rule: &KeywordRule, text: &str) -> bool {
     let fold = |text: &str| -> Vec<char> {
         let mut folded: Vec<char> = Vec::new();
@@ -155,7 +155,7 @@ fn oracle(rule: &KeywordRule, text: &str) -> bool {
     })
 }
 
-/// Where a match that starts at `at` can end.
+/// Returns the possible ends of a match that starts at `at`.
 fn ends(rule: &KeywordRule, pattern: &[char], text: &[char], at: usize) -> Vec<usize> {
     let Some((&first, rest)) = pattern.split_first() else { return vec![at] };
     let Some(&here) = text.get(at) else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! Pure decisions about what was seen.
+//! Pure functions that evaluate observations.
 
 pub mod assertion;
 pub mod certificate;

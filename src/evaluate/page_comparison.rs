@@ -1,43 +1,43 @@
-//! The objects of a page against those of the run before (behaviour.md 4, full page; 7121 to 7123).
+//! Compares the objects of a page with those of the previous run (behaviour.md 4, full page; 7121 to 7123).
 //!
-//! - Objects are told apart by their whole URL. One whose URL is another at each load (a number that defeats
-//!   caches) is missing and new each time: watch sizes alone on such pages, or none.
-//! - A run that was not loaded whole (too many objects, a style sheet or frame that failed, the timeout) says
-//!   nothing of missing and new ones, and is not compared with later. An object that failed is there all the same;
-//!   its size stays as it was.
-//! - What was found is what the next run is compared with, whatever was told of it: so a change is told once, and a
+//! - Objects are identified by their whole URL. An object whose URL changes with each load (a number that defeats
+//!   caches) is missing and new each time: for such pages compare sizes only, or nothing.
+//! - A run that was not loaded completely (too many objects, a style sheet or frame that failed, the timeout) yields
+//!   no missing and new objects, and is no baseline for later runs. An object that failed counts as present; its
+//!   size stays as it was.
+//! - The next run is compared with what this run found, whatever was reported: so a change is reported once, and a
 //!   page that was changed on purpose is good again at the next full page.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::{Failure, FailureKind, FullPage, PageObjectChange, PageObjectKind, Phase, Status};
 
-/// Changes that a result lists.
+/// Maximum number of changes in a result.
 const MAX_CHANGES: usize = 100;
-/// Objects of each sort that a message names.
+/// Number of objects of each kind of change that a message names.
 const MAX_NAMED_OBJECTS: usize = 3;
-/// Characters of a URL in a message.
+/// Maximum length of a URL in a message, in characters.
 const MAX_URL_CHARS: usize = 120;
 
-/// What a monitor wants compared.
+/// What a monitor compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageComparisonRule {
-    /// Missing and new objects.
+    /// Whether to report missing and new objects.
     pub objects: bool,
-    /// Sizes.
+    /// Whether to report changed sizes.
     pub sizes: bool,
-    /// Percent of the size before within which an object may grow and shrink.
+    /// Percent of the previous size by which an object may grow or shrink.
     pub tolerance_percent: u32,
-    /// Whether a change is an error; else it is a warning.
+    /// Whether a change is an error; otherwise it is a warning.
     pub is_error: bool,
 }
 
-/// The objects of an earlier run: decoded bytes by URL, none of one that failed.
+/// The objects of an earlier run: decoded bytes by URL, `None` for an object that failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageBaseline(BTreeMap<Box<str>, Option<u64>>);
 
 impl PageBaseline {
-    /// Those of `page`, after `before`; `None` when it was not loaded whole.
+    /// Builds the baseline of `page`, which follows `before`; `None` when the page was not loaded completely.
     #[must_use]
     pub fn from_page(page: &FullPage, before: Option<&Self>) -> Option<Self> {
         is_complete(page).then(|| {
@@ -51,7 +51,7 @@ impl PageBaseline {
         })
     }
 
-    /// Bytes of all of them.
+    /// Returns the total bytes of the objects.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.0.values().flatten().sum()
@@ -59,15 +59,18 @@ impl PageBaseline {
 }
 
 fn is_complete(page: &FullPage) -> bool {
-    let names_more = |kind| matches!(kind, PageObjectKind::Style | PageObjectKind::Frame);
-    let fails = |kind: FailureKind| kind == FailureKind::TimedOut;
+    let references_others = |kind| matches!(kind, PageObjectKind::Style | PageObjectKind::Frame);
+    let is_timeout = |kind: FailureKind| kind == FailureKind::TimedOut;
     let cut = page.objects.iter().any(|object| {
-        object.failure.as_ref().is_some_and(|failure| names_more(object.kind) || fails(failure.kind))
+        object
+            .failure
+            .as_ref()
+            .is_some_and(|failure| references_others(object.kind) || is_timeout(failure.kind))
     });
     page.unlisted == 0 && !cut
 }
 
-/// How `page` differs from `before`, as far as `rule` asks: missing objects first, then new ones, then sizes.
+/// Returns how `page` differs from `before`, as far as `rule` asks: missing objects first, then new ones, then sizes.
 #[must_use]
 pub fn compare(before: &PageBaseline, page: &FullPage, rule: &PageComparisonRule) -> Vec<PageObjectChange> {
     let mut changes = Vec::new();
@@ -106,7 +109,7 @@ pub fn compare(before: &PageBaseline, page: &FullPage, rule: &PageComparisonRule
     changes
 }
 
-/// What `changes` come to, by the first of them; `None` of no change.
+/// Converts `changes` to a failure, with the kind of the first; `None` without changes.
 #[must_use]
 pub fn changes_failure(changes: &[PageObjectChange]) -> Option<Failure> {
     let kind = match changes.first()?.status {
@@ -119,17 +122,17 @@ pub fn changes_failure(changes: &[PageObjectChange]) -> Option<Failure> {
         (Status::OBJECT_NEW, "new"),
         (Status::OBJECT_SIZE_CHANGED, "of another size"),
     ];
-    let told: Vec<String> =
+    let descriptions: Vec<String> =
         sorts.iter().filter_map(|(status, text)| describe_changes(changes, *status, text)).collect();
-    Some(Failure::new(Phase::Validate, kind, told.join("; ")))
+    Some(Failure::new(Phase::Validate, kind, descriptions.join("; ")))
 }
 
 fn describe_changes(changes: &[PageObjectChange], status: Status, text: &str) -> Option<String> {
-    let of: Vec<&PageObjectChange> = changes.iter().filter(|change| change.status == status).collect();
+    let matching: Vec<&PageObjectChange> = changes.iter().filter(|change| change.status == status).collect();
     let names: Vec<String> =
-        of.iter().take(MAX_NAMED_OBJECTS).map(|change| describe_change(change)).collect();
-    let more = if of.len() > MAX_NAMED_OBJECTS { ", …" } else { "" };
-    (!of.is_empty()).then(|| format!("{} {text}: {}{more}", of.len(), names.join(", ")))
+        matching.iter().take(MAX_NAMED_OBJECTS).map(|change| describe_change(change)).collect();
+    let more = if matching.len() > MAX_NAMED_OBJECTS { ", …" } else { "" };
+    (!matching.is_empty()).then(|| format!("{} {text}: {}{more}", matching.len(), names.join(", ")))
 }
 
 fn describe_change(change: &PageObjectChange) -> String {
@@ -143,7 +146,7 @@ fn describe_change(change: &PageObjectChange) -> String {
     }
 }
 
-/// As many of `changes` as a result lists.
+/// Truncates `changes` to the number that a result lists.
 #[must_use]
 pub fn truncate_changes(mut changes: Vec<PageObjectChange>) -> Vec<PageObjectChange> {
     changes.truncate(MAX_CHANGES);

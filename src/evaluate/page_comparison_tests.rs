@@ -1,13 +1,13 @@
-//! Pages before and after, in short: `a10 b20!` is `a` of 10 bytes and `b`, which failed.
+//! Tests with pages in a short form: `a10 b20!` is `a` of 10 bytes and `b`, which failed.
 
 use super::*;
 use crate::domain::{PageObject, Phases};
 
 fn page(text: &str) -> FullPage {
-    let objects = text.split_ascii_whitespace().map(|word| {
-        let failed = word.ends_with('!');
-        let word = word.trim_end_matches('!');
-        let (name, bytes) = word.split_at(word.find(|c: char| c.is_ascii_digit()).unwrap());
+    let objects = text.split_ascii_whitespace().map(|entry| {
+        let failed = entry.ends_with('!');
+        let entry = entry.trim_end_matches('!');
+        let (name, bytes) = entry.split_at(entry.find(|c: char| c.is_ascii_digit()).unwrap());
         PageObject {
             url: format!("http://x/{name}"),
             kind: if name.ends_with("css") { PageObjectKind::Style } else { PageObjectKind::Image },
@@ -60,10 +60,10 @@ fn a_page_is_compared_as_far_as_the_monitor_asks() {
         ("a100", "a101", PageComparisonRule { tolerance_percent: 0, ..ALL }, "7121 a"),
         ("a0", "a1", ALL, "7121 a"),
         ("a18446744073709551615", "a0", ALL, "7121 a"),
-        // What failed is there, and has no size.
+        // An object that failed is present, and has no size.
         ("a10 b20", "a10 b0!", ALL, ""),
         ("a10 b20!", "a10 b99", ALL, ""),
-        // What could not be loaded whole says nothing of what is there.
+        // A page that was not loaded completely has no missing objects.
         ("a10 b20 css5", "css0!", ALL, ""),
         ("a10 css5", "a99 css0!", ALL, "7121 a"),
     ] {
@@ -72,7 +72,7 @@ fn a_page_is_compared_as_far_as_the_monitor_asks() {
 }
 
 #[test]
-fn only_a_whole_page_is_compared_with_later_and_sizes_outlive_a_failure() {
+fn only_a_complete_page_is_a_baseline_and_sizes_outlive_a_failure() {
     let first = PageBaseline::from_page(&page("a10 b20"), None).unwrap();
     let second = PageBaseline::from_page(&page("a10 b0!"), Some(&first)).unwrap();
     assert_eq!(second, first);
@@ -84,7 +84,7 @@ fn only_a_whole_page_is_compared_with_later_and_sizes_outlive_a_failure() {
 }
 
 #[test]
-fn the_failure_names_what_changed_and_leads_to_the_status_of_the_first() {
+fn the_failure_names_the_changes_and_has_the_status_of_the_first() {
     let known = PageBaseline::from_page(&page("a10 b10 c10 d10 e10"), None).unwrap();
     let found = compare(&known, &page("e99 f1"), &ALL);
     let failure = changes_failure(&found).unwrap();

@@ -1,6 +1,6 @@
-//! How long expressions may search a text. The time that they take grows with the text only, but a few take minutes
-//! for a megabyte, and a search that has begun cannot be stopped. So the beginning of a long text is searched first,
-//! then a longer one, and the whole of it only when what those took says that it will be over in time.
+//! Limits the time that regular expressions may search a text. Their time is linear in the text, but a few take minutes
+//! for a megabyte, and a search in progress cannot be stopped. So the beginning of a long text is searched first, then
+//! a longer part, and the whole of it only when those times show that it will finish in time.
 
 use std::cell::Cell;
 use std::fmt;
@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use regex::Regex;
 
-/// Bytes of the first part; shorter texts are searched at once. The worst expressions take some tenths of a second
-/// for them.
+/// Size of the first part in bytes; shorter texts are searched at once. The worst expressions take some tenths of a
+/// second for it.
 const FIRST_CHUNK_BYTES: usize = 4 * 1024;
-/// How much longer each part is than the one before: all parts together take a third of what the whole takes.
+/// Growth of each part over the one before: all parts together take a third of the time of the whole.
 const CHUNK_GROWTH: usize = 4;
 
-/// Says how long a search may still take.
+/// The time that a search may still take.
 pub struct SearchBudget<'a> {
     remaining: Option<Box<dyn Fn() -> Duration + 'a>>,
     exhausted: Cell<bool>,
@@ -27,25 +27,24 @@ impl fmt::Debug for SearchBudget<'_> {
 }
 
 impl<'a> SearchBudget<'a> {
-    /// That without an end.
+    /// Creates a budget without a limit.
     #[must_use]
     pub fn unlimited() -> Self {
         Self { remaining: None, exhausted: Cell::new(false) }
     }
 
-    /// That of somebody who has as long as `left` says, whenever it is asked.
-    pub fn with_remaining(left: impl Fn() -> Duration + 'a) -> Self {
-        Self { remaining: Some(Box::new(left)), exhausted: Cell::new(false) }
+    /// Creates a budget whose remaining time is what `remaining` returns at each call.
+    pub fn with_remaining(remaining: impl Fn() -> Duration + 'a) -> Self {
+        Self { remaining: Some(Box::new(remaining)), exhausted: Cell::new(false) }
     }
 
-    /// Whether a search was not made, since it would have taken too long. What others came to behind it is worth
-    /// nothing.
+    /// Whether a search was skipped because it would have taken too long. Results of later searches are invalid.
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
         self.exhausted.get()
     }
 
-    /// Whether `regex` matches in `text`; `false` as well when it takes too long.
+    /// Whether `regex` matches in `text`; also `false` when that takes too long.
     #[must_use]
     pub fn is_match(&self, regex: &Regex, text: &str) -> bool {
         self.allows(regex, text) && regex.is_match(text)
@@ -53,16 +52,16 @@ impl<'a> SearchBudget<'a> {
 
     /// Whether there is time to search all of `text`.
     pub(super) fn allows(&self, regex: &Regex, text: &str) -> bool {
-        let Some(left) = self.remaining.as_ref().filter(|_| !self.is_exhausted()) else {
+        let Some(remaining) = self.remaining.as_ref().filter(|_| !self.is_exhausted()) else {
             return !self.is_exhausted();
         };
         let mut bytes = FIRST_CHUNK_BYTES;
-        let mut before = left();
+        let mut before = remaining();
         while bytes < text.len() && !before.is_zero() {
             let next = bytes.saturating_mul(CHUNK_GROWTH).min(text.len());
-            // What it comes to says nothing of the whole: a part ends where the text does not.
+            // The result is discarded: the part ends where the text does not.
             let _ = regex.is_match(&text[..text.floor_char_boundary(bytes)]);
-            let after = left();
+            let after = remaining();
             let took = before.saturating_sub(after);
             if took.mul_f64(next as f64 / bytes as f64) > after {
                 before = Duration::ZERO;
@@ -79,35 +78,39 @@ impl<'a> SearchBudget<'a> {
 mod tests {
     use super::*;
 
-    /// A patience of somebody who has so many seconds left, each time that it is asked.
-    fn seconds(left: &'static [u64]) -> (SearchBudget<'static>, std::rc::Rc<Cell<usize>>) {
-        let asked = std::rc::Rc::new(Cell::new(0));
-        let count = std::rc::Rc::clone(&asked);
+    /// Returns a budget with these remaining seconds, one value per call, and the number of calls.
+    fn seconds(remaining: &'static [u64]) -> (SearchBudget<'static>, std::rc::Rc<Cell<usize>>) {
+        let calls = std::rc::Rc::new(Cell::new(0));
+        let count = std::rc::Rc::clone(&calls);
         let budget = SearchBudget::with_remaining(move || {
             let at = count.get();
             count.set(at + 1);
-            Duration::from_secs(left[at])
+            Duration::from_secs(remaining[at])
         });
-        (budget, asked)
+        (budget, calls)
     }
 
     #[test]
-    fn a_search_that_would_take_too_long_is_not_made() {
+    fn a_search_that_would_take_too_long_is_skipped() {
         let (text, regex) = ("a".repeat(100 * 1024), Regex::new("a").unwrap());
         // Parts of 4, 16 and 64 KiB, then the whole of 100 KiB.
-        for (left, found) in [
+        for (remaining, found) in [
             (&[99, 98, 93, 61][..], true),
-            // The third part took 32 s, so that the whole would take 50 s.
+            // The third part took 32 s, so the whole would take 50 s.
             (&[92, 91, 86, 54], true),
             (&[87, 86, 81, 49], false),
             (&[99, 98, 39], false),
             (&[99, 79], false),
             (&[0], false),
         ] {
-            let (budget, asked) = seconds(left);
-            assert_eq!((budget.is_match(&regex, &text), budget.is_exhausted()), (found, !found), "{left:?}");
-            assert_eq!(asked.get(), left.len(), "{left:?}");
-            // Nothing is searched behind one that was not made.
+            let (budget, calls) = seconds(remaining);
+            assert_eq!(
+                (budget.is_match(&regex, &text), budget.is_exhausted()),
+                (found, !found),
+                "{remaining:?}"
+            );
+            assert_eq!(calls.get(), remaining.len(), "{remaining:?}");
+            // After a skipped search all others are skipped too.
             assert!(found || !budget.is_match(&regex, "a"));
         }
         let (budget, _) = seconds(&[1]);
@@ -115,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_searched_in_time_comes_to_what_it_comes_to() {
+    fn a_search_in_time_has_the_result_of_the_expression() {
         let text = format!("{}needle{}ende", "x ".repeat(200_000), "ü".repeat(100_000));
         let max = Duration::from_hours(1);
         for (expression, found) in [

@@ -1,71 +1,71 @@
-//! What a run over several locations means in each mode (behaviour.md 5, the table of modes).
+//! Settles a run over several locations according to the mode (behaviour.md 5, the table of modes).
 
 use crate::domain::{LocationId, LocationMode, Outcome, Status};
 
-/// How many locations have to fail in the same run (account setting `multipop_threshold`).
+/// How many locations must fail in the same run (account setting `multipop_threshold`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Quorum {
-    /// So many, or all that were heard when those are fewer.
+    /// At least this many, or all conclusive locations when those are fewer.
     AtLeast(u32),
-    /// All that were heard.
+    /// All conclusive locations.
     All,
 }
 
-/// What a location said of the run.
+/// The outcome of a run at one location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocationOutcome {
-    /// The location.
+    /// Id of the location.
     pub location: LocationId,
-    /// What its check came to.
+    /// Outcome of its check.
     pub outcome: Outcome,
-    /// Its status code.
+    /// Status code of its check.
     pub status: Status,
 }
 
-/// By what a run is judged.
+/// The rules by which a run is settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SettlePolicy {
     /// The mode of the monitor.
     pub location_mode: LocationMode,
-    /// The location that counts in mode Primary.
+    /// The location that decides in mode Primary.
     pub home: LocationId,
-    /// How many count in mode SLA (MultiPOP).
+    /// How many must fail in mode SLA (MultiPOP).
     pub quorum: Quorum,
 }
 
-/// What a run means. Positions are those of the parts.
+/// The meaning of a run. `cause` and `confirmed_by` are positions in its outcomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settlement {
-    /// Nobody whose word counts said anything of the target.
+    /// No location that counts has a conclusive outcome.
     NoData,
-    /// It fell into a blackout.
+    /// The run fell into a blackout.
     Blackout,
     /// The target is fine.
     Passed {
-        /// Who says so.
+        /// A location with that outcome.
         cause: usize,
     },
-    /// Some location fails, but not as the mode asks for: no error, and the end of one.
+    /// Some location fails, but not as the mode requires: this is no error, and it ends one.
     Tolerated {
-        /// A location for which the target is fine; one that fails when there is none.
+        /// A location where the target is fine; one that fails if there is none.
         cause: usize,
     },
-    /// Another location has to look first.
+    /// Another location must check first.
     NeedsVerification {
-        /// The failure to look at.
+        /// The failure to confirm.
         cause: usize,
     },
-    /// It fails as the mode asks for.
+    /// The run fails as the mode requires.
     Failed {
         /// The failure that decides.
         cause: usize,
-        /// Another location that failed in the same run, where that is what confirms it.
+        /// Another location that failed in the same run, where that confirms the failure.
         confirmed_by: Option<usize>,
     },
 }
 
 impl LocationOutcome {
-    /// Whether it says something of the target. A fault of ours never does, whatever it is called.
+    /// Whether the outcome says something about the target. A fault of Vigie never does, whatever its code.
     #[must_use]
     pub fn is_conclusive(&self) -> bool {
         match self.outcome {
@@ -75,55 +75,58 @@ impl LocationOutcome {
         }
     }
 
-    /// Whether it says that the target fails.
+    /// Whether the target fails at this location.
     #[must_use]
     pub fn is_failure(&self) -> bool {
         self.outcome == Outcome::Error && self.is_conclusive()
     }
 }
 
-/// Judges a run by what was heard of it, in the order of the plan; `answer` is that of a second location to the
-/// failure that was [`Settlement::NeedsVerification`] before.
+/// Settles a run by its outcomes, which are in the order of the plan. `verification` is the result of a second location
+/// for a failure that was [`Settlement::NeedsVerification`] before.
 ///
-/// Where blackouts begin or end within a run, what was heard besides says too little: it rests. Answer 70 takes
-/// the failure away; every other one lets it stand, so that trouble with verification hides nothing.
+/// Where a blackout begins or ends within a run, the other outcomes say too little: the run counts as blackout.
+/// Verification status 70 clears the failure; every other one lets it stand, so that trouble with verification hides
+/// nothing.
 #[must_use]
-pub fn settle(outcomes: &[LocationOutcome], rule: &SettlePolicy, answer: Option<Status>) -> Settlement {
+pub fn settle(outcomes: &[LocationOutcome], rule: &SettlePolicy, verification: Option<Status>) -> Settlement {
     if outcomes.iter().any(|part| part.outcome == Outcome::Blackout) {
         return Settlement::Blackout;
     }
-    let told: Vec<usize> = positions_where(outcomes, LocationOutcome::is_conclusive);
+    let conclusive: Vec<usize> = positions_where(outcomes, LocationOutcome::is_conclusive);
     let failing: Vec<usize> = positions_where(outcomes, LocationOutcome::is_failure);
-    let Some(&first) = told.first() else { return Settlement::NoData };
-    let home = told.iter().copied().find(|&at| outcomes[at].location == rule.home);
+    let Some(&first) = conclusive.first() else { return Settlement::NoData };
+    let home = conclusive.iter().copied().find(|&at| outcomes[at].location == rule.home);
     if rule.location_mode == LocationMode::Primary && home.is_none() {
         return Settlement::NoData;
     }
-    let speaker = if rule.location_mode == LocationMode::Primary { home } else { None };
-    if failing.is_empty() || answer == Some(Status::VERIFIED_NO_ERROR) {
-        return Settlement::Passed { cause: speaker.unwrap_or(first) };
+    let deciding_home = if rule.location_mode == LocationMode::Primary { home } else { None };
+    if failing.is_empty() || verification == Some(Status::VERIFIED_NO_ERROR) {
+        return Settlement::Passed { cause: deciding_home.unwrap_or(first) };
     }
-    let fine = told.iter().copied().find(|at| !failing.contains(at));
-    let tolerated = Settlement::Tolerated { cause: speaker.or(fine).unwrap_or(first) };
-    let enough = |needed: usize| failing.len() >= needed.clamp(1, told.len());
+    let passing = conclusive.iter().copied().find(|at| !failing.contains(at));
+    let tolerated = Settlement::Tolerated { cause: deciding_home.or(passing).unwrap_or(first) };
+    let enough = |needed: usize| failing.len() >= needed.clamp(1, conclusive.len());
     match rule.location_mode {
         LocationMode::Primary => match home.filter(|at| failing.contains(at)) {
-            Some(home) => confirm_failure(outcomes, &failing, home, answer),
+            Some(home) => confirm_failure(outcomes, &failing, home, verification),
             None => tolerated,
         },
-        LocationMode::GlobalVerify => confirm_failure(outcomes, &failing, failing[0], answer),
+        LocationMode::GlobalVerify => confirm_failure(outcomes, &failing, failing[0], verification),
         LocationMode::GlobalNotify => failed_unconfirmed(failing[0]),
         LocationMode::RoundRobin if enough(2) => failed_unconfirmed(failing[0]),
-        LocationMode::MultiPop if enough(rule.quorum.required(told.len())) => failed_unconfirmed(failing[0]),
+        LocationMode::MultiPop if enough(rule.quorum.required(conclusive.len())) => {
+            failed_unconfirmed(failing[0])
+        }
         LocationMode::RoundRobin | LocationMode::MultiPop => tolerated,
     }
 }
 
 impl Quorum {
-    fn required(self, heard: usize) -> usize {
+    fn required(self, conclusive: usize) -> usize {
         match self {
             Self::AtLeast(needed) => usize::try_from(needed).unwrap_or(usize::MAX),
-            Self::All => heard,
+            Self::All => conclusive,
         }
     }
 }
@@ -132,22 +135,22 @@ fn failed_unconfirmed(cause: usize) -> Settlement {
     Settlement::Failed { cause, confirmed_by: None }
 }
 
-/// A failure that needs a second word: that of another location that failed too, or of one that is asked.
+/// Settles a failure that needs confirmation: by another location that failed too, or by verification.
 fn confirm_failure(
     outcomes: &[LocationOutcome],
     failing: &[usize],
     cause: usize,
-    answer: Option<Status>,
+    verification: Option<Status>,
 ) -> Settlement {
-    let witness = failing.iter().copied().find(|&at| at != cause);
-    match (witness, answer) {
+    let confirming = failing.iter().copied().find(|&at| at != cause);
+    match (confirming, verification) {
         (None, None) if is_verifiable(outcomes[cause].status) => Settlement::NeedsVerification { cause },
-        _ => Settlement::Failed { cause, confirmed_by: witness },
+        _ => Settlement::Failed { cause, confirmed_by: confirming },
     }
 }
 
-/// Whether a second location is asked about this code: not where it compares a page with the run before, which
-/// only the same location can (behaviour.md 5 "Not verified").
+/// Whether a second location can confirm this code. It cannot where a page is compared with the previous run, which
+/// only the same location can do (behaviour.md 5 "Not verified").
 fn is_verifiable(status: Status) -> bool {
     !(Status::OBJECT_SIZE_CHANGED.0..=Status::OBJECT_NEW.0).contains(&status.0)
 }
@@ -157,6 +160,6 @@ fn is_own_fault(status: Status) -> bool {
         .contains(&status)
 }
 
-fn positions_where(outcomes: &[LocationOutcome], of: fn(&LocationOutcome) -> bool) -> Vec<usize> {
-    outcomes.iter().enumerate().filter(|(_, part)| of(part)).map(|(at, _)| at).collect()
+fn positions_where(outcomes: &[LocationOutcome], predicate: fn(&LocationOutcome) -> bool) -> Vec<usize> {
+    outcomes.iter().enumerate().filter(|(_, part)| predicate(part)).map(|(at, _)| at).collect()
 }

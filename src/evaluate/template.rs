@@ -1,21 +1,21 @@
-//! Placeholders `{{name}}` filled in, escaped for the place where they stand (behaviour.md 4, website-api).
+//! Templates with placeholders `{{name}}`, whose values are escaped for their context (behaviour.md 4, website-api).
 //!
-//! | Place | What becomes of a value |
+//! | Context | Escaping of a value |
 //! |---|---|
-//! | URL, at its beginning | as it is: it may be a whole URL, and name another host |
-//! | URL, in the host | as it is; anything but a host, a port, and a path behind them is refused |
-//! | URL, in the path | percent-encoded: it stays one part of it; `.` and `..`, which lead elsewhere, are refused |
+//! | URL, at its beginning | none: it may be a whole URL, and name another host |
+//! | URL, in the host | none; anything but a host, a port, and a path after them is rejected |
+//! | URL, in the path | percent-encoded: it stays one segment; `.` and `..`, which change the path, are rejected |
 //! | URL, in query or fragment | percent-encoded: it stays one value |
-//! | body, JSON | inside of a string escaped, else as it is: a number, an object |
+//! | body, JSON | escaped inside a string, else none: a number, an object |
 //! | body, form | form-encoded |
 //! | body, XML | `&`, `<`, `>` and quotes escaped |
-//! | other bodies, login | as it is |
-//! | header | as it is; control characters are refused, so that no request is ever split |
-//! | assertion | as it is; in a regular expression it stands for itself |
+//! | other bodies, login | none |
+//! | header | none; control characters are rejected, so that no request is ever split |
+//! | assertion | none; in a regular expression it matches literally |
 //!
 //! Built-in variables, an extension: `{{$timestamp}}` and `{{$timestamp_ms}}` (Unix time), `{{$isoTimestamp}}`,
-//! `{{$uuid}}` (version 4) and `{{$randomInt}}` (0 to 999999). Each has one value for the whole attempt, so
-//! that a later step can ask for what an earlier one made.
+//! `{{$uuid}}` (version 4) and `{{$randomInt}}` (0 to 999999). Each has one value for the whole attempt, so that a
+//! later step can refer to what an earlier one created.
 
 use std::sync::OnceLock;
 
@@ -24,15 +24,15 @@ use crate::redaction::sensitive_names::is_sensitive_variable;
 use crate::syntax::escape::Escape;
 use crate::syntax::template::{TemplatePart, parse};
 
-/// Bytes of a text with all its values.
+/// Maximum size of a rendered text in bytes.
 const MAX_RENDERED_BYTES: usize = 1024 * 1024;
 
-/// What a text with placeholders is for.
+/// The context of a text with placeholders, which decides the escaping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EscapeContext {
     /// The URL of a request.
     Url,
-    /// The value of a header, a token among them.
+    /// The value of a header, also of one with a token.
     Header,
     /// A user name or password.
     Login,
@@ -51,7 +51,7 @@ pub enum EscapeContext {
 }
 
 impl EscapeContext {
-    /// The place that a body of this media type is.
+    /// Returns the context of a body with this media type.
     #[must_use]
     pub fn from_content_type(content_type: &str) -> Self {
         let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -82,7 +82,7 @@ enum CompiledPart {
     Placeholder(Box<str>, Escape),
 }
 
-/// A text, taken apart once.
+/// A parsed template.
 #[derive(Clone, Debug)]
 pub struct Template {
     parts: Box<[CompiledPart]>,
@@ -90,35 +90,35 @@ pub struct Template {
 }
 
 impl Template {
-    /// The template of `text`, which stands at `place`.
+    /// Parses `text` for the context `context`.
     #[must_use]
-    pub fn new(text: &str, place: EscapeContext) -> Self {
+    pub fn new(text: &str, context: EscapeContext) -> Self {
         let mut before = PrecedingText::default();
-        let part = |piece: TemplatePart<'_>| match piece {
+        let part = |source_part: TemplatePart<'_>| match source_part {
             TemplatePart::Text(text) => {
                 before.advance(text);
                 CompiledPart::Text(text.into())
             }
             TemplatePart::Placeholder(name) => {
-                let escape = before.escape_for(place);
+                let escape = before.escape_for(context);
                 before.is_present = true;
                 CompiledPart::Placeholder(name.into(), escape)
             }
         };
-        Self { parts: parse(text).into_iter().map(part).collect(), context: place }
+        Self { parts: parse(text).into_iter().map(part).collect(), context }
     }
 
-    /// Whether there is anything to fill in.
+    /// Whether there are placeholders.
     #[must_use]
     pub fn has_placeholders(&self) -> bool {
         self.parts.iter().any(|part| matches!(part, CompiledPart::Placeholder(..)))
     }
 
-    /// The text with the values of `variables`.
+    /// Renders the text with the values of `variables`.
     ///
     /// # Errors
-    /// [`FailureKind::VariableUnknown`] when one is not set, [`FailureKind::VariableInvalid`] when a value
-    /// cannot stand at its place or the text becomes longer than 1 MiB.
+    /// [`FailureKind::VariableUnknown`] when one is not set, [`FailureKind::VariableInvalid`] when a value is not
+    /// allowed in its context or the text exceeds 1 MiB.
     pub fn render(&self, variables: &Variables) -> Result<String, Failure> {
         if let [CompiledPart::Text(text)] = &*self.parts {
             return Ok(String::from(&**text));
@@ -133,11 +133,11 @@ impl Template {
                 }
             }
             if out.len() > MAX_RENDERED_BYTES {
-                let words = format!(
+                let detail = format!(
                     "{} has more than {MAX_RENDERED_BYTES} bytes with its variables",
                     self.context.description()
                 );
-                return Err(Failure::new(Phase::Prepare, FailureKind::VariableInvalid, words));
+                return Err(Failure::new(Phase::Prepare, FailureKind::VariableInvalid, detail));
             }
         }
         Ok(out)
@@ -156,18 +156,18 @@ impl Template {
     }
 }
 
-/// What stands before a placeholder.
+/// The state of the text before a placeholder.
 #[derive(Default)]
 struct PrecedingText {
-    /// Anything at all.
+    /// Whether there is any text.
     is_present: bool,
-    /// The end of the host: a `/`, `?` or `#` other than those of `://`.
+    /// Whether the host has ended: by a `/`, `?` or `#` other than those of `://`.
     host_ended: bool,
-    /// The end of the path: a `?` or `#`.
+    /// Whether the path has ended: by a `?` or `#`.
     path_ended: bool,
-    /// The beginning of a JSON string, without its end.
+    /// Whether a JSON string is open.
     in_string: bool,
-    /// A backslash in it, directly.
+    /// Whether the last byte was a backslash in that string.
     escaped: bool,
 }
 
@@ -191,8 +191,8 @@ impl PrecedingText {
         }
     }
 
-    fn escape_for(&self, escape: EscapeContext) -> Escape {
-        match escape {
+    fn escape_for(&self, context: EscapeContext) -> Escape {
+        match context {
             EscapeContext::Url if !self.is_present => Escape::Raw,
             EscapeContext::Url if self.path_ended => Escape::Component,
             EscapeContext::Url if self.host_ended => Escape::Segment,
@@ -213,11 +213,11 @@ impl PrecedingText {
 #[derive(Clone)]
 pub struct Variables {
     set: Vec<(String, String)>,
-    /// Names of those whose values are secrets, whatever they are called.
+    /// Names of variables whose values are secrets, whatever their names.
     protected: Vec<String>,
     now: Timestamp,
     random: u128,
-    /// Made when the first of them is asked for.
+    /// Created at the first use of a built-in variable.
     built_in: OnceLock<[(&'static str, String); 5]>,
 }
 
@@ -229,7 +229,7 @@ impl std::fmt::Debug for Variables {
 }
 
 impl Variables {
-    /// None but the built-in ones, of an attempt that begins `now`; `random` is what is left to chance.
+    /// Creates the built-in variables of an attempt that starts at `now`; `random` is the source of random values.
     #[must_use]
     pub fn new(now: Timestamp, random: u128) -> Self {
         let (set, protected) = (Vec::new(), Vec::new());
@@ -257,7 +257,7 @@ impl Variables {
         }
     }
 
-    /// The value of `name`; of a built-in one with its `$`.
+    /// Returns the value of `name`; the name of a built-in variable includes the `$`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         let set = self.set.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
@@ -268,20 +268,20 @@ impl Variables {
         }
     }
 
-    /// Makes the value of `name` a secret.
+    /// Marks the value of `name` as a secret.
     pub fn protect(&mut self, name: &str) {
         self.protected.push(name.to_owned());
     }
 
-    /// The values of variables that are protected, or whose names say that they let somebody in, such as `token`:
-    /// those are kept nowhere.
+    /// Returns the secret values, which are stored nowhere: those of protected variables, and of variables whose names
+    /// suggest credentials, such as `token`.
     pub fn secret_values(&self) -> impl Iterator<Item = &str> {
         let secret = |name: &String| is_sensitive_variable(name) || self.protected.contains(name);
         self.set.iter().filter(move |(name, _)| secret(name)).map(|(_, value)| value.as_str())
     }
 }
 
-/// A UUID of version 4 (RFC 9562 5.4).
+/// Formats a UUID of version 4 (RFC 9562 5.4).
 fn uuid(random: u128) -> String {
     let marked = random & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
     let digits = format!("{marked:032x}");

@@ -1,4 +1,4 @@
-//! A table of values and places, and what is refused.
+//! Tests of values in their contexts, and of rejected values.
 
 use super::*;
 use crate::redaction::redactor;
@@ -26,12 +26,12 @@ fn variables() -> Variables {
 }
 
 fn filled(text: &str, escape: EscapeContext) -> Result<String, String> {
-    let filled = Template::new(text, escape).render(&variables());
-    filled.map_err(|failure| format!("{}: {}", failure.kind.label(), failure.detail))
+    let rendered = Template::new(text, escape).render(&variables());
+    rendered.map_err(|failure| format!("{}: {}", failure.kind.label(), failure.detail))
 }
 
 #[test]
-fn values_are_escaped_for_their_place() {
+fn values_are_escaped_for_their_context() {
     let cases = [
         (EscapeContext::Url, "http://a.test/{{id}}/x", "http://a.test/42/x"),
         (EscapeContext::Url, "http://a.test/{{text}}", "http://a.test/a%20b%26c%3Dd%2F%C3%A9%22%5C%0A%3C"),
@@ -76,8 +76,8 @@ fn values_are_escaped_for_their_place() {
 }
 
 #[test]
-fn what_cannot_stand_at_its_place_is_refused() {
-    for (escape, text, words) in [
+fn values_that_are_invalid_in_their_context_are_rejected() {
+    for (escape, text, expected) in [
         (
             EscapeContext::Header,
             "{{split}}",
@@ -114,7 +114,7 @@ fn what_cannot_stand_at_its_place_is_refused() {
         ),
     ] {
         let error = filled(text, escape).unwrap_err();
-        assert!(error.starts_with(words), "{text}: {error}");
+        assert!(error.starts_with(expected), "{text}: {error}");
     }
 }
 
@@ -135,7 +135,7 @@ fn bodies_are_escaped_by_their_media_type() {
 }
 
 #[test]
-fn telling_values_are_masked_however_they_are_written() {
+fn secret_values_are_masked_in_every_encoding() {
     let mut variables = variables();
     variables.set("token", "s3cr3t \"v/".to_owned());
     variables.set("csrf_token", "abc".to_owned());
@@ -147,7 +147,7 @@ fn telling_values_are_masked_however_they_are_written() {
 }
 
 #[test]
-fn built_in_values_stay_for_the_attempt_and_differ_between_two() {
+fn built_in_values_are_constant_in_an_attempt_and_differ_between_attempts() {
     let (one, other) = (Variables::new(Timestamp::from_seconds(0), u128::MAX), variables());
     assert_eq!(one.get("$uuid"), Some("ffffffff-ffff-4fff-bfff-ffffffffffff"));
     assert_eq!(one.get("$isoTimestamp"), Some("1970-01-01T00:00:00Z"));
@@ -156,7 +156,7 @@ fn built_in_values_stay_for_the_attempt_and_differ_between_two() {
 }
 
 #[test]
-fn the_built_in_variables_are_those_that_scripts_may_name() {
+fn every_built_in_variable_of_scripts_has_a_value() {
     let variables = Variables::new(Timestamp::from_micros(0), 0);
     for name in crate::syntax::template::BUILT_IN_VARIABLES {
         assert!(variables.get(name).is_some_and(|value| !value.is_empty()), "{name}");

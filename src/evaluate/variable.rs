@@ -1,9 +1,9 @@
-//! A value of an answer that later steps use (behaviour.md 4, Assertions).
+//! Extracts a value from a response for later steps (behaviour.md 4, Assertions).
 //!
-//! Without a source, the media type of the answer says what the property is: a JSONPath for JSON, an XPath
-//! for XML. For any other answer a property that begins with `$` is a JSONPath, one that begins with `/` an
-//! XPath, and the rest are regular expressions, the first group of which is taken (all that matched, when it
-//! has none). A header is only looked up when the source says so. Of several nodes the first is taken.
+//! Without a source, the media type of the response decides what the property is: a JSONPath for JSON, an XPath for
+//! XML. For any other response a property that begins with `$` is a JSONPath, one that begins with `/` an XPath, and
+//! any other a regular expression, whose first group is the value (the whole match if it has no group). A header is
+//! only read when the source says so. Of several nodes the first is used.
 
 use regex::Regex;
 use serde::Deserialize;
@@ -12,10 +12,10 @@ use super::assertion::{AssertionError, Lookup, ParsedResponse, compile_regex, ex
 use super::template::EscapeContext;
 use crate::domain::{Failure, FailureKind, Phase};
 
-/// Bytes of a value.
+/// Maximum size of a value in bytes.
 const MAX_VALUE_BYTES: usize = 64 * 1024;
 
-/// What a variable of a step says, as its monitor has it.
+/// The settings of a variable of a step.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct VariableSettings {
     /// Its name.
@@ -24,20 +24,20 @@ pub struct VariableSettings {
     /// JSONPath, XPath, name of a header, or regular expression with a group.
     #[serde(default)]
     pub property: String,
-    /// Where it is found; empty when that follows from the answer.
+    /// Where it is found; empty to derive it from the response.
     #[serde(default)]
     pub source: String,
 }
 
-/// A variable of a step; a regular expression is compiled when it is looked up, since one that is takes tens of
-/// kilobytes and more.
+/// A compiled variable of a step. A regular expression is compiled at each use, since it takes tens of kilobytes or
+/// more when compiled.
 #[derive(Clone, Debug)]
 pub struct VariableExtractor {
     name: Box<str>,
     property: Box<str>,
-    /// As the document says; empty when it is guessed.
+    /// As in the settings; empty when it is inferred.
     source: Box<str>,
-    /// What is looked up, when that is known and small.
+    /// The compiled lookup, when it is known and small.
     lookup: Option<Box<Lookup>>,
 }
 
@@ -57,10 +57,10 @@ impl Extraction {
 }
 
 impl VariableExtractor {
-    /// The variable that `settings` describe (fields.md 2).
+    /// Creates the extractor that `settings` describe (fields.md 2).
     ///
     /// # Errors
-    /// [`AssertionError`] when the property does not fit the source.
+    /// [`AssertionError`] when the property does not suit the source.
     pub fn new(settings: &VariableSettings) -> Result<Self, AssertionError> {
         let VariableSettings { name, property, source } = settings;
         let found = if source.is_empty() { None } else { Some(Extraction::new(source, property)?) };
@@ -72,7 +72,7 @@ impl VariableExtractor {
         Ok(Self { name, property, source: source.as_str().into(), lookup })
     }
 
-    /// Its name.
+    /// Returns its name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -90,8 +90,7 @@ impl VariableExtractor {
         &*self.source == "Header"
     }
 
-    /// Whether it is a regular expression in an answer of this media type: one takes more than a moment to
-    /// compile.
+    /// Whether it is a regular expression in a response of this media type: those take a while to compile.
     #[must_use]
     pub fn is_regex(&self, content_type: &str) -> bool {
         self.source_for(content_type) == "Response"
@@ -104,25 +103,25 @@ impl VariableExtractor {
         }
     }
 
-    /// Its value in `answer`, which is of this media type.
+    /// Returns its value in `response`, which is of this media type.
     ///
     /// # Errors
-    /// [`FailureKind::VariableMissing`] when it is not there, has more than 64 KiB, or the answer cannot be
-    /// read as what the property asks.
-    pub fn extract(&self, answer: &ParsedResponse<'_>, content_type: &str) -> Result<String, Failure> {
+    /// [`FailureKind::VariableMissing`] when it is absent or larger than 64 KiB, or the response cannot be parsed as
+    /// the property requires.
+    pub fn extract(&self, response: &ParsedResponse<'_>, content_type: &str) -> Result<String, Failure> {
         let source = self.source_for(content_type);
         let first = |lookup: &Lookup| {
-            lookup.select(answer).map(|nodes| nodes.first().map(|node| node.text().into_owned()))
+            lookup.select(response).map(|nodes| nodes.first().map(|node| node.text().into_owned()))
         };
         let value = if let Some(lookup) = &self.lookup {
             first(lookup)
         } else {
             let found = Extraction::new(source, &self.property);
             match found.map_err(|error| self.missing_failure(source, &error.to_string()))? {
-                Extraction::Regex(regex) if !answer.search_budget.allows(&regex, answer.text) => {
+                Extraction::Regex(regex) if !response.search_budget.allows(&regex, response.text) => {
                     Err("there was no time to search for it".to_owned())
                 }
-                Extraction::Regex(regex) => Ok(regex.captures(answer.text).and_then(|found| {
+                Extraction::Regex(regex) => Ok(regex.captures(response.text).and_then(|found| {
                     let group = if found.len() > 1 { found.get(1) } else { found.get(0) };
                     group.map(|group| group.as_str().to_owned())
                 })),
@@ -166,14 +165,14 @@ mod tests {
 
     fn value(source: Option<&str>, property: &str, content_type: &str, text: &str) -> Result<String, String> {
         let headers = [("X-Id", "7"), ("x-id", "8")].map(|(n, v)| (n.to_owned(), v.to_owned()));
-        let answer = ParsedResponse::new(200, Duration::ZERO, &headers, text);
+        let response = ParsedResponse::new(200, Duration::ZERO, &headers, text);
         let mut document = json!({"name": "v", "property": property});
         if let Some(source) = source {
             document["source"] = json!(source);
         }
         let variable = VariableExtractor::new(&serde_json::from_value(document.clone()).unwrap())
             .map_err(|error| error.to_string())?;
-        variable.extract(&answer, content_type).map_err(|failure| {
+        variable.extract(&response, content_type).map_err(|failure| {
             assert_eq!(failure.kind, FailureKind::VariableMissing);
             failure.detail
         })
@@ -207,9 +206,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_says_where() {
+    fn a_missing_value_names_its_source() {
         let long = format!("{{\"a\":\"{}\"}}", "x".repeat(65_537));
-        for (source, property, content_type, text, words) in [
+        for (source, property, content_type, text, expected) in [
             (Some("JSON Response"), "$.gone", "", "{}", "`v` from JSON Response `$.gone`: found nothing"),
             (Some("JSON Response"), "$.gone", "", "<r/>", "the body is no JSON"),
             (Some("XML Response"), "//gone", "", "<r/>", "`v` from XML Response `//gone`: found nothing"),
@@ -228,7 +227,7 @@ mod tests {
             (Some("Body"), "a", "", "", "`Body` is no source"),
         ] {
             let error = value(source, property, content_type, text).unwrap_err();
-            assert!(error.contains(words), "{property}: {error}");
+            assert!(error.contains(expected), "{property}: {error}");
         }
     }
 }

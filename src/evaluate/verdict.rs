@@ -1,12 +1,12 @@
-//! What the attempts of one check mean (behaviour.md 3, Attempts).
+//! The verdict on the attempts of one check (behaviour.md 3, Attempts).
 
 use crate::domain::{Failure, FailureKind, Fault, Observation, Outcome, Status, Verdict, Warning};
 
-/// Judges the attempts of one check, in their order.
+/// Evaluates the attempts of one check, in their order.
 ///
-/// Any success passes: as ok when it came at once and without a reservation that counts, else as warning. If
-/// none passed, the last attempt that was not our own fault decides; if all were ours, the outcome is
-/// unknown. A check that was cancelled was not seen to its end and says nothing of the target: unknown too.
+/// Any success passes: as ok when it is the first attempt and has no warning that counts, else as warning. If none
+/// passed, the last attempt that was not Vigie's own fault decides; if all were, the outcome is unknown. A cancelled
+/// check was not completed and says nothing about the target: unknown too.
 #[must_use]
 pub fn evaluate_attempts(attempts: &[Observation]) -> Verdict {
     let failures: Vec<(usize, &Failure)> = attempts
@@ -18,8 +18,8 @@ pub fn evaluate_attempts(attempts: &[Observation]) -> Verdict {
         return passed_verdict(passed, &failures);
     }
     let cancelled = failures.iter().rposition(|(_, failure)| failure.kind == FailureKind::Cancelled);
-    let theirs = failures.iter().rposition(|(_, failure)| failure.fault != Fault::Ours);
-    match (cancelled, theirs) {
+    let not_own_fault = failures.iter().rposition(|(_, failure)| failure.fault != Fault::Ours);
+    match (cancelled, not_own_fault) {
         (Some(index), _) => failed_verdict(Outcome::Unknown, index, &failures),
         (None, Some(index)) => failed_verdict(Outcome::Error, index, &failures),
         (None, None) if failures.is_empty() => no_attempt_verdict(),
@@ -54,7 +54,7 @@ fn no_attempt_verdict() -> Verdict {
     Verdict { outcome: Outcome::Unknown, status: Status::INTERNAL, warning_status: None, reasons }
 }
 
-/// The failures in words, by attempt where there were several.
+/// Formats the failures, numbered by attempt if there were several.
 fn format_failures(failures: &[(usize, &Failure)], numbered: bool) -> Vec<String> {
     failures
         .iter()
@@ -81,7 +81,7 @@ mod tests {
         observation
     }
 
-    /// One attempt by the letter of the table below.
+    /// Builds the attempt for a letter of the table below.
     fn attempt(letter: char) -> Observation {
         match letter {
             'k' => Observation::default(),
@@ -128,7 +128,7 @@ mod tests {
             ("ot", Error, 1, None),
             ("ow", Error, 1, None),
             ("dt", Error, 1, None),
-            // A second attempt that fails by us: the first one decides if it was not ours.
+            // A second attempt that fails by Vigie's own fault: the first one decides if it did not.
             ("to", Error, 1, None),
             ("wo", Error, 1, None),
             ("td", Error, 1, None),
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_failure_blamed_on_us_is_unknown() {
+    fn a_target_failure_attributed_to_vigie_is_unknown() {
         let failure = Failure::new(Phase::Connect, FailureKind::TimedOut, "").with_fault(Fault::Ours);
         let verdict = evaluate_attempts(&[Observation::from_failure(failure)]);
         assert_eq!((verdict.outcome, verdict.status), (Outcome::Unknown, Status::INTERNAL));

@@ -1,11 +1,11 @@
-//! White space in source text: what counts as it, and the folding of its runs.
+//! White space in source text: which characters count, and the folding of runs.
 
 use std::borrow::Cow;
 
-/// Ways in which HTML source spells a no-break space.
+/// Entities for a no-break space in HTML source.
 const ENTITIES: [&str; 4] = ["&nbsp;", "&#160;", "&#xa0;", "&#xA0;"];
 
-/// A piece of a text.
+/// A part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextToken<'a> {
     /// No white space.
@@ -16,20 +16,20 @@ pub(super) enum TextToken<'a> {
     LineBreak,
 }
 
-/// Folds every run of white space (no-break spaces included, as characters and as HTML entities) into one
-/// character: a line break when the run has one, else a space.
+/// Folds every run of white space (including no-break spaces, as characters and as HTML entities) into one character: a
+/// line break when the run has one, else a space.
 pub(super) fn normalize(text: &str) -> Cow<'_, str> {
     let mut folded = String::new();
     let mut copied = 0;
     let mut at = 0;
     while let Some((start, end, has_break)) = next_run(text, at) {
-        let with = if has_break { "\n" } else { " " };
-        if &text[start..end] != with {
+        let replacement = if has_break { "\n" } else { " " };
+        if &text[start..end] != replacement {
             if folded.is_empty() {
                 folded.reserve(text.len());
             }
             folded.push_str(&text[copied..start]);
-            folded.push_str(with);
+            folded.push_str(replacement);
             copied = end;
         }
         at = end;
@@ -63,7 +63,7 @@ pub(super) fn tokenize(text: &str) -> Vec<TextToken<'_>> {
     tokens
 }
 
-/// The first run of white space at or after `from`: start, end, and whether a line break is in it.
+/// Returns the first run of white space at or after `from`: start, end, and whether it has a line break.
 fn next_run(text: &str, from: usize) -> Option<(usize, usize, bool)> {
     let bytes = text.as_bytes();
     let mut start = from;
@@ -85,7 +85,7 @@ fn next_run(text: &str, from: usize) -> Option<(usize, usize, bool)> {
     }
 }
 
-/// Length of the white space that `text` begins with, and whether it is a line break.
+/// Returns the length of the white space at the start of `text`, and whether it is a line break.
 fn whitespace_at(text: &str) -> Option<(usize, bool)> {
     if text.as_bytes().first()? == &b'&' {
         return ENTITIES.iter().find(|entity| text.starts_with(**entity)).map(|entity| (entity.len(), false));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_tell_spaces_from_breaks() {
+    fn tokens_distinguish_spaces_from_line_breaks() {
         assert_eq!(
             tokenize(" a\n\nb"),
             [TextToken::Space, TextToken::Text("a"), TextToken::LineBreak, TextToken::Text("b")]

@@ -1,53 +1,53 @@
-//! Who may use a forward proxy. Browsers cannot be given a login for a proxy without asking their user for it, so
-//! that others on the host are told apart by what the kernel says of their connection.
+//! Access control of a forward proxy. A browser cannot be given proxy credentials without a prompt to its user, so
+//! other users of the host are recognised by what the kernel reports about their connections.
 
 use std::net::{IpAddr, SocketAddr};
 
 use crate::net::IpNetwork;
 
-/// Whose connections are served.
+/// Clients whose connections are served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AllowedClients {
-    /// Those of processes of this user on this host, as `/proc/self/net/tcp` tells.
+    /// Processes of this user on this host, according to `/proc/self/net/tcp`.
     User(u32),
-    /// Those from these networks: of the hosts that remote browsers run on.
+    /// Clients in these networks: the hosts that remote browsers run on.
     Networks(Vec<IpNetwork>),
 }
 
 impl AllowedClients {
-    /// Processes of the user that this one runs as.
+    /// Processes of the user that this process runs as.
     #[must_use]
     pub fn current_user() -> Self {
         Self::User(nix::unistd::geteuid().as_raw())
     }
 
-    /// Whether the connection `from` there to `here` is served.
-    pub(super) async fn allows(&self, from: SocketAddr, here: SocketAddr) -> bool {
+    /// Whether the connection from `client` to `proxy` is served.
+    pub(super) async fn allows(&self, client: SocketAddr, proxy: SocketAddr) -> bool {
         match self {
             Self::Networks(allowed) => {
-                allowed.iter().any(|network| network.contains(from.ip().to_canonical()))
+                allowed.iter().any(|network| network.contains(client.ip().to_canonical()))
             }
-            Self::User(wanted) => {
-                let table = if from.is_ipv4() { "/proc/self/net/tcp" } else { "/proc/self/net/tcp6" };
+            Self::User(uid) => {
+                let table = if client.is_ipv4() { "/proc/self/net/tcp" } else { "/proc/self/net/tcp6" };
                 let table = tokio::fs::read_to_string(table).await.unwrap_or_default();
-                socket_owner(&table, from, here) == Some(*wanted)
+                socket_owner(&table, client, proxy) == Some(*uid)
             }
         }
     }
 }
 
-/// The user of the socket that is bound to `local` and connected to `remote`.
+/// Returns the user of the socket that is bound to `local` and connected to `remote`.
 fn socket_owner(table: &str, local: SocketAddr, remote: SocketAddr) -> Option<u32> {
     let (local, remote) = (proc_net_address(local), proc_net_address(remote));
     table.lines().find_map(|line| {
         let mut fields = line.split_ascii_whitespace().skip(1);
-        let fits = fields.next() == Some(&local) && fields.next() == Some(&remote);
-        // After the state, the queues, the timer and the retransmissions.
-        if fits { fields.nth(4)?.parse().ok() } else { None }
+        let matches = fields.next() == Some(&local) && fields.next() == Some(&remote);
+        // The fields before the user are the state, the queues, the timer and the retransmissions.
+        if matches { fields.nth(4)?.parse().ok() } else { None }
     })
 }
 
-/// An address as the kernel prints it: words in the byte order of the host, the port as a number.
+/// Formats an address like the kernel: 32-bit words in the byte order of the host, and the port.
 fn proc_net_address(address: SocketAddr) -> String {
     use std::fmt::Write as _;
     let octets = match address.ip() {
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_connection_is_its_users_alone() {
+    async fn a_connection_is_allowed_for_its_user_only() {
         for here in ["127.0.0.1:0", "[::1]:0"] {
             let listener = TcpListener::bind(here).unwrap();
             let here = listener.local_addr().unwrap();

@@ -1,44 +1,44 @@
-//! Hosts that a browser may not fetch from.
+//! Hosts that a browser may not load from.
 
 use std::net::Ipv6Addr;
 use std::str::FromStr;
 
-/// Patterns of hosts: a name or address (`ads.example.com`), or `*.example.com` for all names below, and not
-/// itself. Case does not matter.
+/// Host patterns: a name or address (`ads.example.com`), or `*.example.com` for all names below it, without itself.
+/// Case-insensitive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockedHosts(Vec<String>);
 
-/// A text is no pattern of hosts.
+/// Error of a text that is not a host pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no host: write a name or address, or `*.` before a name for all names below it")]
 pub struct HostPatternError(String);
 
 impl BlockedHosts {
-    /// Reads one pattern a text; empty texts are passed over.
+    /// Parses one pattern per text; empty texts are skipped.
     ///
     /// # Errors
-    /// The first text that is no pattern.
+    /// The first text that is not a pattern.
     pub fn parse<S: AsRef<str>>(texts: &[S]) -> Result<Self, HostPatternError> {
         let texts = texts.iter().map(|text| text.as_ref().trim()).filter(|text| !text.is_empty());
         texts.map(parse_pattern).collect::<Result<_, _>>().map(Self)
     }
 
-    /// The pattern that `host` falls under.
+    /// Returns the pattern that matches `host`.
     #[must_use]
     pub fn matching_pattern(&self, host: &str) -> Option<&str> {
         let host = normalize_host(host);
-        let holds = |pattern: &&String| match pattern.strip_prefix('*') {
+        let matches = |pattern: &&String| match pattern.strip_prefix('*') {
             Some(suffix) => host.len() > suffix.len() && host.ends_with(suffix),
             None => host == **pattern,
         };
-        self.0.iter().find(holds).map(String::as_str)
+        self.0.iter().find(matches).map(String::as_str)
     }
 }
 
 impl FromStr for BlockedHosts {
     type Err = HostPatternError;
 
-    /// Patterns separated by commas or white space.
+    /// Parses patterns separated by commas or white space.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let parts: Vec<&str> = text.split(|c: char| c == ',' || c.is_whitespace()).collect();
         Self::parse(&parts)
@@ -50,11 +50,11 @@ fn parse_pattern(text: &str) -> Result<String, HostPatternError> {
         return Ok(address.to_string());
     }
     let name = text.strip_prefix("*.").unwrap_or(text);
-    let fine = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']');
-    if name.is_empty() || name.starts_with('.') || !name.chars().all(fine) {
+    let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']');
+    if name.is_empty() || name.starts_with('.') || !name.chars().all(is_allowed) {
         return Err(HostPatternError(text.to_owned()));
     }
-    // A browser asks for names in their ASCII form (RFC 5890).
+    // A browser requests names in their ASCII form (RFC 5890).
     let ascii = match url::Host::parse(name) {
         Ok(host) => host.to_string(),
         Err(_) => return Err(HostPatternError(text.to_owned())),
@@ -63,7 +63,7 @@ fn parse_pattern(text: &str) -> Result<String, HostPatternError> {
     Ok(format!("{prefix}{}", normalize_host(&ascii)))
 }
 
-/// `host` in lower case, without brackets and the dot of the root.
+/// Returns `host` in lower case, without brackets and without the dot of the root.
 pub(super) fn normalize_host(host: &str) -> String {
     let host = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
     host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_fall_under_their_patterns_alone() {
+    fn hosts_match_only_their_patterns() {
         let blocked: BlockedHosts =
             "ads.example.com, *.Tracker.net\n 192.0.2.7 [::1] 2001:DB8:0::7 *.bücher.example"
                 .parse()
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_host_is_refused() {
+    fn texts_that_are_no_hosts_are_refused() {
         for text in ["http://a.example/", "*", "*.", "*.*.example", "a*b", ".example.com", "a..b/"] {
             assert!(BlockedHosts::parse(&[text]).is_err(), "{text}");
         }

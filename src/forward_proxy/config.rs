@@ -1,4 +1,4 @@
-//! What a forward proxy lets through.
+//! Configuration of a forward proxy.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -7,33 +7,33 @@ use super::blocked_hosts::BlockedHosts;
 use super::trace_context::TraceId;
 use crate::net::{AddressFamily, TlsOptions};
 
-/// The field of answers to requests in absolute form that are the proxy's own, and say why there is no other. Answers
-/// of targets come without it.
+/// Header field of the proxy's own responses to requests in absolute form. Its value says why there is no response of
+/// the target. The proxy removes the field from responses of targets.
 pub const REFUSED_HEADER: &str = "vigie-refused";
 
-/// What a forward proxy lets through.
+/// Configuration of a forward proxy.
 #[derive(Clone, Debug)]
 pub struct ForwardProxyConfig {
-    /// The address that it listens on; loopback unless the browser runs on another host.
+    /// Listening address; loopback unless the browser runs on another host.
     pub listen: IpAddr,
-    /// Who may use it.
+    /// Clients that may use the proxy.
     pub allowed_clients: AllowedClients,
-    /// Families of addresses to reach.
+    /// Address families for connections to targets.
     pub family: AddressFamily,
-    /// Id of the proxy of the settings to go through.
+    /// Id of the proxy from the settings to connect through.
     pub upstream_proxy_id: Option<i64>,
     /// Hosts that are refused (403).
     pub blocked_hosts: BlockedHosts,
-    /// How TLS to targets is spoken here instead of by the browser: for what a browser cannot be given for one
-    /// session, a private authority and a client certificate. `None` leaves TLS between browser and target.
+    /// Options for TLS to targets when the proxy terminates TLS, for features that a browser does not support for a
+    /// single session: a private authority and a client certificate. `None` leaves TLS between browser and target.
     pub intercept_tls: Option<TlsOptions>,
-    /// The trace that requests to the site of [`ForwardProxy::trace`](super::proxy::ForwardProxy::set_trace_site) carry. Requests over TLS
-    /// carry it only where that is spoken here.
+    /// Id of the trace for requests to the site of [`ForwardProxy::trace`](super::proxy::ForwardProxy::set_trace_site).
+    /// Requests over TLS carry it only where the proxy terminates TLS.
     pub trace: Option<TraceId>,
 }
 
 impl Default for ForwardProxyConfig {
-    /// For processes of this user on this host, without further rules.
+    /// A proxy for processes of this user on this host, without further rules.
     fn default() -> Self {
         Self {
             listen: Ipv4Addr::LOCALHOST.into(),

@@ -16,20 +16,20 @@ use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{ConnectTrace, Deadline, Endpoint, Net};
 use crate::sync::Mutex;
 
-/// The body of an answer to the browser.
+/// Body of a response to the browser.
 pub(super) type ResponseBody = UnsyncBoxBody<Bytes, hyper::Error>;
 
-/// What one connection of the browser shares among its requests.
+/// State that the requests of one browser connection share.
 pub(super) struct ProxyConnection<'a> {
     pub(super) forward: &'a ForwardProxy,
     pub(super) net: &'a Net,
-    /// What the connection turns into when its exchange is over.
+    /// The tunnel that the connection becomes after its exchange.
     pub(super) pending_tunnel: Mutex<Option<Tunnel>>,
-    /// The connection to a target that the next request may use.
+    /// The idle connection to a target that the next request may use.
     pub(super) idle: Arc<Mutex<Option<UpstreamConnection>>>,
 }
 
-/// Bytes both ways, from an exchange that ended in one.
+/// Bytes in both directions, after an exchange that ended in a tunnel.
 pub(super) enum Tunnel {
     /// After `CONNECT`.
     Connected { browser: OnUpgrade, target: TcpStream, host: String, port: u16 },
@@ -38,42 +38,42 @@ pub(super) enum Tunnel {
 }
 
 impl ProxyConnection<'_> {
-    /// A connection to `host`, when the rules and the network of the location let it be.
+    /// Connects to `host`, if the rules and the network of the location allow it.
     pub(super) async fn connect_target(&self, host: &str, port: u16) -> Result<TcpStream, ProxyError> {
         let rules = &self.forward.rules;
-        let refused = |status, failure: Failure| {
+        let reject = |status, failure: Failure| {
             self.forward.target_log.record_failure(host, port, &failure);
             ProxyError { status, text: failure.to_string() }
         };
         if let Some(rule) = rules.blocked_hosts.matching_pattern(host) {
             let detail = format!("`{host}` is blocked by `{rule}`");
             let failure = Failure::new(Phase::Prepare, FailureKind::PageUnloadable, detail);
-            return Err(refused(StatusCode::FORBIDDEN, failure));
+            return Err(reject(StatusCode::FORBIDDEN, failure));
         }
-        let mut to = Endpoint::new(host, port);
-        (to.family, to.proxy_id) = (rules.family, rules.upstream_proxy_id);
+        let mut endpoint = Endpoint::new(host, port);
+        (endpoint.family, endpoint.proxy_id) = (rules.family, rules.upstream_proxy_id);
         let mut trace = ConnectTrace::default();
-        let connected = self.net.connect(&to, Deadline::within(CONNECT_TIMEOUT), &mut trace).await;
+        let connected = self.net.connect(&endpoint, Deadline::within(CONNECT_TIMEOUT), &mut trace).await;
         let stream = connected.map_err(|failure| match failure.kind {
-            FailureKind::EgressDenied => refused(StatusCode::FORBIDDEN, failure),
-            _ => refused(StatusCode::BAD_GATEWAY, failure),
+            FailureKind::EgressDenied => reject(StatusCode::FORBIDDEN, failure),
+            _ => reject(StatusCode::BAD_GATEWAY, failure),
         })?;
         if stream.peer_addr().is_ok_and(|peer| peer == self.forward.address) {
             let detail = "it is the forward proxy of the browser itself";
             let failure = Failure::new(Phase::Connect, FailureKind::EgressDenied, detail);
-            return Err(refused(StatusCode::FORBIDDEN, failure));
+            return Err(reject(StatusCode::FORBIDDEN, failure));
         }
         self.forward.target_log.record_connected(host, port, &trace);
         Ok(stream)
     }
 
-    /// Lets the connection go on as `tunnel` after the answer that is being made.
+    /// Makes the connection continue as `tunnel` after the current response.
     pub(super) fn upgrade_to(&self, tunnel: Tunnel) {
         *self.pending_tunnel.lock() = Some(tunnel);
     }
 }
 
-/// Why the browser gets no answer of the target.
+/// Error response of the proxy, when the target gives no response.
 pub(super) struct ProxyError {
     pub(super) status: StatusCode,
     pub(super) text: String,
@@ -89,8 +89,8 @@ impl ProxyError {
         *response.status_mut() = self.status;
         let plain = HeaderValue::from_static("text/plain; charset=utf-8");
         response.headers_mut().insert(header::CONTENT_TYPE, plain);
-        let why = HeaderValue::from_str(&self.text).unwrap_or(HeaderValue::from_static("refused"));
-        response.headers_mut().insert(super::config::REFUSED_HEADER, why);
+        let reason = HeaderValue::from_str(&self.text).unwrap_or(HeaderValue::from_static("refused"));
+        response.headers_mut().insert(super::config::REFUSED_HEADER, reason);
         response
     }
 }

@@ -1,5 +1,5 @@
-//! A request in absolute form, passed on as RFC 9110 7.6 says. `Via` is left out: the target is to see the browser,
-//! and this proxy is a part of it.
+//! Forwards requests in absolute form according to RFC 9110 7.6. `Via` is left out: to the target, this proxy is a part
+//! of the browser.
 
 use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, Uri, Version, header};
@@ -10,7 +10,7 @@ use super::connection::{ProxyConnection, ProxyError, ResponseBody, Tunnel};
 use super::upstream::{UpstreamBody, UpstreamConnection};
 use crate::domain::{Failure, FailureKind, Phase};
 
-/// Fields that concern one connection alone (RFC 9110 7.6.1), beside those that `Connection` names.
+/// Fields that concern only one connection (RFC 9110 7.6.1), in addition to those that `Connection` names.
 const HOP_BY_HOP: [HeaderName; 8] = [
     header::CONNECTION,
     HeaderName::from_static("keep-alive"),
@@ -22,50 +22,50 @@ const HOP_BY_HOP: [HeaderName; 8] = [
     header::UPGRADE,
 ];
 
-/// Passes `request` to its target, and the answer back.
+/// Sends `request` to its target and returns the response.
 pub(super) async fn forward(
     connection: &ProxyConnection<'_>,
     mut request: Request<Incoming>,
 ) -> Result<Response<ResponseBody>, ProxyError> {
     let (host, port) = parse_target(request.uri())?;
-    let wanted = upgrade_protocols(request.headers());
-    let browser = wanted.is_some().then(|| hyper::upgrade::on(&mut request));
-    rewrite_request(&mut request, wanted.as_ref())?;
-    if let Some(tracing) = connection.forward.trace_context_for(&host) {
-        tracing.inject(request.headers_mut());
+    let requested_protocols = upgrade_protocols(request.headers());
+    let browser = requested_protocols.is_some().then(|| hyper::upgrade::on(&mut request));
+    rewrite_request(&mut request, requested_protocols.as_ref())?;
+    if let Some(trace_context) = connection.forward.trace_context_for(&host) {
+        trace_context.inject(request.headers_mut());
     }
     let mut upstream = idle_or_new_upstream(connection, &host, port).await?;
-    let sent = upstream.sender.try_send_request(request);
-    let answered = match upstream.drive_until(sent).await {
-        // It was idle, and the target has closed it meanwhile: the request never left.
+    let exchange = upstream.sender.try_send_request(request);
+    let result = match upstream.drive_until(exchange).await {
+        // The idle connection was closed by the target meanwhile, and the request was not sent.
         Err(mut error) if error.message().is_some() => match error.take_message() {
             Some(request) => {
                 upstream = new_upstream(connection, &host, port).await?;
-                let sent = upstream.sender.send_request(request);
-                upstream.drive_until(sent).await
+                let exchange = upstream.sender.send_request(request);
+                upstream.drive_until(exchange).await
             }
             None => Err(error.into_error()),
         },
         other => other.map_err(hyper::client::conn::TrySendError::into_error),
     };
-    let mut response = answered.map_err(|error| {
+    let mut response = result.map_err(|error| {
         let failure = upstream_failure(&error);
         connection.forward.target_log.record_failure(&host, port, &failure);
         ProxyError { status: StatusCode::BAD_GATEWAY, text: failure.to_string() }
     })?;
     let switched = response.status() == StatusCode::SWITCHING_PROTOCOLS;
-    let agreed = upgrade_protocols(response.headers()).filter(|_| switched);
+    let accepted_protocols = upgrade_protocols(response.headers()).filter(|_| switched);
     strip_hop_by_hop(response.headers_mut());
     response.headers_mut().remove(super::config::REFUSED_HEADER);
     if switched {
-        let Some((browser, agreed)) = browser.zip(agreed) else {
+        let Some((browser, accepted_protocols)) = browser.zip(accepted_protocols) else {
             return Err(ProxyError {
                 status: StatusCode::BAD_GATEWAY,
                 text: "the target switched protocols unasked".to_owned(),
             });
         };
         let target = hyper::upgrade::on(&mut response);
-        set_upgrade(response.headers_mut(), &agreed);
+        set_upgrade(response.headers_mut(), &accepted_protocols);
         connection.upgrade_to(Tunnel::Switched { browser, target, upstream });
         return Ok(response.map(BodyExt::boxed_unsync));
     }
@@ -73,7 +73,7 @@ pub(super) async fn forward(
     Ok(response.map(|body| UpstreamBody::new(body, upstream, &connection.idle).boxed_unsync()))
 }
 
-/// The idle connection when it leads there, or else one of its own.
+/// Returns the idle connection when it leads to this target, otherwise a new one.
 async fn idle_or_new_upstream(
     connection: &ProxyConnection<'_>,
     host: &str,
@@ -101,7 +101,7 @@ async fn new_upstream(
     })
 }
 
-/// The host and port of a request in absolute form.
+/// Returns host and port of a request in absolute form.
 fn parse_target(uri: &Uri) -> Result<(String, u16), ProxyError> {
     match (uri.scheme_str(), uri.host()) {
         (Some("http" | "ws"), Some(host)) => Ok((host.to_owned(), uri.port_u16().unwrap_or(80))),
@@ -109,24 +109,28 @@ fn parse_target(uri: &Uri) -> Result<(String, u16), ProxyError> {
     }
 }
 
-/// What the sender of these fields would like to speak instead of HTTP.
+/// Returns the protocols that the sender of these fields wants to upgrade to.
 fn upgrade_protocols(headers: &HeaderMap) -> Option<HeaderValue> {
-    let asked = connection_options(headers).any(|name| name == "upgrade");
-    headers.get(header::UPGRADE).filter(|_| asked).cloned()
+    let is_upgrade = connection_options(headers).any(|name| name == "upgrade");
+    headers.get(header::UPGRADE).filter(|_| is_upgrade).cloned()
 }
 
-/// What `Connection` names, in lower case.
+/// Returns the names in `Connection`, in lower case.
 fn connection_options(headers: &HeaderMap) -> impl Iterator<Item = String> {
     let values = headers.get_all(header::CONNECTION).iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).map(|name| name.trim().to_ascii_lowercase())
 }
 
-/// Turns the request of the browser into that of the target: origin form, `Host` of the address (RFC 9112 3.2.2).
-fn rewrite_request(request: &mut Request<Incoming>, wanted: Option<&HeaderValue>) -> Result<(), ProxyError> {
+/// Turns the request of the browser into the request to the target: origin form, with the `Host` of the address
+/// (RFC 9112 3.2.2).
+fn rewrite_request(
+    request: &mut Request<Incoming>,
+    requested_protocols: Option<&HeaderValue>,
+) -> Result<(), ProxyError> {
     let uri = request.uri();
     let path = uri.path_and_query().cloned().unwrap_or_else(|| PathAndQuery::from_static("/"));
     let authority = uri.authority().map_or("", |authority| authority.as_str());
-    // A login in the address is not for `Host`.
+    // Credentials in the address do not belong in `Host`.
     let host = authority.rsplit('@').next().unwrap_or_default();
     let host =
         HeaderValue::from_str(host).map_err(|_| ProxyError::bad_request("the host cannot be asked for"))?;
@@ -134,8 +138,8 @@ fn rewrite_request(request: &mut Request<Incoming>, wanted: Option<&HeaderValue>
     *request.version_mut() = Version::HTTP_11;
     strip_hop_by_hop(request.headers_mut());
     request.headers_mut().insert(header::HOST, host);
-    if let Some(wanted) = wanted {
-        set_upgrade(request.headers_mut(), wanted);
+    if let Some(requested_protocols) = requested_protocols {
+        set_upgrade(request.headers_mut(), requested_protocols);
     }
     Ok(())
 }
@@ -154,7 +158,7 @@ fn strip_hop_by_hop(headers: &mut HeaderMap) {
     }
 }
 
-/// What an exchange that failed says of the target.
+/// Returns the failure for an exchange with the target that failed.
 fn upstream_failure(error: &hyper::Error) -> Failure {
     let kind = if error.is_parse_too_large() {
         FailureKind::ResponseTooLarge

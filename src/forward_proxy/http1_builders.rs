@@ -1,18 +1,18 @@
-//! How HTTP/1.1 is spoken with a browser and, on its behalf, with targets.
+//! HTTP/1.1 settings for connections to browsers and, on their behalf, to targets.
 
 use std::time::Duration;
 
 use hyper::{client, server};
 use hyper_util::rt::TokioTimer;
 
-/// Bytes of the head of a request or answer at most.
+/// Longest head of a request or response, in bytes.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
-/// Header fields of it at most.
+/// Most header fields of a head.
 const MAX_HEADER_FIELDS: usize = 256;
-/// Time for the head of a request to be complete, and for a target to let us connect.
+/// Time limit for the head of a request, and for connecting to a target.
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// With the browser. Names of fields keep their case.
+/// Builder for connections of browsers. Field names keep their case.
 pub(super) fn server_builder() -> server::conn::http1::Builder {
     let mut builder = server::conn::http1::Builder::new();
     builder
@@ -25,7 +25,7 @@ pub(super) fn server_builder() -> server::conn::http1::Builder {
     builder
 }
 
-/// With a target, in the same way.
+/// Builder for connections to targets, with the same settings.
 pub(super) fn client_builder() -> client::conn::http1::Builder {
     let mut builder = client::conn::http1::Builder::new();
     builder

@@ -1,9 +1,9 @@
-//! The forward proxy of one browser: everything that it fetches leaves through the network of its location.
+//! The forward proxy of one browser, through which everything that it loads uses the network of its location.
 //!
-//! `CONNECT` (RFC 9110 9.3.6) and requests in absolute form (RFC 9112 3.2.2), each over
+//! Handles `CONNECT` (RFC 9110 9.3.6) and requests in absolute form (RFC 9112 3.2.2). Both connect with
 //! [`Net::connect`](crate::net::Net::connect), so that resolver, egress policy, source address, families and proxies
-//! hold for a browser as for any other check.
-//! Nothing is spawned: all of it is polled by [`ForwardProxy::serve`] and ends with that future.
+//! apply to a browser as to any other check. Nothing is spawned: [`ForwardProxy::serve`] polls everything, and
+//! everything ends with that future.
 
 mod allowed_clients;
 mod blocked_hosts;

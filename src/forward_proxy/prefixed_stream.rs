@@ -1,4 +1,4 @@
-//! A stream of which some bytes were read already.
+//! A stream some of whose bytes were read already.
 
 use std::io;
 use std::pin::Pin;
@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use bytes::{Buf, Bytes};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// `inner`, with `before` in front of what it yields.
+/// Reads `before`, then `inner`; writes to `inner`.
 pub(super) struct PrefixedStream<S> {
     before: Bytes,
     inner: S,

@@ -26,11 +26,12 @@ impl ForwardProxy {
     /// Listens on a free port. Connections wait until [`Self::serve`] is polled.
     ///
     /// # Errors
-    /// [`FailureKind::NoSocket`] when there is none, [`FailureKind::NotConfigured`] when the address is not of
-    /// this host.
+    /// [`FailureKind::NoSocket`] when no port is free, [`FailureKind::NotConfigured`] when the address does not belong
+    /// to this host.
     pub async fn bind(rules: ForwardProxyConfig) -> Result<Self, Failure> {
-        let failed = |kind, why: &dyn std::fmt::Display| {
-            let detail = format!("the forward proxy of the browser cannot listen on {}: {why}", rules.listen);
+        let failed = |kind, reason: &dyn std::fmt::Display| {
+            let detail =
+                format!("the forward proxy of the browser cannot listen on {}: {reason}", rules.listen);
             Failure::new(Phase::Prepare, kind, detail)
         };
         let listener = TcpListener::bind((rules.listen, 0)).await.map_err(|error| match error.kind() {
@@ -38,37 +39,37 @@ impl ForwardProxy {
             _ => failed(FailureKind::NoSocket, &error),
         })?;
         let address = listener.local_addr().map_err(|error| failed(FailureKind::NoSocket, &error))?;
-        let bridge = rules.intercept_tls.clone().map(TlsInterceptor::new).transpose()?;
+        let interceptor = rules.intercept_tls.clone().map(TlsInterceptor::new).transpose()?;
         let tracing = rules.trace.map(|id| Arc::new(TraceContext::new(id)));
-        Ok(Self { listener, address, rules, target_log: TargetLog::default(), interceptor: bridge, tracing })
+        Ok(Self { listener, address, rules, target_log: TargetLog::default(), interceptor, tracing })
     }
 
-    /// Names the site whose requests carry the trace of the rules: a registrable domain, which stands for all hosts
-    /// below it, or a host. The first one stays.
+    /// Sets the site whose requests carry the configured trace: a registrable domain, which includes all hosts below
+    /// it, or a host. Only the first call has an effect.
     pub fn set_trace_site(&self, site: &str) {
         if let Some(tracing) = &self.tracing {
             tracing.set_site(site);
         }
     }
 
-    /// The trace, where requests to `host` carry it.
+    /// Returns the trace context, if requests to `host` carry it.
     pub(super) fn trace_context_for(&self, host: &str) -> Option<&Arc<TraceContext>> {
         self.tracing.as_ref().filter(|tracing| tracing.covers(host))
     }
 
-    /// Where it listens.
+    /// Listening address.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Why `host` on `port` could not be reached when it was last tried; `None` when it was, or never tried.
+    /// Why the last connection to `host` on `port` failed; `None` when it succeeded, or was never tried.
     #[must_use]
     pub fn last_failure(&self, host: &str, port: u16) -> Option<Failure> {
         self.target_log.last_failure(host, port)
     }
 
-    /// Whether the rules or the egress policy keep `host` on `port` from whoever asks for it.
+    /// Whether the rules or the egress policy deny connections to `host` on `port`.
     #[must_use]
     pub fn is_denied(&self, host: &str, port: u16) -> bool {
         let is_denied = |failure: Failure| failure.kind == FailureKind::EgressDenied;
@@ -76,7 +77,7 @@ impl ForwardProxy {
             || self.last_failure(host, port).is_some_and(is_denied)
     }
 
-    /// How `host` on `port` was reached the first time.
+    /// Returns the first successful connection to `host` on `port`.
     #[must_use]
     pub fn target_connection(&self, host: &str, port: u16) -> Option<TargetConnection> {
         self.target_log.connection(host, port)

@@ -1,5 +1,5 @@
-//! HTTP between a browser and a target of the site under check, where both connections end here, so that its
-//! requests can be given their place in the trace. The protocol is the one that browser and target agreed on.
+//! Relays HTTP between a browser and a target of the site under check. Both connections end here, so that trace fields
+//! can be added to requests. The protocol is the one that browser and target agreed on.
 //!
 //! Nothing is spawned: tasks of HTTP/2 are polled here, and end with this future.
 
@@ -23,12 +23,12 @@ use tokio::sync::mpsc;
 use super::http1_builders::{client_builder, server_builder};
 use super::trace_context::TraceContext;
 
-/// Bytes of a head in HTTP/2.
+/// Longest head in HTTP/2, in bytes.
 const MAX_HEADER_LIST_BYTES: u32 = 64 * 1024;
-/// Requests at once on one connection of HTTP/2.
+/// Concurrent requests on one HTTP/2 connection.
 const MAX_CONCURRENT_STREAMS: u32 = 200;
 
-/// A connection to one side.
+/// A connection to the browser or to the target.
 pub(super) trait RelayStream: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> RelayStream for S {}
@@ -36,31 +36,33 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> RelayStream for S {}
 /// Both sides of a connection that has switched to another protocol.
 type UpgradePair = (OnUpgrade, OnUpgrade);
 
-/// HTTP/1.1, until one side ends it.
+/// Relays HTTP/1.1 until one side closes.
 pub(super) async fn relay_http1(
     browser: impl RelayStream,
     target: impl RelayStream,
-    tracing: &Arc<TraceContext>,
+    trace_context: &Arc<TraceContext>,
 ) {
     let connecting = client_builder().handshake(TokioIo::new(target));
     let Ok((sender, connection)) = connecting.await else { return };
     // One request at a time, as the browser sends them.
     let sender = Arc::new(tokio::sync::Mutex::new(sender));
-    let (switches, switched) =
+    let (upgrade_requested, upgraded) =
         (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::<Option<UpgradePair>>::default()));
     let service = service_fn(|mut request: Request<Incoming>| {
-        let (sender, switched) = (Arc::clone(&sender), Arc::clone(&switched));
-        tracing.inject(request.headers_mut());
-        let asks = request.headers().contains_key(header::UPGRADE);
-        switches.fetch_or(asks, Ordering::Relaxed);
-        let ours = asks.then(|| hyper::upgrade::on(&mut request));
+        let (sender, upgraded) = (Arc::clone(&sender), Arc::clone(&upgraded));
+        trace_context.inject(request.headers_mut());
+        let is_upgrade = request.headers().contains_key(header::UPGRADE);
+        upgrade_requested.fetch_or(is_upgrade, Ordering::Relaxed);
+        let browser_upgrade = is_upgrade.then(|| hyper::upgrade::on(&mut request));
         async move {
             let mut sender = sender.lock().await;
             sender.ready().await?;
             let mut response = sender.send_request(request).await?;
-            if let Some(ours) = ours.filter(|_| response.status() == StatusCode::SWITCHING_PROTOCOLS) {
-                let both = (ours, hyper::upgrade::on(&mut response));
-                *switched.lock() = Some(both);
+            if let Some(browser_upgrade) =
+                browser_upgrade.filter(|_| response.status() == StatusCode::SWITCHING_PROTOCOLS)
+            {
+                let pair = (browser_upgrade, hyper::upgrade::on(&mut response));
+                *upgraded.lock() = Some(pair);
             }
             *response.version_mut() = Version::HTTP_11;
             Ok::<_, hyper::Error>(response)
@@ -68,66 +70,68 @@ pub(super) async fn relay_http1(
     });
     let mut serving = pin!(server_builder().serve_connection(TokioIo::new(browser), service).with_upgrades());
     let mut connection = pin!(connection.with_upgrades());
-    let mut open = true;
+    let mut is_open = true;
     loop {
         tokio::select! {
-            // How a connection ends is seen by both of its ends.
+            // Both ends see how the connection ended, so its result is ignored.
             _ = &mut serving => break,
-            _ = &mut connection, if open => {
-                open = false;
-                // The browser is not to send a request into a connection that is gone.
-                if !switches.load(Ordering::Relaxed) {
+            _ = &mut connection, if is_open => {
+                is_open = false;
+                // The browser must not send another request when the connection to the target is closed.
+                if !upgrade_requested.load(Ordering::Relaxed) {
                     serving.as_mut().graceful_shutdown();
                 }
             }
         }
     }
-    let both = switched.lock().take();
-    let Some((ours, theirs)) = both else { return };
-    let theirs = async {
+    let pair = upgraded.lock().take();
+    let Some((browser_upgrade, target_upgrade)) = pair else { return };
+    let target_upgrade = async {
         tokio::select! {
-            theirs = theirs => theirs,
-            never = async { if open { let _ = connection.await; } std::future::pending().await } => never,
+            target_upgrade = target_upgrade => target_upgrade,
+            never = async { if is_open { let _ = connection.await; } std::future::pending().await } => never,
         }
     };
-    let (Ok(ours), Ok(theirs)) = (ours.await, theirs.await) else { return };
-    drop(copy_bidirectional(&mut TokioIo::new(ours), &mut TokioIo::new(theirs)).await);
+    let (Ok(browser_upgrade), Ok(target_upgrade)) = (browser_upgrade.await, target_upgrade.await) else {
+        return;
+    };
+    drop(copy_bidirectional(&mut TokioIo::new(browser_upgrade), &mut TokioIo::new(target_upgrade)).await);
 }
 
-/// HTTP/2, until one side ends it.
+/// Relays HTTP/2 until one side closes.
 pub(super) async fn relay_http2(
     browser: impl RelayStream,
     target: impl RelayStream,
-    tracing: &Arc<TraceContext>,
+    trace_context: &Arc<TraceContext>,
 ) {
-    let (hand, mut handed) = mpsc::unbounded_channel();
-    let hand = TaskQueue(hand);
-    let connecting = client::conn::http2::Builder::new(hand.clone())
+    let (queue, mut queued) = mpsc::unbounded_channel();
+    let queue = TaskQueue(queue);
+    let connecting = client::conn::http2::Builder::new(queue.clone())
         .max_header_list_size(MAX_HEADER_LIST_BYTES)
         .handshake(TokioIo::new(target));
     let Ok((sender, connection)) = connecting.await else { return };
     let service = service_fn(|mut request: Request<Incoming>| {
         let mut sender = sender.clone();
-        tracing.inject(request.headers_mut());
+        trace_context.inject(request.headers_mut());
         async move { sender.send_request(request).await }
     });
     let mut serving = pin!(
-        server::conn::http2::Builder::new(hand)
+        server::conn::http2::Builder::new(queue)
             .max_header_list_size(MAX_HEADER_LIST_BYTES)
             .max_concurrent_streams(MAX_CONCURRENT_STREAMS)
             .auto_date_header(false)
             .serve_connection(TokioIo::new(browser), service)
     );
     let mut connection = pin!(connection);
-    let (mut open, mut tasks) = (true, FuturesUnordered::new());
+    let (mut is_open, mut tasks) = (true, FuturesUnordered::new());
     loop {
         tokio::select! {
             _ = &mut serving => break,
-            _ = &mut connection, if open => {
-                open = false;
+            _ = &mut connection, if is_open => {
+                is_open = false;
                 serving.as_mut().graceful_shutdown();
             }
-            Some(task) = handed.recv() => tasks.push(task),
+            Some(task) = queued.recv() => tasks.push(task),
             Some(()) = tasks.next(), if !tasks.is_empty() => {}
         }
     }
@@ -135,13 +139,13 @@ pub(super) async fn relay_http2(
 
 type BoxedTask = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Hands over the tasks of a connection, a few for each of its streams, whose number is bounded.
+/// Queues the tasks of a connection: a few for each of its streams, whose number is limited.
 #[derive(Clone)]
 struct TaskQueue(mpsc::UnboundedSender<BoxedTask>);
 
 impl<F: Future<Output = ()> + Send + 'static> Executor<F> for TaskQueue {
     fn execute(&self, task: F) {
-        // The connection that it is of is gone with the receiver.
+        // Without a receiver, the connection of the task has ended.
         let _ = self.0.send(Box::pin(task));
     }
 }

@@ -21,59 +21,60 @@ use super::proxy::ForwardProxy;
 use crate::net::Net;
 use crate::sync::Mutex;
 
-/// Connections of a browser that are served at once; further ones wait in the backlog.
+/// Concurrent connections of a browser; further ones wait in the backlog.
 const MAX_CONNECTIONS: usize = 256;
 
 /// Pause after an error of `accept`, such as too many open files.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
 
 impl ForwardProxy {
-    /// Serves the browser's connections over `net` until it is dropped, and them with it.
+    /// Serves the connections of the browser over `net`. Dropping the future ends all of them.
     pub async fn serve(&self, net: &Net) -> Infallible {
-        let mut visits = FuturesUnordered::new();
+        let mut connections = FuturesUnordered::new();
         loop {
             tokio::select! {
-                accepted = self.listener.accept(), if visits.len() < MAX_CONNECTIONS => match accepted {
-                    Ok((stream, from)) => visits.push(self.accept(net, stream, from)),
+                accepted = self.listener.accept(), if connections.len() < MAX_CONNECTIONS => match accepted {
+                    Ok((stream, client)) => connections.push(self.accept(net, stream, client)),
                     Err(_) => tokio::time::sleep(ACCEPT_RETRY_DELAY).await,
                 },
-                Some(()) = visits.next(), if !visits.is_empty() => {}
+                Some(()) = connections.next(), if !connections.is_empty() => {}
             }
         }
     }
 
-    async fn accept(&self, net: &Net, stream: TcpStream, from: SocketAddr) {
-        // Somebody else's connection is closed without a word.
-        if self.rules.allowed_clients.allows(from, self.address).await {
-            // On failure small writes wait a little.
+    async fn accept(&self, net: &Net, stream: TcpStream, client: SocketAddr) {
+        // Connections of other clients are closed without a response.
+        if self.rules.allowed_clients.allows(client, self.address).await {
+            // If it fails, small writes are delayed a little.
             let _ = stream.set_nodelay(true);
             serve_connection(self, net, stream).await;
         }
     }
 }
 
-/// Serves `stream` until one side has ended it.
+/// Serves `stream` until one side closes it.
 async fn serve_connection(forward: &ForwardProxy, net: &Net, stream: TcpStream) {
-    let visit = ProxyConnection { forward, net, pending_tunnel: Mutex::default(), idle: Arc::default() };
-    let service = service_fn(|request| visit.handle(request));
+    let proxy_connection =
+        ProxyConnection { forward, net, pending_tunnel: Mutex::default(), idle: Arc::default() };
+    let service = service_fn(|request| proxy_connection.handle(request));
     let connection = server_builder().serve_connection(TokioIo::new(stream), service).with_upgrades();
-    // An error is the browser's: it went away, or said something that is no HTTP and was told so.
+    // An error concerns only the browser: it disconnected, or sent invalid HTTP and got an error response.
     if connection.await.is_ok() {
-        let tunnel = visit.pending_tunnel.lock().take();
+        let tunnel = proxy_connection.pending_tunnel.lock().take();
         if let Some(tunnel) = tunnel {
-            visit.run_tunnel(tunnel).await;
+            proxy_connection.run_tunnel(tunnel).await;
         }
     }
 }
 
 impl ProxyConnection<'_> {
     async fn handle(&self, request: Request<Incoming>) -> Result<Response<ResponseBody>, Infallible> {
-        let answered = if request.method() == Method::CONNECT {
+        let response = if request.method() == Method::CONNECT {
             self.handle_connect(request).await
         } else {
             forward_request::forward(self, request).await
         };
-        Ok(answered.unwrap_or_else(|error| error.to_response()))
+        Ok(response.unwrap_or_else(|error| error.to_response()))
     }
 
     async fn handle_connect(
@@ -93,16 +94,16 @@ impl ProxyConnection<'_> {
     }
 
     async fn run_tunnel(&self, tunnel: Tunnel) {
-        // How a tunnel ends is seen by both of its ends.
+        // Both ends see how a tunnel ended, so its result is ignored.
         match tunnel {
             Tunnel::Connected { browser, mut target, host, port } => {
                 let Ok(browser) = browser.await else { return };
                 let mut browser = TokioIo::new(browser);
                 match &self.forward.interceptor {
-                    Some(bridge) => {
-                        let tracing = self.forward.trace_context_for(&host);
-                        let bridged = bridge.relay(self.net, browser, target, &host, tracing).await;
-                        if let Err(failure) = bridged {
+                    Some(interceptor) => {
+                        let trace_context = self.forward.trace_context_for(&host);
+                        let result = interceptor.relay(self.net, browser, target, &host, trace_context).await;
+                        if let Err(failure) = result {
                             self.forward.target_log.record_failure(&host, port, &failure);
                         }
                     }

@@ -1,4 +1,4 @@
-//! What a forward proxy remembers of the targets that it was asked for.
+//! The targets that a forward proxy was asked to connect to.
 
 use crate::sync::Mutex;
 use std::collections::BTreeMap;
@@ -8,15 +8,15 @@ use super::blocked_hosts::normalize_host;
 use crate::domain::{Failure, Phases};
 use crate::net::ConnectTrace;
 
-/// Targets that are remembered at most; what comes later is forgotten at once.
+/// Most targets that are recorded; later ones are ignored.
 const MAX_TARGETS: usize = 1024;
 
-/// How a target was reached.
+/// A connection to a target.
 #[derive(Clone, Debug, Default)]
 pub struct TargetConnection {
-    /// Time to resolve and connect.
+    /// Times to resolve and connect.
     pub phases: Phases,
-    /// The address that answered.
+    /// Address of the target.
     pub address: Option<SocketAddr>,
 }
 

@@ -1,4 +1,4 @@
-//! A connection to a target for requests in absolute form, and the body that comes over it.
+//! A connection to a target for requests in absolute form, and the response body that it delivers.
 
 use crate::sync::Mutex;
 use std::future::poll_fn;
@@ -14,24 +14,24 @@ use tokio::net::TcpStream;
 
 use super::http1_builders::client_builder;
 
-/// A connection with what moves it on.
+/// A connection, with the future that drives it.
 pub(super) struct UpstreamConnection {
     pub(super) host: String,
     pub(super) port: u16,
     pub(super) sender: SendRequest<Incoming>,
-    /// `None` when it has ended.
+    /// `None` after the connection has ended.
     connection: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
 }
 
 impl UpstreamConnection {
     pub(super) async fn new(host: &str, port: u16, stream: TcpStream) -> hyper::Result<Self> {
         let (sender, connection) = client_builder().handshake(TokioIo::new(stream)).await?;
-        // An error shows in the exchange that meets it.
+        // The exchange that an error affects reports it.
         let connection = Box::pin(async move { drop(connection.with_upgrades().await) });
         Ok(Self { host: host.to_owned(), port, sender, connection: Some(connection) })
     }
 
-    /// Moves the connection on as far as it goes now.
+    /// Drives the connection as far as possible without waiting.
     fn poll(&mut self, cx: &mut Context<'_>) {
         if let Some(connection) = &mut self.connection
             && connection.as_mut().poll(cx).is_ready()
@@ -40,7 +40,7 @@ impl UpstreamConnection {
         }
     }
 
-    /// Waits for `work` and keeps the connection moving meanwhile.
+    /// Waits for `work` and drives the connection meanwhile.
     pub(super) async fn drive_until<F: Future>(&mut self, work: F) -> F::Output {
         let mut work = std::pin::pin!(work);
         poll_fn(|cx| {
@@ -50,7 +50,7 @@ impl UpstreamConnection {
         .await
     }
 
-    /// Whether it leads to this target and takes another request now.
+    /// Whether the connection leads to this target and is ready for another request.
     pub(super) async fn can_serve(&mut self, host: &str, port: u16) -> bool {
         if self.host != host || self.port != port {
             return false;
@@ -63,7 +63,7 @@ impl UpstreamConnection {
     }
 }
 
-/// A body that moves its connection on, and leaves it for the next request when it has come to its end.
+/// A body that drives its connection, and at its end leaves it to the next request.
 pub(super) struct UpstreamBody {
     body: Incoming,
     upstream: Option<UpstreamConnection>,
@@ -76,11 +76,11 @@ impl UpstreamBody {
         upstream: UpstreamConnection,
         idle: &Arc<Mutex<Option<UpstreamConnection>>>,
     ) -> Self {
-        let mut coming = Self { body, upstream: Some(upstream), idle: Arc::clone(idle) };
-        if coming.body.is_end_stream() {
-            coming.release();
+        let mut this = Self { body, upstream: Some(upstream), idle: Arc::clone(idle) };
+        if this.body.is_end_stream() {
+            this.release();
         }
-        coming
+        this
     }
 
     fn release(&mut self) {

@@ -1,4 +1,4 @@
-//! What is masked in everything that is kept, logged or shown.
+//! Masking of credentials in everything that is stored, logged or shown.
 
 pub mod redactor;
 pub mod sensitive_names;

@@ -1,4 +1,4 @@
-//! Texts that let somebody in, taken out of what is kept of requests and answers.
+//! Removes credentials from stored parts of requests and responses.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -10,181 +10,183 @@ use crate::syntax::MASK;
 use crate::syntax::escape::Escape;
 use crate::syntax::word_set::WordSet;
 
-/// Bytes of a text that is masked where it is found; a shorter one stands anywhere by chance.
+/// Shortest secret that is masked, in bytes; shorter ones occur by chance.
 const MIN_SECRET_BYTES: usize = 4;
 
-/// What stands where a text was cut.
+/// Marks the end of a truncated text.
 const ELLIPSIS: char = '…';
-/// Bytes of the shortest text that is cut without one: shorter ones are whole.
+/// Minimum length of a text that is truncated without an ellipsis, in bytes; shorter texts are complete.
 const MIN_TRUNCATED_BYTES: usize = 1000;
 
-/// Names of members, and of pairs of a form or query, whose values let somebody in.
+/// Names of JSON members, and of form or query pairs, whose values are credentials.
 static SENSITIVE_NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    // `author` is nobody's secret.
+    // `author` is not a credential.
     let auth = r"authori[sz]ation|authentication|\bauth\b|[-_]auth|auth[-_]";
     let name = "passw|pwd|secret|token|api[-_]?key|session|cookie|jwt|bearer|credential";
     Regex::new(&format!("(?i){name}|{auth}")).ok()
 });
 
-/// One of these stands in each name that [`SENSITIVE_NAME`] finds.
+/// Every name that [`SENSITIVE_NAME`] matches contains one of these.
 const SENSITIVE_WORDS: [&str; 11] =
     ["passw", "pwd", "secret", "token", "key", "session", "cookie", "jwt", "bearer", "credential", "auth"];
 
-/// Two letters of each of [`SENSITIVE_WORDS`]: to look for them takes less time than to look for names.
+/// A letter pair of each of [`SENSITIVE_WORDS`]. Searching for these pairs is faster than searching for names.
 const PREFILTER_BIGRAMS: [&[u8; 2]; 8] = [b"ss", b"pw", b"cr", b"ok", b"ey", b"jw", b"be", b"au"];
 
-/// To [`SENSITIVE_NAME`] an `s` and a `k`.
+/// [`SENSITIVE_NAME`] matches these case-insensitively as `s` and `k`.
 const NON_ASCII_CASE_FOLDS: [char; 2] = ['\u{17f}', '\u{212a}'];
 
-/// Of each byte, which of [`PREFILTER_BIGRAMS`] it is the first or the second letter of.
-const fn bigram_letter_bits(place: usize) -> [u8; 256] {
-    let (mut bits, mut clue) = ([0; 256], 0);
-    while clue < PREFILTER_BIGRAMS.len() {
-        let letter = PREFILTER_BIGRAMS[clue][place];
-        bits[letter as usize] |= 1 << clue;
-        bits[letter.to_ascii_uppercase() as usize] |= 1 << clue;
-        clue += 1;
+/// For each byte, a bit set of the [`PREFILTER_BIGRAMS`] that have it as letter `position`.
+const fn bigram_letter_bits(position: usize) -> [u8; 256] {
+    let (mut bits, mut index) = ([0; 256], 0);
+    while index < PREFILTER_BIGRAMS.len() {
+        let letter = PREFILTER_BIGRAMS[index][position];
+        bits[letter as usize] |= 1 << index;
+        bits[letter.to_ascii_uppercase() as usize] |= 1 << index;
+        index += 1;
     }
     bits
 }
 
-fn is_prefilter_bigram(two: &[u8]) -> bool {
+fn is_prefilter_bigram(pair: &[u8]) -> bool {
     const FIRST: [u8; 256] = bigram_letter_bits(0);
     const SECOND: [u8; 256] = bigram_letter_bits(1);
-    FIRST[usize::from(two[0])] & SECOND[usize::from(two[1])] != 0
+    FIRST[usize::from(pair[0])] & SECOND[usize::from(pair[1])] != 0
 }
 
-/// Texts that are taken out, in every way in which a URL, a form, JSON or XML writes them.
+/// Masks secrets in text, in every form in which a URL, a form, JSON or XML encodes them.
 #[derive(Default)]
 pub struct Redactor(Vec<String>);
 
 impl Redactor {
-    /// Those of `secrets`.
+    /// Creates a redactor of `secrets`.
     #[must_use]
     pub fn from_secrets<'a>(secrets: impl Iterator<Item = &'a str>) -> Self {
-        let mut written = Vec::new();
+        let mut encoded = Vec::new();
         for secret in secrets.filter(|secret| secret.len() >= MIN_SECRET_BYTES) {
             for escape in [Escape::Raw, Escape::Component, Escape::Form, Escape::JsonString, Escape::Xml] {
                 if let Ok(form) = escape.apply(secret)
-                    && !written.iter().any(|known: &String| *known == form)
+                    && !encoded.iter().any(|known: &String| *known == form)
                 {
-                    written.push(form.into_owned());
+                    encoded.push(form.into_owned());
                 }
             }
         }
-        // One that begins like another must not leave the end of that behind.
-        written.sort_by_key(|written| Reverse(written.len()));
-        Self(written)
+        // A secret that starts with another one must be replaced first, or its end would remain.
+        encoded.sort_by_key(|encoded| Reverse(encoded.len()));
+        Self(encoded)
     }
 
-    /// `text` without them. One that was cut, at the end of a long text or before an ellipsis, is taken out as far as
-    /// it stands there.
+    /// Masks the secrets in `text`. Also masks the beginning of a secret that was truncated, at the end of a long text
+    /// or before an ellipsis.
     #[must_use]
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let ends_cut = text.len() >= MIN_TRUNCATED_BYTES;
         let may_be_cut = !self.0.is_empty() && (ends_cut || text.contains(ELLIPSIS));
         let mut text = Cow::Borrowed(text);
-        for written in &self.0 {
-            if text.contains(written.as_str()) {
-                text = Cow::Owned(text.replace(written.as_str(), MASK));
+        for secret in &self.0 {
+            if text.contains(secret.as_str()) {
+                text = Cow::Owned(text.replace(secret.as_str(), MASK));
             }
-            if may_be_cut && let Some(hidden) = redact_truncated(&text, written, ends_cut) {
-                text = Cow::Owned(hidden);
+            if may_be_cut && let Some(redacted) = redact_truncated(&text, secret, ends_cut) {
+                text = Cow::Owned(redacted);
             }
         }
         text
     }
 }
 
-/// `text` without the beginnings of `written` before each ellipsis, and with `ends_cut` at its end; `None` when there
-/// are none.
-fn redact_truncated(text: &str, written: &str, ends_cut: bool) -> Option<String> {
-    let mut hidden = String::new();
-    let (mut kept, mut from) = (0, 0);
+/// Masks beginnings of `secret` before each ellipsis in `text`, and with `ends_cut` at its end; `None` when there are
+/// none.
+fn redact_truncated(text: &str, secret: &str, ends_cut: bool) -> Option<String> {
+    let mut redacted = String::new();
+    let (mut copied_to, mut from) = (0, 0);
     let ends = text.match_indices(ELLIPSIS).map(|(at, _)| at).chain(ends_cut.then_some(text.len()));
     for end in ends {
-        if let Some(begin) = truncated_secret_at_end(&text[from..end], written) {
-            hidden.push_str(&text[kept..from + begin]);
-            hidden.push_str(MASK);
-            kept = end;
+        if let Some(start) = truncated_secret_at_end(&text[from..end], secret) {
+            redacted.push_str(&text[copied_to..from + start]);
+            redacted.push_str(MASK);
+            copied_to = end;
         }
         from = end;
     }
-    if kept == 0 {
+    if copied_to == 0 {
         return None;
     }
-    hidden.push_str(&text[kept..]);
-    Some(hidden)
+    redacted.push_str(&text[copied_to..]);
+    Some(redacted)
 }
 
-/// Where the longest beginning of `written`, but not all of it, stands at the end of `text`; `None` when that is too
-/// short to tell anything.
-fn truncated_secret_at_end(text: &str, written: &str) -> Option<usize> {
-    let (text, written) = (text.as_bytes(), written.as_bytes());
+/// Returns the start of the longest proper prefix of `secret` at the end of `text`; `None` when it is too short to be
+/// recognised.
+fn truncated_secret_at_end(text: &str, secret: &str) -> Option<usize> {
+    let (text, secret) = (text.as_bytes(), secret.as_bytes());
     let (first, from) =
-        (written.first_chunk::<MIN_SECRET_BYTES>()?, text.len().saturating_sub(written.len() - 1));
+        (secret.first_chunk::<MIN_SECRET_BYTES>()?, text.len().saturating_sub(secret.len() - 1));
     let tail = &text[from..];
-    let begins = |&at: &usize| tail[at..].first_chunk() == Some(first) && written.starts_with(&tail[at..]);
-    (0..tail.len().saturating_sub(MIN_SECRET_BYTES - 1)).find(begins).map(|at| from + at)
+    let is_prefix_at =
+        |&at: &usize| tail[at..].first_chunk() == Some(first) && secret.starts_with(&tail[at..]);
+    (0..tail.len().saturating_sub(MIN_SECRET_BYTES - 1)).find(is_prefix_at).map(|at| from + at)
 }
 
-/// `text`, the beginning of a body or a URL, without the values that stand behind names such as `password`: of
-/// members of JSON, and of pairs of a form or query. A cut text may end within a value.
+/// Masks the values of names such as `password` in `text`, the beginning of a body or a URL: values of JSON members,
+/// and of form or query pairs. A truncated text may end within a value.
 #[must_use]
 pub fn redact_named_values(text: &str) -> Cow<'_, str> {
-    let mut kept = NamedValueRedactor { text, redacted: String::new(), copied_to: 0 };
+    let mut redactor = NamedValueRedactor { text, redacted: String::new(), copied_to: 0 };
     if !text.is_ascii() && text.contains(NON_ASCII_CASE_FOLDS) {
-        kept.search_all();
+        redactor.search_all();
     } else {
-        kept.search_prefiltered();
+        redactor.search_prefiltered();
     }
-    if kept.redacted.is_empty() {
+    if redactor.redacted.is_empty() {
         return Cow::Borrowed(text);
     }
-    kept.redacted.push_str(&text[kept.copied_to..]);
-    Cow::Owned(kept.redacted)
+    redactor.redacted.push_str(&text[redactor.copied_to..]);
+    Cow::Owned(redactor.redacted)
 }
 
-/// A text on its way to one without values.
+/// State of the masking of one text.
 struct NamedValueRedactor<'t> {
     text: &'t str,
-    /// The beginning of it, with masks.
+    /// The processed part, with masks.
     redacted: String,
-    /// Where the rest begins.
+    /// Position in `text` where the rest starts.
     copied_to: usize,
 }
 
 impl NamedValueRedactor<'_> {
-    /// Looks wherever a member or a pair may begin.
+    /// Tries every position where a member or a pair may start.
     fn search_all(&mut self) {
-        // A pair may stand at the very beginning; all else begins with one of three characters.
+        // A pair may start at the beginning of the text; everything else starts with one of three characters.
         let mut next = (!self.text.is_empty()).then_some(0);
         while let Some(at) = next {
-            let mut behind = at + 1;
+            let mut end = at + 1;
             if let Some(named) = json_member(self.text, at).or_else(|| form_pair(self.text, at)) {
-                behind = named.end;
+                end = named.end;
                 self.redact_value(&named);
             }
-            let rest = &self.text.as_bytes()[behind..];
-            next =
-                rest.iter().position(|byte| matches!(byte, b'"' | b'&' | b'?')).map(|begins| behind + begins);
+            let rest = &self.text.as_bytes()[end..];
+            next = rest.iter().position(|byte| matches!(byte, b'"' | b'&' | b'?')).map(|offset| end + offset);
         }
     }
 
-    /// The same, quicker: looks around each of [`PREFILTER_BIGRAMS`], of which most texts have few. Each place where a member or a
-    /// pair may begin is tried once, so that no text takes more than a few passes.
+    /// Like [`Self::search_all`], but faster: tries only the surroundings of [`PREFILTER_BIGRAMS`], which most texts
+    /// rarely contain. Each possible start of a member or pair is tried once, so that every text takes a few passes at
+    /// most.
     fn search_prefiltered(&mut self) {
         let bytes = self.text.as_bytes();
-        let (mut at, mut seen) = (0, 0);
+        let (mut at, mut searched_to) = (0, 0);
         let (mut member_at, mut pair_at) = (None, Some(0));
-        while let Some(clue) = bytes[at..].windows(2).position(is_prefilter_bigram) {
-            let clue = at + clue;
-            let last = |is_begin: fn(&u8) -> bool| bytes[seen..clue].iter().rposition(is_begin);
-            member_at = last(|byte| matches!(byte, b'"' | b'\\')).map(|begins| seen + begins).or(member_at);
-            pair_at = last(|byte| matches!(byte, b'&' | b'?')).map(|begins| seen + begins).or(pair_at);
-            (at, seen) = (clue + 1, clue);
+        while let Some(bigram) = bytes[at..].windows(2).position(is_prefilter_bigram) {
+            let bigram = at + bigram;
+            let last = |is_begin: fn(&u8) -> bool| bytes[searched_to..bigram].iter().rposition(is_begin);
+            member_at =
+                last(|byte| matches!(byte, b'"' | b'\\')).map(|offset| searched_to + offset).or(member_at);
+            pair_at = last(|byte| matches!(byte, b'&' | b'?')).map(|offset| searched_to + offset).or(pair_at);
+            (at, searched_to) = (bigram + 1, bigram);
             if let Some(named) = first_named_value(self.text, member_at.take(), pair_at.take()) {
-                (at, seen) = (named.end, named.end);
+                (at, searched_to) = (named.end, named.end);
                 self.redact_value(&named);
             }
         }
@@ -199,24 +201,24 @@ impl NamedValueRedactor<'_> {
     }
 }
 
-/// A value behind a telling name.
+/// A value with a sensitive name.
 struct NamedValue {
-    /// Where it begins.
+    /// Start of the value.
     value: usize,
-    /// Where it ends.
+    /// End of the value.
     end: usize,
-    /// What stands around its mask.
+    /// Quote around the mask.
     quote: &'static str,
 }
 
-/// The member that begins at one place or the pair that begins at another, the first of them where both do.
+/// Returns the member at `member_at` or the pair at `pair_at`; with both, the one that starts first.
 fn first_named_value(text: &str, member_at: Option<usize>, pair_at: Option<usize>) -> Option<NamedValue> {
     let member = || json_member(text, member_at?);
     let pair = || form_pair(text, pair_at?);
     if member_at < pair_at { member().or_else(pair) } else { pair().or_else(member) }
 }
 
-/// The member of JSON that begins with the quote at `at`.
+/// Parses the JSON member that starts with the quote at `at`.
 fn json_member(text: &str, at: usize) -> Option<NamedValue> {
     let bytes = text.as_bytes();
     let rest = bytes.get(at + 1..).filter(|_| bytes[at] == b'"')?;
@@ -228,7 +230,7 @@ fn json_member(text: &str, at: usize) -> Option<NamedValue> {
     json_value(text, colon + 1)
 }
 
-/// The value of a member, behind the colon: a string or a number.
+/// Parses the value of a member, after the colon: a string or a number.
 fn json_value(text: &str, from: usize) -> Option<NamedValue> {
     let bytes = text.as_bytes();
     let value = skip_whitespace(text, from);
@@ -238,13 +240,16 @@ fn json_value(text: &str, from: usize) -> Option<NamedValue> {
             let digits = value + usize::from(*first == b'-');
             bytes.get(digits).filter(|byte| byte.is_ascii_digit())?;
             let is_number = |byte: &u8| byte.is_ascii_digit() || b".eE+-".contains(byte);
-            bytes[digits..].iter().position(|byte| !is_number(byte)).map_or(bytes.len(), |more| digits + more)
+            bytes[digits..]
+                .iter()
+                .position(|byte| !is_number(byte))
+                .map_or(bytes.len(), |length| digits + length)
         }
     };
     Some(NamedValue { value, end, quote: "\"" })
 }
 
-/// The end of the string that began before `at`, with its quote where it has one.
+/// Returns the end of the string that started before `at`, including its closing quote if it has one.
 fn string_end(text: &str, mut at: usize) -> usize {
     loop {
         match text.as_bytes().get(at) {
@@ -259,7 +264,7 @@ fn string_end(text: &str, mut at: usize) -> usize {
     }
 }
 
-/// The pair of a form or query that begins at `at`, or behind it.
+/// Parses the pair of a form or query that starts at `at`, or right after it.
 fn form_pair(text: &str, at: usize) -> Option<NamedValue> {
     let start = match text.as_bytes()[at] {
         b'&' | b'?' => at + 1,
@@ -281,12 +286,12 @@ fn skip_whitespace(text: &str, from: usize) -> usize {
     text[from..].find(|c: char| !c.is_whitespace()).map_or(text.len(), |spaces| from + spaces)
 }
 
-/// Whether this name of a member or a pair says that its value lets somebody in.
+/// Whether the name of a member or a pair marks its value as a credential.
 fn is_sensitive_name(name: &str) -> bool {
     static WORDS: WordSet<11> = WordSet::new(SENSITIVE_WORDS);
-    let is_odd = || !name.is_ascii() && name.contains(NON_ASCII_CASE_FOLDS);
-    (WORDS.matches(name.as_bytes()) || is_odd())
-        && SENSITIVE_NAME.as_ref().is_some_and(|named| named.is_match(name))
+    let may_fold = || !name.is_ascii() && name.contains(NON_ASCII_CASE_FOLDS);
+    (WORDS.matches(name.as_bytes()) || may_fold())
+        && SENSITIVE_NAME.as_ref().is_some_and(|pattern| pattern.is_match(name))
 }
 
 #[cfg(test)]
@@ -294,7 +299,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_behind_telling_names_are_masked() {
+    fn values_of_sensitive_names_are_masked() {
         for (text, expected) in [
             (
                 r#"{"user": "me", "password": "s\"ecret", "n": 1}"#,
@@ -314,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_were_cut_are_masked_as_far_as_they_stand_there() {
+    fn truncated_secrets_are_masked() {
         let redactor = Redactor::from_secrets(["correct horse", "staple"].into_iter());
         for (text, masked) in [
             ("it is `correct ho…`, twice correct…", "it is `********…`, twice ********…"),
@@ -332,8 +337,8 @@ mod tests {
         assert_eq!(Redactor::default().redact("corr…"), "corr…");
     }
 
-    /// What [`redact_named_values`] does, as one expression: too dear to be asked of every body.
-    fn expressed(text: &str) -> Cow<'_, str> {
+    /// The same as [`redact_named_values`], as one regular expression, which is too slow to run on every body.
+    fn redact_by_regex(text: &str) -> Cow<'_, str> {
         static WHOLE: LazyLock<Regex> = LazyLock::new(|| {
             let name = SENSITIVE_NAME.as_ref().unwrap().as_str().trim_start_matches("(?i)");
             let json =
@@ -348,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_is_masked_as_by_the_expression() {
+    fn the_same_values_are_masked_as_by_the_regex() {
         const PARTS: &[&str] = &[
             "\"",
             "\"",
@@ -391,15 +396,15 @@ mod tests {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 text.push_str(PARTS[(state >> 33) as usize % PARTS.len()]);
             }
-            assert_eq!(redact_named_values(&text), expressed(&text), "{text}");
+            assert_eq!(redact_named_values(&text), redact_by_regex(&text), "{text}");
             masked += u32::from(redact_named_values(&text) != text);
         }
         assert!(masked > 1_000, "{masked}");
     }
 
-    /// One that took time by the square of a text would not end here.
+    /// A search with quadratic run time would not finish here.
     #[test]
-    fn long_texts_full_of_clues_are_gone_through_a_few_times_only() {
+    fn long_texts_full_of_bigrams_take_linear_time() {
         for (part, masked) in [
             ("s", false),
             ("&ss", false),
@@ -417,14 +422,14 @@ mod tests {
     }
 
     #[test]
-    fn each_hint_has_a_clue() {
-        for hint in SENSITIVE_WORDS {
-            assert!(hint.as_bytes().windows(2).any(is_prefilter_bigram), "{hint}");
+    fn each_sensitive_word_contains_a_prefilter_bigram() {
+        for word in SENSITIVE_WORDS {
+            assert!(word.as_bytes().windows(2).any(is_prefilter_bigram), "{word}");
         }
     }
 
     #[test]
-    fn the_longer_one_of_two_secrets_is_masked_whole() {
+    fn the_longer_one_of_two_overlapping_secrets_is_masked_completely() {
         let redactor = Redactor::from_secrets(["abcd", "abcdef"].into_iter());
         assert_eq!(redactor.redact("x=abcdef&y=abcd"), "x=********&y=********");
     }

@@ -1,9 +1,9 @@
-//! Blackout windows: once, or each week in the account's time zone, over its daylight saving changes
+//! Blackout windows: one-time, or weekly in the account's time zone, across its daylight saving changes
 //! (interface.md 2.4, behaviour.md 6 "Blackout kinds").
 //!
-//! A window is never lost to a change of the clocks and never shorter than the clock on the wall shows it:
-//! a start that the clock skips is the moment of the change, an end that it skips comes as much later as the
-//! clock went ahead; of an hour that comes twice, a start is the first and an end the second.
+//! A window is never lost to a change of the clocks, and never shorter than the wall clock shows it: a start that the
+//! clock skips is the moment of the change, and an end that it skips moves later by as much as the clock went ahead. In
+//! an hour that occurs twice, a start is the first occurrence and an end the second.
 
 use std::collections::HashMap;
 
@@ -13,37 +13,36 @@ use jiff::{Span, ToSpan as _};
 
 use crate::domain::{MonitorId, RecipientId, Timestamp};
 
-/// What rests in a window.
+/// What a blackout suppresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BlackoutTarget {
     /// Runs of a monitor.
     Monitor(MonitorId),
     /// Availability alerts of a monitor.
     Alert(MonitorId),
-    /// A recipient.
+    /// Notifications to a recipient.
     Notifier(RecipientId),
 }
 
-/// When it rests.
+/// When a blackout applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TimeWindow {
-    /// From the first moment up to the second, which is not in it any more; local to the account.
+    /// From the first time up to but excluding the second; local to the account.
     Once {
         /// Start.
         from: DateTime,
         /// End.
         until: DateTime,
     },
-    /// Each week from a day and time to a day and time, 1 is Sunday; the end may lie before the start and is
-    /// then in the next week.
+    /// Each week from a day and time to a day and time, 1 is Sunday. An end before the start is in the next week.
     Weekly {
         /// Day of the start, 1 to 7.
         start_day: u8,
-        /// Its time.
+        /// Time of the start.
         start: Time,
         /// Day of the end, 1 to 7.
         end_day: u8,
-        /// Its time; the same day and time as the start is a whole week.
+        /// Time of the end; the same day and time as the start is a whole week.
         end: Time,
     },
 }
@@ -51,11 +50,11 @@ pub enum TimeWindow {
 /// One blackout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlackoutWindow {
-    /// Its number.
+    /// Id.
     pub id: i64,
-    /// What rests.
+    /// What the blackout suppresses.
     pub target: BlackoutTarget,
-    /// When.
+    /// When it applies.
     pub window: TimeWindow,
 }
 
@@ -67,32 +66,32 @@ pub struct BlackoutCalendar {
 }
 
 impl BlackoutCalendar {
-    /// The blackouts of an account in `zone`.
+    /// Creates the calendar of an account in `zone`.
     #[must_use]
     pub fn new(zone: TimeZone, windows: Vec<BlackoutWindow>) -> Self {
-        let mut by_subject: HashMap<BlackoutTarget, Vec<BlackoutWindow>> = HashMap::new();
+        let mut by_target: HashMap<BlackoutTarget, Vec<BlackoutWindow>> = HashMap::new();
         for window in windows {
-            by_subject.entry(window.target).or_default().push(window);
+            by_target.entry(window.target).or_default().push(window);
         }
-        Self { zone, windows: by_subject }
+        Self { zone, windows: by_target }
     }
 
-    /// The blackouts of `subject`, past ones too.
+    /// Returns the blackouts of `subject`, past ones included.
     #[must_use]
-    pub fn windows_for(&self, subject: BlackoutTarget) -> &[BlackoutWindow] {
-        self.windows.get(&subject).map(Vec::as_slice).unwrap_or_default()
+    pub fn windows_for(&self, target: BlackoutTarget) -> &[BlackoutWindow] {
+        self.windows.get(&target).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The blackout in which `subject` rests at `at`.
+    /// Returns the blackout of `target` that is active at `at`.
     #[must_use]
-    pub fn active_window(&self, subject: BlackoutTarget, at: Timestamp) -> Option<&BlackoutWindow> {
-        let now = |window: &&BlackoutWindow| {
+    pub fn active_window(&self, target: BlackoutTarget, at: Timestamp) -> Option<&BlackoutWindow> {
+        let is_active = |window: &&BlackoutWindow| {
             window.window.occurrences(&self.zone, at).next().is_some_and(|(from, _)| from <= at)
         };
-        self.windows.get(&subject)?.iter().find(now)
+        self.windows.get(&target)?.iter().find(is_active)
     }
 
-    /// The next `most` occurrences of `window` that end after `after`, as start and end.
+    /// Returns the next `max` occurrences of `window` that end after `after`, as start and end.
     #[must_use]
     pub fn occurrences(
         &self,
@@ -103,16 +102,16 @@ impl BlackoutCalendar {
         window.window.occurrences(&self.zone, after).take(max).collect()
     }
 
-    /// Every time from `from` up to `thru` in which `subject` rests, as start and end; by start, and not
-    /// clipped, so that they may overlap and reach out of the range.
+    /// Returns every blackout of `target` between `from` and `thru`, as start and end. They are ordered by start and
+    /// not clipped, so they may overlap and extend beyond the range.
     #[must_use]
     pub fn ranges_between(
         &self,
-        subject: BlackoutTarget,
+        target: BlackoutTarget,
         from: Timestamp,
         thru: Timestamp,
     ) -> Vec<(Timestamp, Timestamp)> {
-        let windows = self.windows.get(&subject).into_iter().flatten();
+        let windows = self.windows.get(&target).into_iter().flatten();
         let mut all: Vec<_> = windows
             .flat_map(|window| {
                 window.window.occurrences(&self.zone, from).take_while(move |(start, _)| *start < thru)
@@ -122,7 +121,7 @@ impl BlackoutCalendar {
         all
     }
 
-    /// The account's time zone.
+    /// Returns the account's time zone.
     #[must_use]
     pub fn zone(&self) -> &TimeZone {
         &self.zone
@@ -130,8 +129,8 @@ impl BlackoutCalendar {
 }
 
 impl TimeWindow {
-    /// Start and end of each time that it comes in `zone` and ends after `after`, in their order; without an
-    /// end for what comes each week, but for that of the calendar (year 9999).
+    /// Returns start and end of each occurrence in `zone` that ends after `after`, in order. Weekly occurrences only
+    /// end with the calendar (year 9999).
     pub fn occurrences<'a>(
         &self,
         zone: &'a TimeZone,
@@ -152,8 +151,7 @@ impl TimeWindow {
     }
 }
 
-/// The local start and end of an occurrence that is near to `after`, and not later than the first that ends
-/// after it.
+/// Returns the local start and end of an occurrence near `after` that is not later than the first that ends after it.
 fn first_weekly_occurrence(
     zone: &TimeZone,
     after: Timestamp,
@@ -164,14 +162,15 @@ fn first_weekly_occurrence(
     if days == 0 && end <= start {
         days = 7;
     }
-    // One that lasts a week and ends just after `after` began a week and a change of the clocks ago.
+    // An occurrence of a week's length that ends just after `after` began a week and a change of the clocks ago.
     let early: Date = zone.to_datetime(to_jiff(after)).date().saturating_sub(9.days());
-    let ahead = (i64::from(start_day) - 1 - i64::from(early.weekday().to_sunday_zero_offset())).rem_euclid(7);
-    let date = early.checked_add(ahead.days()).ok()?;
+    let days_ahead =
+        (i64::from(start_day) - 1 - i64::from(early.weekday().to_sunday_zero_offset())).rem_euclid(7);
+    let date = early.checked_add(days_ahead.days()).ok()?;
     Some((date.to_datetime(start), date.checked_add(days.days()).ok()?.to_datetime(end)))
 }
 
-/// Start and end of the window from `from` up to `thru` by the clock on the wall; `None` when it has no length.
+/// Converts a window from `from` up to `thru` on the wall clock to timestamps; `None` when it is empty.
 fn to_timestamps(zone: &TimeZone, from: DateTime, thru: DateTime) -> Option<(Timestamp, Timestamp)> {
     if from >= thru {
         return None;
@@ -184,29 +183,29 @@ fn to_timestamps(zone: &TimeZone, from: DateTime, thru: DateTime) -> Option<(Tim
     Some((start, Timestamp::from_micros(start.as_micros().checked_add(length)?)))
 }
 
-/// The moment at which a window begins that begins at `local`.
+/// Returns the instant of a window start at local time `local`.
 fn resolve_start(zone: &TimeZone, local: DateTime) -> Option<Timestamp> {
-    let moment = zone.to_ambiguous_timestamp(local);
-    let skipped = matches!(moment.offset(), AmbiguousOffset::Gap { .. });
-    let early = moment.earlier().ok()?;
+    let ambiguous = zone.to_ambiguous_timestamp(local);
+    let skipped = matches!(ambiguous.offset(), AmbiguousOffset::Gap { .. });
+    let early = ambiguous.earlier().ok()?;
     let start =
         if skipped { zone.following(early).next().map_or(early, |change| change.timestamp()) } else { early };
     Some(Timestamp::from_micros(start.as_microsecond()))
 }
 
-/// The moment at which a window ends that ends at `local`.
+/// Returns the instant of a window end at local time `local`.
 fn resolve_end(zone: &TimeZone, local: DateTime) -> Option<Timestamp> {
-    let moment = zone.to_ambiguous_timestamp(local);
-    let comes_twice = matches!(moment.offset(), AmbiguousOffset::Fold { .. });
-    let (early, late) = (moment.earlier().ok()?, moment.later().ok()?);
-    // The clock shows nothing before `local` again where it goes back just to it.
-    let is_begin = || zone.following(early).next().is_some_and(|change| change.timestamp() == late);
-    let end = if comes_twice && is_begin() { early } else { late };
+    let ambiguous = zone.to_ambiguous_timestamp(local);
+    let is_repeated = matches!(ambiguous.offset(), AmbiguousOffset::Fold { .. });
+    let (early, late) = (ambiguous.earlier().ok()?, ambiguous.later().ok()?);
+    // The clock does not repeat any time before `local` if it goes back exactly to `local`.
+    let is_fold_start = || zone.following(early).next().is_some_and(|change| change.timestamp() == late);
+    let end = if is_repeated && is_fold_start() { early } else { late };
     Some(Timestamp::from_micros(end.as_microsecond()))
 }
 
-/// The same moment; the nearest one that the calendar has.
+/// Converts a timestamp, clamped to the range of the calendar.
 fn to_jiff(at: Timestamp) -> jiff::Timestamp {
-    let end = if at.as_micros() < 0 { jiff::Timestamp::MIN } else { jiff::Timestamp::MAX };
-    jiff::Timestamp::from_microsecond(at.as_micros()).unwrap_or(end)
+    let limit = if at.as_micros() < 0 { jiff::Timestamp::MIN } else { jiff::Timestamp::MAX };
+    jiff::Timestamp::from_microsecond(at.as_micros()).unwrap_or(limit)
 }

@@ -1,4 +1,4 @@
-//! What to do with slots that have come due, however late that is noticed.
+//! Decides what to do with due slots, however late they are noticed.
 
 use std::time::Duration;
 
@@ -7,51 +7,51 @@ use super::slots::scale_hash;
 use crate::domain::id::mix;
 use crate::domain::{MonitorId, Timestamp};
 
-/// A run that starts less than this after its planned time is on time for all purposes; more means that the
-/// process was suspended or stopped, or that the wall clock was stepped forward.
+/// A run that starts less than this after its planned time counts as on time. A longer delay means that the process was
+/// suspended or stopped, or that the wall clock was stepped forward.
 pub const LATENESS_TOLERANCE: Duration = Duration::from_secs(1);
 
 /// Consecutive slots that did not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MissedSlots {
-    /// The oldest of them.
+    /// Planned time of the oldest of them.
     pub first: Timestamp,
-    /// The newest of them.
+    /// Planned time of the newest of them.
     pub last: Timestamp,
-    /// How many, at least 1.
+    /// Number of slots, at least 1.
     pub count: u64,
 }
 
-/// The run that follows.
+/// The next run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NextRun {
     /// Its planned time.
     pub planned_at: Timestamp,
-    /// When to start it: its own start, or later when that has passed.
+    /// When to start it: at its own start, or later when that has passed.
     pub start_at: Timestamp,
 }
 
-/// What becomes of the slots from `due` to now.
+/// What happens to the slots from `due` to now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CatchUp {
     /// Slots whose whole interval has passed, as one series.
     pub missed: Option<MissedSlots>,
-    /// The newest slot that came due and whose interval lasts, or the first that lies ahead.
+    /// The newest due slot whose interval has not passed, or else the next future slot.
     pub next_run: NextRun,
 }
 
 impl CatchUp {
     /// Decides for monitor `id` on `grid`, whose oldest slot not yet accounted for is `due`.
     ///
-    /// Ordinary lateness starts at once. After a pause the newest slot still runs within its interval, at a
-    /// time that follows from the monitor's hash: between a quarter and three quarters of what is left of
-    /// the interval, or of twice its lateness where that is less. All monitors together then start at no
-    /// more than about three times their ordinary rate, and a short hiccup delays nobody for long.
+    /// A run with ordinary lateness starts at once. After a pause the newest slot still runs within its interval, at a
+    /// time derived from the monitor's hash: between a quarter and three quarters of the rest of the interval, or of
+    /// twice its lateness if that is less. So all monitors together start at no more than about three times their
+    /// ordinary rate, and a short hiccup delays no run for long.
     #[must_use]
     pub fn decide(grid: impl Into<LocationSlots>, due: Timestamp, now: Timestamp, id: MonitorId) -> Self {
         let grid = grid.into();
         let newest = grid.last_started(now).max(due);
-        // Under rotation it is more than an interval to the next slot of this location.
+        // Under rotation the next slot of this location is more than an interval away.
         let (last, next) = match now < grid.start_deadline(newest) {
             true if newest == due => (None, due),
             true => (Some(grid.previous(newest)), newest),
@@ -74,5 +74,5 @@ fn late_start(grid: &LocationSlots, planned: Timestamp, now: Timestamp, id: Moni
     now + Duration::from_micros(wait.unsigned_abs())
 }
 
-/// Sets the hash of late starts apart from that of slots: monitors of one slot must not stay together.
+/// Separates the hash of late starts from that of slots: monitors of one slot must not stay together.
 const LATE_SEED: u64 = 0x6c61_7465;

@@ -1,20 +1,20 @@
-//! The slots of a monitor at one location: the runs in which it takes part, and when it starts its check of each.
+//! The slots of a monitor at one location: the runs that it checks, and when it starts each check.
 
 use std::time::Duration;
 
 use super::slots::Slots;
 use crate::domain::Timestamp;
 
-/// The part that a location has in the runs of a monitor (behaviour.md 5 "Rotation"). By default it checks each
-/// run at its planned time; two parts of one pool are equal exactly when they have the same slots.
+/// The share of a location in the runs of a monitor (behaviour.md 5 "Rotation"). By default it checks each run at its
+/// planned time. Two shares of one pool are equal exactly when they have the same slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocationRotation {
-    /// Its place among the `pool` locations.
+    /// Position among the `pool_size` locations.
     position: u16,
     pool_size: u16,
-    /// How many of them check one run, at most `pool`.
+    /// Number of locations that check one run, at most `pool_size`.
     locations_per_run: u16,
-    /// Whether each run begins where the one before left off.
+    /// Whether each run starts with the location after the last one of the previous run.
     rotates: bool,
     /// Whether the locations of a run start one after another.
     staggered: bool,
@@ -27,8 +27,8 @@ impl Default for LocationRotation {
 }
 
 impl LocationRotation {
-    /// The part of the location at `position` of a pool of `pool`, of which `per_run` check a run; `None` when it
-    /// never checks one. Pools of more than 65,535 have no parts.
+    /// Creates the share of the location at `position` of a pool of `pool` locations, of which `per_run` check a run.
+    /// `None` when it never checks one, and for pools of more than 65,535.
     pub(super) fn new(
         position: usize,
         pool: usize,
@@ -37,7 +37,7 @@ impl LocationRotation {
         staggered: bool,
     ) -> Option<Self> {
         let rotates = rotates && per_run < pool;
-        // Without rotation those behind the first `per_run` are never asked.
+        // Without rotation the locations after the first `per_run` are never used.
         let pool = if rotates { pool } else { per_run.min(pool) };
         let staggered = staggered && per_run > 1;
         if position >= pool {
@@ -46,18 +46,18 @@ impl LocationRotation {
         if !rotates && !staggered {
             return Some(Self::default());
         }
-        let small = |number: usize| u16::try_from(number).ok();
+        let to_u16 = |number: usize| u16::try_from(number).ok();
         Some(Self {
-            position: small(position)?,
-            pool_size: small(pool)?,
-            locations_per_run: small(per_run.min(pool))?,
+            position: to_u16(position)?,
+            pool_size: to_u16(pool)?,
+            locations_per_run: to_u16(per_run.min(pool))?,
             rotates,
             staggered,
         })
     }
 
-    /// Which of the locations of run number `run` this one is, counted from 0; it takes part when that is less
-    /// than `per_run`.
+    /// Returns the rank of this location in run number `run`, from 0; it checks the run if the rank is less than
+    /// `locations_per_run`.
     fn rank_in_run(self, run: i64) -> i64 {
         let pool = i64::from(self.pool_size);
         let first =
@@ -66,8 +66,8 @@ impl LocationRotation {
     }
 }
 
-/// The planned times that a monitor has at one location, in the runs of `slots`. Planned times are those of the
-/// run; what a location adds to them is its [`LocationSlots::start_at`].
+/// The planned times of a monitor at one location. They are those of the run in `slots`; the delay of the location is
+/// only in [`LocationSlots::start_at`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocationSlots {
     slots: Slots,
@@ -87,59 +87,59 @@ impl From<&Slots> for LocationSlots {
 }
 
 impl LocationSlots {
-    /// The slots that a location with `part` has of `slots`.
+    /// Creates the slots of a location with the share `rotation` of `slots`.
     #[must_use]
-    pub const fn new(slots: Slots, part: LocationRotation) -> Self {
-        Self { slots, rotation: part }
+    pub const fn new(slots: Slots, rotation: LocationRotation) -> Self {
+        Self { slots, rotation }
     }
 
-    /// The runs of the monitor.
+    /// Returns the slots of all runs of the monitor.
     #[must_use]
     pub const fn slots(&self) -> &Slots {
         &self.slots
     }
 
-    /// Whether some runs are left to other locations.
+    /// Whether other locations check some of the runs.
     #[must_use]
     pub const fn is_rotating(&self) -> bool {
         self.rotation.rotates
     }
 
-    /// When this location starts its check of the run planned at `planned`, a slot of this grid.
+    /// Returns when this location starts its check of the run planned at `planned`, a slot of this grid.
     #[must_use]
     pub fn start_at(&self, planned: Timestamp) -> Timestamp {
         if !self.rotation.staggered {
             return planned;
         }
-        let turn = self.rotation.rank_in_run(self.run_number(planned));
+        let rank = self.rotation.rank_in_run(self.run_number(planned));
         planned
             + stagger_delay(
                 self.slots.interval(),
-                turn.unsigned_abs(),
+                rank.unsigned_abs(),
                 u64::from(self.rotation.locations_per_run),
             )
     }
 
-    /// When it is too late to start the run planned at `planned`: an interval after its start.
+    /// Returns when it is too late to start the run planned at `planned`: an interval after its start.
     #[must_use]
     pub fn start_deadline(&self, planned: Timestamp) -> Timestamp {
         self.start_at(planned) + self.slots.interval()
     }
 
-    /// The oldest slot after `planned`, which need not be a slot.
+    /// Returns the oldest slot after `planned`, which need not be a slot.
     #[must_use]
     pub fn next_after(&self, planned: Timestamp) -> Timestamp {
         let next = self.slots.next_after(planned);
         if !self.rotation.rotates {
             return next;
         }
-        // Each run takes `per_run` of those who stand before this location.
+        // Each run uses `locations_per_run` of the locations before this one.
         let runs =
             self.rotation.rank_in_run(self.run_number(next)) / i64::from(self.rotation.locations_per_run);
         next + self.slots.interval() * u32::try_from(runs).unwrap_or(0)
     }
 
-    /// The newest slot whose start is not after `time`.
+    /// Returns the newest slot whose start is not after `time`.
     #[must_use]
     pub fn last_started(&self, time: Timestamp) -> Timestamp {
         let newest = self.last_assigned(self.slots.last_at_or_before(time));
@@ -149,13 +149,13 @@ impl LocationSlots {
         self.last_assigned(self.slots.last_at_or_before(newest - Duration::from_micros(1)))
     }
 
-    /// The slot before `planned`, a slot of this grid.
+    /// Returns the slot before `planned`, a slot of this grid.
     #[must_use]
     pub fn previous(&self, planned: Timestamp) -> Timestamp {
         self.last_assigned(self.slots.last_at_or_before(planned - Duration::from_micros(1)))
     }
 
-    /// How many slots lie in `from..until`, by their planned times.
+    /// Returns the number of slots planned in `from..until`.
     #[must_use]
     pub fn slots_between(&self, from: Timestamp, until: Timestamp) -> u64 {
         if !self.rotation.rotates {
@@ -165,7 +165,7 @@ impl LocationSlots {
         if first >= until {
             return 0;
         }
-        // Laid end to end, the runs take the pool round and round: this location is met once in each round.
+        // Consecutive runs cycle through the pool: this location occurs once in each round.
         let (pool, per_run) =
             (i128::from(self.rotation.pool_size), i128::from(self.rotation.locations_per_run));
         let rounds = |run: i64| {
@@ -176,15 +176,15 @@ impl LocationSlots {
         u64::try_from(rounds(end) - rounds(self.run_number(first))).unwrap_or(0)
     }
 
-    /// `planned`, a planned time of a run, or the newest before it in which this location takes part.
+    /// Returns `planned`, a planned time of a run, or the newest one before it that this location checks.
     fn last_assigned(&self, planned: Timestamp) -> Timestamp {
-        let turn = self.rotation.rank_in_run(self.run_number(planned));
+        let rank = self.rotation.rank_in_run(self.run_number(planned));
         let (pool, per_run) =
             (i64::from(self.rotation.pool_size), i64::from(self.rotation.locations_per_run));
-        if !self.rotation.rotates || turn < per_run {
+        if !self.rotation.rotates || rank < per_run {
             return planned;
         }
-        let runs = (pool - turn + per_run - 1) / per_run;
+        let runs = (pool - rank + per_run - 1) / per_run;
         planned - self.slots.interval() * u32::try_from(runs).unwrap_or(0)
     }
 
@@ -193,18 +193,19 @@ impl LocationSlots {
     }
 }
 
-/// The number of the run that is planned at `planned`, counted from the epoch.
+/// Returns the number of the run that is planned at `planned`, counted from the epoch.
 pub(super) fn run_number(slots: &Slots, planned: Timestamp) -> i64 {
     planned.as_micros().div_euclid(slots.interval_micros())
 }
 
-/// Place in a pool of `pool` of the first location of run number `run` under rotation.
+/// Returns the position of the first location of run number `run` under rotation, in a pool of `pool` locations.
 pub(super) fn rotation_start(run: i64, pool: i64, per_run: i64) -> i64 {
     (run.rem_euclid(pool) * per_run).rem_euclid(pool)
 }
 
-/// How much later than planned the location at `turn` of `per_run` starts (behaviour.md 5 "Round Robin").
-pub(super) fn stagger_delay(interval: Duration, turn: u64, per_run: u64) -> Duration {
-    let micros = interval.as_micros() * u128::from(turn) / u128::from(per_run.max(1));
+/// Returns how much later than planned the location of rank `rank` out of `per_run` starts (behaviour.md 5 "Round
+/// Robin").
+pub(super) fn stagger_delay(interval: Duration, rank: u64, per_run: u64) -> Duration {
+    let micros = interval.as_micros() * u128::from(rank) / u128::from(per_run.max(1));
     Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
 }

@@ -1,5 +1,5 @@
-//! When monitors run: the slot grid of one monitor, what to do after a pause, and the one timer queue.
-//! Pure: time comes in as an argument.
+//! Scheduling of monitors: the slot grid of one monitor, catching up after a pause, and the timer queue. Pure: the time
+//! is an argument.
 
 mod blackout_calendar;
 mod catch_up;

@@ -1,5 +1,5 @@
-//! Where and when each run of a monitor is checked: a pure function of its version and the planned time, so
-//! that every location and the control plane come to the same answer without asking each other (behaviour.md 5).
+//! Where and when each run of a monitor is checked: a pure function of its revision and the planned time, so that every
+//! location and the controller compute the same result without communicating (behaviour.md 5).
 
 use std::time::Duration;
 
@@ -8,28 +8,28 @@ use super::location_slots::{rotation_start, run_number, stagger_delay};
 use super::slots::Slots;
 use crate::domain::{LocationId, Timestamp};
 
-/// A monitor's runs over its locations.
+/// The runs of a monitor over its locations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunPlan {
     /// Planned times of its runs, common to all locations.
     pub slots: Slots,
-    /// Its pool, the home location first; never empty, no location twice.
+    /// Its pool, the home location first; never empty, without duplicates.
     pub pool: Vec<LocationId>,
-    /// How many of them check one run, 1 to all.
+    /// Number of locations that check one run, from 1 to all.
     pub locations_per_run: usize,
-    /// Whether each run takes the next `per_run` of the pool, cycling.
+    /// Whether each run uses the next `locations_per_run` of the pool, cycling.
     pub rotates: bool,
     /// Whether location i of n starts i × interval ÷ n after the planned time (Round Robin).
     pub staggered: bool,
-    /// The longest that a check may take from its start: that of one attempt, twice with a retry.
+    /// The longest that a check may take from its start: the limit of one attempt, doubled with a retry.
     pub max_check_duration: Duration,
 }
 
-/// Grace after the last deadline of a run, in which answers may still come (behaviour.md 5 "settled").
+/// Time after the last deadline of a run in which results may still arrive (behaviour.md 5 "settled").
 const SETTLE_GRACE: Duration = Duration::from_mins(1);
 
 impl RunPlan {
-    /// The part that `location` has in the runs; `None` when it never checks one.
+    /// Returns the share of `location` in the runs; `None` when it never checks one.
     #[must_use]
     pub fn location_rotation(&self, location: LocationId) -> Option<LocationRotation> {
         LocationRotation::new(
@@ -41,7 +41,7 @@ impl RunPlan {
         )
     }
 
-    /// The locations that check the run planned at `planned_at`, in their order.
+    /// Returns the locations that check the run planned at `planned_at`, in their order.
     #[must_use]
     pub fn expected_locations(&self, planned_at: Timestamp) -> Vec<LocationId> {
         let first = self.rotation_start(planned_at);
@@ -54,15 +54,15 @@ impl RunPlan {
             .collect()
     }
 
-    /// When `location` starts its check of the run planned at `planned_at`; `None` when it has no part in it.
+    /// Returns when `location` starts its check of the run planned at `planned_at`; `None` when it does not check it.
     #[must_use]
     pub fn start_at(&self, planned_at: Timestamp, location: LocationId) -> Option<Timestamp> {
         let position = self.position(location)?;
-        let turn = (position + self.pool.len() - self.rotation_start(planned_at)) % self.pool.len();
-        (turn < self.locations_per_run()).then(|| planned_at + self.stagger_delay(turn))
+        let rank = (position + self.pool.len() - self.rotation_start(planned_at)) % self.pool.len();
+        (rank < self.locations_per_run()).then(|| planned_at + self.stagger_delay(rank))
     }
 
-    /// When the run planned at `planned_at` is settled even if not all have answered: at the next planned time,
+    /// Returns when the run planned at `planned_at` is settled even if results are missing: at the next planned time,
     /// but never before the last deadline of its checks, nor more than a minute after that.
     #[must_use]
     pub fn closes_at(&self, planned_at: Timestamp) -> Timestamp {
@@ -71,12 +71,12 @@ impl RunPlan {
         self.slots.next_after(planned_at).clamp(deadline, deadline + SETTLE_GRACE)
     }
 
-    /// How much later than planned the location at `turn` starts.
-    fn stagger_delay(&self, turn: usize) -> Duration {
+    /// Returns how much later than planned the location of rank `rank` starts.
+    fn stagger_delay(&self, rank: usize) -> Duration {
         if !self.staggered {
             return Duration::ZERO;
         }
-        stagger_delay(self.slots.interval(), turn as u64, self.locations_per_run() as u64)
+        stagger_delay(self.slots.interval(), rank as u64, self.locations_per_run() as u64)
     }
 
     fn position(&self, location: LocationId) -> Option<usize> {
@@ -87,7 +87,7 @@ impl RunPlan {
         self.locations_per_run.clamp(1, self.pool.len().max(1))
     }
 
-    /// Place in the pool of the first location of a run.
+    /// Returns the position in the pool of the first location of a run.
     fn rotation_start(&self, planned_at: Timestamp) -> usize {
         if !self.rotates || self.pool.is_empty() {
             return 0;

@@ -5,11 +5,11 @@ use std::time::Duration;
 use crate::domain::id::mix;
 use crate::domain::{MonitorId, Timestamp};
 
-/// The planned times of one monitor: `phase + k · interval` since the epoch, for every whole `k`.
+/// The planned times of one monitor: `phase + k · interval` since the epoch, for every integer `k`.
 ///
-/// Without an offset the phase is a stable hash of the monitor's id, so that the monitors of an installation
-/// spread over the interval and keep their slots over restarts. Two grids of one monitor are equal exactly
-/// when they have the same slots.
+/// Without an offset the phase is a stable hash of the monitor's id, so that the monitors of an installation spread
+/// over the interval and keep their slots over restarts. Two grids of one monitor are equal exactly when they have the
+/// same slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slots {
     /// Microseconds between two slots, at least 1.
@@ -19,8 +19,8 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// The grid of monitor `id`. `offset` counts from 00:00 UTC (fields.md 3 `monitor_offset`); every
-    /// interval of interface.md 2.1 divides the day, so that the grid is the same on each day.
+    /// Creates the grid of monitor `id`. `offset` counts from 00:00 UTC (fields.md 3 `monitor_offset`); every interval
+    /// of interface.md 2.1 divides the day, so the grid is the same on each day.
     #[must_use]
     pub fn new(id: MonitorId, interval: Duration, offset: Option<Duration>) -> Self {
         let interval = whole_micros(interval).max(1);
@@ -31,39 +31,39 @@ impl Slots {
         Self { interval, phase }
     }
 
-    /// Time between two slots.
+    /// Returns the time between two slots.
     #[must_use]
     pub fn interval(&self) -> Duration {
         Duration::from_micros(self.interval.unsigned_abs())
     }
 
-    /// Microseconds between two slots, at least 1.
+    /// Returns the microseconds between two slots, at least 1.
     pub(super) const fn interval_micros(&self) -> i64 {
         self.interval
     }
 
-    /// The newest slot that is not after `time`.
+    /// Returns the newest slot that is not after `time`.
     #[must_use]
     pub fn last_at_or_before(&self, time: Timestamp) -> Timestamp {
         let since = time.as_micros().saturating_sub(self.phase).rem_euclid(self.interval);
         Timestamp::from_micros(time.as_micros().saturating_sub(since))
     }
 
-    /// The oldest slot that is not before `time`.
+    /// Returns the oldest slot that is not before `time`.
     #[must_use]
     pub fn first_at_or_after(&self, time: Timestamp) -> Timestamp {
         let slot = self.last_at_or_before(time);
         if slot == time { slot } else { slot + self.interval() }
     }
 
-    /// The oldest slot after `planned`, which need not be a slot of this grid. The next run follows from the
-    /// planned time of the last one, never from its actual start, so that lateness does not add up.
+    /// Returns the oldest slot after `planned`, which need not be a slot of this grid. The next run follows from the
+    /// planned time of the last one, never from its actual start, so lateness does not add up.
     #[must_use]
     pub fn next_after(&self, planned: Timestamp) -> Timestamp {
         self.last_at_or_before(planned) + self.interval()
     }
 
-    /// How many slots lie in `from..until`.
+    /// Returns the number of slots in `from..until`.
     #[must_use]
     pub fn slots_between(&self, from: Timestamp, until: Timestamp) -> u64 {
         let first = self.first_at_or_after(from);
@@ -76,10 +76,10 @@ impl Slots {
     }
 }
 
-/// Sets the hash of slots apart from those of other uses of the same id.
+/// Separates the hash of slots from other hashes of the same id.
 const SLOT_SEED: u64 = 0x736c_6f74;
 
-/// The share of `whole` that `hash` stands for: 0 at hash 0, just below `whole` at the largest hash.
+/// Scales `hash` to `0..whole`: 0 at hash 0, just below `whole` at the largest hash.
 pub(super) fn scale_hash(hash: u64, whole: i64) -> i64 {
     let product = u128::from(hash) * u128::from(whole.unsigned_abs());
     i64::try_from(product >> 64).unwrap_or(0)
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(slots.first_at_or_after(at(0)), at(FIRST_SLOT_OF_4711));
     }
 
-    /// Changing it moves the slots of every installation at its next update.
+    /// A change of this value would move the slots of every installation at its next update.
     const FIRST_SLOT_OF_4711: i64 = 19_603_618;
 
     #[test]

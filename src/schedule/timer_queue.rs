@@ -1,21 +1,21 @@
-//! The one timer queue: a binary heap with lazy deletion.
+//! The timer queue: a binary heap with lazy deletion.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::domain::Timestamp;
 
-/// One timer for each index: setting it again replaces what was set. 20 bytes an index, plus as much again
-/// at most for entries that were replaced and not reached yet.
+/// One timer per index: setting it again replaces it. Takes 20 bytes per index, and at most as much again for replaced
+/// entries that are not reached yet.
 #[derive(Debug, Default)]
 pub struct TimerQueue {
     heap: BinaryHeap<Reverse<TimerEntry>>,
-    /// By index. Odd while its timer is set; an entry of another generation is stale.
+    /// By index. Odd while the timer is set; an entry of another generation is stale.
     generations: Vec<u32>,
     set: usize,
 }
 
-/// Ordered by time, then by index: the order of a heap must not depend on how it came about.
+/// Ordered by time, then by index: the order of a heap must not depend on the order of insertions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct TimerEntry {
     at: Timestamp,
@@ -23,17 +23,17 @@ struct TimerEntry {
     generation: u32,
 }
 
-/// Below this many entries stale ones are not worth a sweep.
+/// With fewer entries than this, stale ones are not compacted.
 const COMPACT_THRESHOLD: usize = 1024;
 
 impl TimerQueue {
-    /// An empty queue.
+    /// Creates an empty queue.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many timers are set.
+    /// Returns the number of timers that are set.
     #[must_use]
     pub fn len(&self) -> usize {
         self.set
@@ -45,7 +45,7 @@ impl TimerQueue {
         self.set == 0
     }
 
-    /// Entries held, stale ones included; at most twice `len` and a constant.
+    /// Returns the number of entries, stale ones included; at most twice `len`, or a constant.
     #[must_use]
     pub fn heap_len(&self) -> usize {
         self.heap.len()
@@ -68,7 +68,7 @@ impl TimerQueue {
         self.compact();
     }
 
-    /// Unsets the timer of `index`, when it is set.
+    /// Cancels the timer of `index`, if it is set.
     pub fn cancel(&mut self, index: u32) {
         if let Some(generation) = self.generations.get_mut(index as usize).filter(|g| is_set(**g)) {
             *generation = generation.wrapping_add(1);
@@ -77,13 +77,13 @@ impl TimerQueue {
         }
     }
 
-    /// The time of the timer that ends next.
+    /// Returns the time of the next timer.
     pub fn next_at(&mut self) -> Option<Timestamp> {
         self.drop_stale();
         self.heap.peek().map(|Reverse(entry)| entry.at)
     }
 
-    /// Takes one index whose time is not after `now`, oldest first; its timer is unset by that.
+    /// Removes one timer whose time is not after `now`, the oldest first, and returns its index.
     pub fn pop_due(&mut self, now: Timestamp) -> Option<u32> {
         if self.next_at()? > now {
             return None;
@@ -107,7 +107,7 @@ impl TimerQueue {
         }
     }
 
-    /// Sweeps out stale entries once they are more than the live ones: constant cost per call on average.
+    /// Removes stale entries once they outnumber the live ones: constant amortised cost per call.
     fn compact(&mut self) {
         if self.heap.len() > COMPACT_THRESHOLD.max(2 * self.set) {
             let generations = &self.generations;

@@ -7,33 +7,33 @@ use super::table::requests::{BLACKOUT, BLACKOUT_BULK_EDIT};
 use crate::syntax::node::{Node, Position};
 use crate::syntax::{ValidationError, ValidationErrorKind, display_value};
 
-/// Minutes that a one-time blackout may have begun ago when it is made: "mute now".
+/// A new one-time blackout may start at most this many minutes in the past ("mute now").
 const MAX_START_AGE_MINUTES: i64 = 5;
 
 const ONE_TIME_FIELDS: [&str; 2] = ["from_date", "thru_date"];
 const WEEKLY_FIELDS: [&str; 4] = ["start_day", "start_time", "end_day", "end_time"];
 
-/// Reads a new blackout; `now` is the time in the account's time zone.
+/// Reads and validates a new blackout; `now` is the time in the account's time zone.
 pub fn create(body: &Node, now: jiff::civil::DateTime) -> Result<Map<String, Value>, Vec<ValidationError>> {
-    let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
-    let mut values = intake.read_fields(&BLACKOUT, body, &[], true);
+    let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
+    let mut values = reader.read_fields(&BLACKOUT, body, &[], true);
     values.retain(|_, value| !value.is_null());
-    let mut errors = intake.errors;
+    let mut errors = reader.errors;
     if errors.is_empty() {
         check(&values, body, now, &mut errors);
     }
     if errors.is_empty() { Ok(values) } else { Err(errors) }
 }
 
-/// Applies `body` to `old`, a blackout that comes back each week: fields that it does not name stay.
+/// Applies `body` to `old`, a weekly blackout. Fields that `body` does not name stay as they are.
 pub fn patch(old: &Map<String, Value>, body: &Node) -> Result<Map<String, Value>, Vec<ValidationError>> {
-    let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
-    let read = intake.read_fields(&BLACKOUT, body, &[], false);
-    let mut errors = intake.errors;
+    let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
+    let read = reader.read_fields(&BLACKOUT, body, &[], false);
+    let mut errors = reader.errors;
     let mut values = old.clone();
     for (name, value) in read {
         match (name.as_str(), value) {
-            // Its week, and that it comes back, cannot be unset.
+            // The weekly fields and `persistent` cannot be unset.
             (_, Value::Null) if WEEKLY_FIELDS.contains(&name.as_str()) => {
                 let message = format!("`{name}` is required when `persistent` is true");
                 errors.push(ValidationError::new(
@@ -52,7 +52,7 @@ pub fn patch(old: &Map<String, Value>, body: &Node) -> Result<Map<String, Value>
         }
     }
     if errors.is_empty() {
-        // The dates of one that comes back are judged by nothing but that they are not there.
+        // The only check on the dates of a weekly blackout is that it has none.
         check(&values, body, jiff::civil::DateTime::MIN, &mut errors);
     }
     if errors.is_empty() { Ok(values) } else { Err(errors) }
@@ -63,15 +63,15 @@ pub fn bulk_edit(
     body: &Node,
     now: jiff::civil::DateTime,
 ) -> Result<Map<String, Value>, Vec<ValidationError>> {
-    let mut intake = FieldReader::new(InputFormat::V3, &reject_secret_sources);
-    let mut values = intake.read_fields(&BLACKOUT_BULK_EDIT, body, &[], true);
+    let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
+    let mut values = reader.read_fields(&BLACKOUT_BULK_EDIT, body, &[], true);
     values.retain(|_, value| !value.is_null());
-    let mut errors = intake.errors;
+    let mut errors = reader.errors;
     for (switch, action) in
         [("update_one_time", "update_one_time_action"), ("update_persistent", "update_persistent_action")]
     {
-        let wanted = values.get(switch) == Some(&Value::Bool(true));
-        if wanted && !values.contains_key(action) && body.get(action).is_none() {
+        let enabled = values.get(switch) == Some(&Value::Bool(true));
+        if enabled && !values.contains_key(action) && body.get(action).is_none() {
             let message = format!("`{action}` is required when `{switch}` is true");
             errors.push(ValidationError::new(
                 ValidationErrorKind::MissingField,
@@ -114,7 +114,8 @@ fn check(
     }
 }
 
-/// From before thru, thru to come, from at most [`MAX_START_AGE_MINUTES`] minutes ago.
+/// Checks that `from_date` is before `thru_date`, that `thru_date` is in the future, and that `from_date` is at most
+/// [`MAX_START_AGE_MINUTES`] minutes in the past.
 fn check_dates(
     values: &Map<String, Value>,
     body: &Node,
@@ -122,11 +123,11 @@ fn check_dates(
     now: jiff::civil::DateTime,
     errors: &mut Vec<ValidationError>,
 ) {
-    let moment = |field: &str| {
+    let date_time = |field: &str| {
         let text = values.get(field)?.as_str()?;
         jiff::civil::DateTime::strptime("%Y-%m-%d %H:%M:%S", text).ok()
     };
-    let (Some(from), Some(thru)) = (moment("from_date"), moment("thru_date")) else { return };
+    let (Some(from), Some(thru)) = (date_time("from_date"), date_time("thru_date")) else { return };
     let (from_path, thru_path) = (format!("{prefix}from_date"), format!("{prefix}thru_date"));
     if from >= thru {
         let message = format!("`{thru_path}` must be after `from_date`");
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_blackout_comes_once_or_each_week() {
+    fn a_blackout_is_either_one_time_or_weekly() {
         let weekly = json!({"persistent": true, "start_day": 7, "start_time": "23:00", "end_day": 1, "end_time": "01:00"});
         assert_eq!(faults(weekly.clone()), Vec::<String>::new());
         assert_eq!(faults(once("03-01 12:00:00", "03-01 13:00:00")), Vec::<String>::new());
@@ -195,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_comes_once_lies_ahead() {
+    fn a_one_time_blackout_must_not_be_past() {
         assert_eq!(faults(once("03-01 11:55:00", "03-01 12:00:01")), Vec::<String>::new());
         assert_eq!(
             faults(once("03-01 11:54:59", "03-01 13:00:00")),
@@ -209,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_is_not_for_notifiers() {
+    fn a_notifier_blackout_has_no_note() {
         let mut body = once("03-01 12:00:00", "03-01 13:00:00");
         body["note"] = json!("x");
         assert_eq!(faults(body.clone()), Vec::<String>::new());
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bulk_edit_says_what_it_does() {
+    fn a_bulk_edit_requires_its_actions() {
         let body = |action: Value, thru: &str| {
             Node::from(json!({
                 "monitors": [1], "update_one_time": true, "update_one_time_action": action, "update_persistent": false,

@@ -1,4 +1,4 @@
-//! The legacy API's own ways: type names, rotation without a field of its own, everything as text.
+//! Conventions of the legacy API: type names, rotation without a field of its own, all values as text.
 
 use serde_json::{Map, Value};
 
@@ -9,8 +9,8 @@ use super::table::{self, mobile};
 use crate::domain::MonitorType;
 use crate::syntax::node::Node;
 
-/// The type that `site_type` names; `transaction` and `transaction-ssl` are further names of those with
-/// steps (fields.md 1).
+/// Returns the type that `site_type` names; `transaction` and `transaction-ssl` are aliases of the types with steps
+/// (fields.md 1).
 #[must_use]
 pub fn parse_site_type(site_type: &str) -> Option<MonitorType> {
     match site_type {
@@ -22,7 +22,7 @@ pub fn parse_site_type(site_type: &str) -> Option<MonitorType> {
     }
 }
 
-/// The `site_type` of `kind`.
+/// Returns the `site_type` of `kind`.
 #[must_use]
 pub fn site_type(kind: MonitorType) -> &'static str {
     match kind {
@@ -31,13 +31,13 @@ pub fn site_type(kind: MonitorType) -> &'static str {
     }
 }
 
-/// Whether the legacy API may create it (interface.md 4.1).
+/// Whether the legacy API may create monitors of `kind` (interface.md 4.1).
 #[must_use]
 pub fn can_create(kind: MonitorType) -> bool {
     !matches!(kind, MonitorType::MobileLab | MonitorType::Selenium | MonitorType::CollectionApi)
 }
 
-/// The type that a body asks to create, or status and message of why not (behaviour.md 2).
+/// Returns the type that a body asks to create. Fails with a status and message (behaviour.md 2).
 pub fn type_to_create(body: &Node) -> Result<MonitorType, (u16, String)> {
     let missing = || (64, "Missing site_type".to_owned());
     let named = body.get("site_type").filter(|node| !node.is_null()).ok_or_else(missing)?;
@@ -49,7 +49,7 @@ pub fn type_to_create(body: &Node) -> Result<MonitorType, (u16, String)> {
     if can_create(kind) { Ok(kind) } else { Err((65, "Invalid device.".to_owned())) }
 }
 
-/// The legacy record of `document`: every value a text. Id and audit fields are the caller's to add.
+/// Returns the legacy record of `document`: every value a text. The caller adds the id and audit fields.
 #[must_use]
 pub fn record_from_document(document: &MonitorDocument, secrets: SecretMode) -> Map<String, Value> {
     let table = table::for_type(document.monitor_type());
@@ -66,11 +66,11 @@ pub fn record_from_document(document: &MonitorDocument, secrets: SecretMode) -> 
     record
 }
 
-/// Fields of interface.md 2.8 of records of websites that no website has; other types do.
+/// Fields that records of websites have (interface.md 2.8) although only other types use them.
 const FOREIGN_FIELDS: [&str; 2] = ["smtp_hostname", "pop3_hostname"];
 
-/// The legacy record of the version 3 object of a monitor of `kind`, fields that Vigie sets included: every
-/// value a text, `""` where there is none (interface.md 2.8).
+/// Converts the version 3 object of a monitor of `kind` to a legacy record, including the fields that Vigie sets: every
+/// value is a text, `""` where there is none (interface.md 2.8).
 #[must_use]
 pub fn record_from_v3(kind: MonitorType, object: &Map<String, Value>) -> Map<String, Value> {
     let mut record = Map::new();
@@ -101,8 +101,8 @@ pub fn record_from_v3(kind: MonitorType, object: &Map<String, Value>) -> Map<Str
     record
 }
 
-/// The fields that a body has to have to create a monitor of `kind`, in the order of interface.md 4.1, rules 3
-/// to 5; other types need what the field table says. `site_type` comes before all.
+/// Returns the fields that a body must have to create a monitor of `kind`, in the order of interface.md 4.1, rules 3 to
+/// 5; for other types the field table decides. `site_type` comes before all of them.
 #[must_use]
 pub fn required_fields(kind: MonitorType) -> &'static [&'static str] {
     match kind {
@@ -119,7 +119,7 @@ pub fn required_fields(kind: MonitorType) -> &'static [&'static str] {
     }
 }
 
-/// The first field of [`required_fields`] that `body` lacks: absent, null or empty.
+/// Returns the first field of [`required_fields`] that `body` lacks: absent, null or empty.
 #[must_use]
 pub fn first_missing_field(kind: MonitorType, body: &Node) -> Option<&'static str> {
     let lacks = |name: &&&str| {
@@ -128,14 +128,14 @@ pub fn first_missing_field(kind: MonitorType, body: &Node) -> Option<&'static st
     required_fields(kind).iter().find(lacks).copied()
 }
 
-/// Whether the legacy API knows of monitors of `kind` (fields.md 1).
+/// Whether the legacy API shows monitors of `kind` (fields.md 1).
 #[must_use]
 pub fn is_visible(kind: MonitorType) -> bool {
     kind != MonitorType::CollectionApi
 }
 
-/// Whether a monitor goes by `site_type` in a filter: `transaction` and `transaction-ssl` are those with two
-/// or more steps (fields.md 1). A word that is no type fits none.
+/// Whether a monitor matches `site_type` in a filter: `transaction` and `transaction-ssl` match those with two or more
+/// steps (fields.md 1). An unknown type matches none.
 #[must_use]
 pub fn matches_site_type(site_type: &str, document: &MonitorDocument) -> bool {
     let named = parse_site_type(site_type) == Some(document.monitor_type());
@@ -143,8 +143,8 @@ pub fn matches_site_type(site_type: &str, document: &MonitorDocument) -> bool {
     named && (!matches!(site_type, "transaction" | "transaction-ssl") || several())
 }
 
-/// Locations of one run of a rotation (behaviour.md 1, `monitor_location_count`). Devices of a provider are not
-/// counted: the value is always 0 (interface.md 2.2).
+/// Returns the number of locations of one run of a rotation (behaviour.md 1, `monitor_location_count`). Devices of a
+/// provider are not counted: the value is always 0 (interface.md 2.2).
 fn rotation_location_count(count: i64, mode: Option<&str>) -> i64 {
     match (count, mode) {
         (0, Some(mode)) if mobile::HANDSET_MODES.contains(&mode) => 0,
@@ -154,7 +154,7 @@ fn rotation_location_count(count: i64, mode: Option<&str>) -> i64 {
     }
 }
 
-/// Sets `rotate_locations`: a count between 1 and the pool less one means rotation (fields.md 3).
+/// Sets `rotate_locations`: a count from 1 to the pool size less one means rotation (fields.md 3).
 pub(super) fn set_rotate_locations(
     read: &mut Map<String, Value>,
     old: &Map<String, Value>,
@@ -186,15 +186,15 @@ fn write_field(field: &Field, value: Option<&Value>, record: &mut Map<String, Va
 fn choice_index(field: &Field, inner: &str, value: &Value) -> Option<usize> {
     let FieldType::Object(table) = field.field_type else { return None };
     let FieldType::TextEnum(choices) = table.field(inner)?.field_type else { return None };
-    let word = value.get(inner)?.as_str()?;
-    choices.iter().position(|choice| *choice == word)
+    let chosen = value.get(inner)?.as_str()?;
+    choices.iter().position(|choice| *choice == chosen)
 }
 
 fn encode_field(field: &Field, value: &Value) -> Value {
     match (field.legacy, value) {
-        (LegacyEncoding::Coded(codes), Value::String(word)) => {
-            let code = codes.iter().find(|(_, known)| known == word);
-            Value::from(code.map_or(word.as_str(), |(code, _)| code))
+        (LegacyEncoding::Coded(codes), Value::String(text)) => {
+            let code = codes.iter().find(|(_, known)| known == text);
+            Value::from(code.map_or(text.as_str(), |(code, _)| code))
         }
         (LegacyEncoding::EnabledDisabled, Value::Bool(flag)) => {
             Value::from(if *flag { "Enabled" } else { "Disabled" })
@@ -209,8 +209,8 @@ fn encode_value(kind: &FieldType, value: &Value) -> Value {
         (_, Value::Bool(flag)) => Value::from(if *flag { "y" } else { "n" }),
         (_, Value::Number(number)) => Value::from(number.to_string()),
         (FieldType::Object(table), Value::Object(entries)) => Value::Object(encode_object(table, entries)),
-        (FieldType::List { items: of, .. }, Value::Array(items)) => {
-            items.iter().map(|item| encode_value(of, item)).collect()
+        (FieldType::List { items: entry, .. }, Value::Array(items)) => {
+            items.iter().map(|item| encode_value(entry, item)).collect()
         }
         (_, value) => value.clone(),
     }

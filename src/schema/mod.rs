@@ -1,4 +1,4 @@
-//! The field table and what derives from it: documents, monitors, rules, and the forms of files and APIs.
+//! The field table and everything derived from it: documents, monitors, rules, and the formats of files and APIs.
 
 pub mod blackout;
 pub mod field;

@@ -1,4 +1,4 @@
-//! A monitor: who owns it, where it comes from, and its validated document.
+//! A monitor: its owner, its origin, and its validated document.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,34 +9,34 @@ use super::monitor_document::MonitorDocument;
 use crate::domain::{CustomerId, MonitorId, MonitorType, Revision, Timestamp};
 use crate::script::language::Script;
 
-/// Where a monitor was written down.
+/// Where a monitor is defined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// A monitor file; `key` ties its id, slot and history to it (behaviour.md 9, monitor files).
+    /// A monitor file; `key` ties the id, slot and history of the monitor to the file (behaviour.md 9, monitor files).
     File {
         /// Unique over all files.
         key: Arc<str>,
     },
-    /// A call of one of the APIs.
+    /// A call to one of the APIs.
     Api,
-    /// `vigie apply`; `key` ties it to its file there, as for files of the server.
+    /// `vigie apply`; `key` ties the monitor to its file there, as for files of the server.
     Applied {
-        /// Unique over all that was applied for the account.
+        /// Unique over all monitors applied for the account.
         key: Arc<str>,
     },
 }
 
-/// Who changed a monitor when, and for how long it rests.
+/// Who changed a monitor and when, and until when it is paused.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MonitorMetadata {
-    /// When it was made; `None` for monitors from files of an earlier version.
+    /// When it was created; `None` for monitors from files of an earlier version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Timestamp>,
-    /// Login of who made it; empty for files.
+    /// Login of the user who created it; empty for files.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub created_by: String,
-    /// Login of who changed it last; empty for files.
+    /// Login of the user who changed it last; empty for files.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub modified_by: String,
     /// When its script was first set (fields.md 3 `script_created`).
@@ -45,111 +45,111 @@ pub struct MonitorMetadata {
     /// When its script changed last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub script_modified: Option<Timestamp>,
-    /// Login of who changed its script last.
+    /// Login of the user who changed its script last.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub script_modified_by: String,
-    /// Until when no runs are planned (behaviour.md 1, pause).
+    /// End of the pause, during which no runs are planned (behaviour.md 1, pause).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_until: Option<Timestamp>,
 }
 
-/// One version of a monitor.
+/// One revision of a monitor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Monitor {
-    /// Its identity over all versions.
+    /// Its id, the same in all revisions.
     pub id: MonitorId,
     /// The account that owns it.
     pub customer: CustomerId,
-    /// Where it was written down.
+    /// Where it is defined.
     pub origin: Origin,
-    /// This version.
+    /// This revision.
     pub revision: Revision,
-    /// When this version was accepted.
+    /// When this revision was accepted.
     pub modified_at: Timestamp,
     /// Its fields.
     pub document: Arc<MonitorDocument>,
-    /// Who changed it when.
+    /// Who changed it and when.
     pub metadata: Arc<MonitorMetadata>,
 }
 
 impl Monitor {
-    /// Its type.
+    /// Returns its type.
     #[must_use]
     pub fn monitor_type(&self) -> MonitorType {
         self.document.monitor_type()
     }
 
-    /// Its name (interface.md 2.1).
+    /// Returns its name (interface.md 2.1).
     #[must_use]
     pub fn name(&self) -> &str {
         self.document.name()
     }
 
-    /// Whether it has the content view of this id (fields.md 3).
+    /// Whether it has the content view `id` (fields.md 3).
     #[must_use]
     pub fn has_content_view(&self, id: i64) -> bool {
         self.monitor_type() == MonitorType::BrowserScript && self.document.content_view_ids().contains(&id)
     }
 
-    /// Whether it is planned at all.
+    /// Whether it is enabled, so that runs are planned at all.
     #[must_use]
     pub fn enabled(&self) -> bool {
         self.document.settings().schedule.enabled
     }
 
-    /// Whether its runs are planned at `now`: it is enabled and does not rest.
+    /// Whether its runs are planned at `now`: it is enabled and not paused.
     #[must_use]
     pub fn is_planned(&self, now: Timestamp) -> bool {
         self.enabled() && self.paused_until(now).is_none()
     }
 
-    /// The end of its rest, when it rests at `now`.
+    /// Returns the end of its pause, if it is paused at `now`.
     #[must_use]
     pub fn paused_until(&self, now: Timestamp) -> Option<Timestamp> {
         self.metadata.paused_until.filter(|until| *until > now)
     }
 
-    /// Time between two planned runs; interface.md counts it in minutes.
+    /// Returns the time between two planned runs; interface.md counts it in minutes.
     #[must_use]
     pub fn interval(&self) -> Duration {
         Duration::from_secs(60 * u64::from(self.document.settings().schedule.interval).max(1))
     }
 
-    /// Start of the grid of runs after 00:00 UTC, where it has one (fields.md 3 `monitor_offset`, in minutes).
+    /// Returns the start of its grid of runs after 00:00 UTC, if it is set (fields.md 3 `monitor_offset`, in minutes).
     #[must_use]
     pub fn offset(&self) -> Option<Duration> {
         self.document.settings().offset.map(|minutes| Duration::from_secs(60 * u64::from(minutes)))
     }
 
-    /// Bound of one attempt as a whole; interface.md counts it in seconds.
+    /// Returns the time limit of one attempt; interface.md counts it in seconds.
     #[must_use]
     pub fn timeout(&self) -> Duration {
         Duration::from_secs(u64::from(self.document.settings().schedule.timeout).max(1))
     }
 
-    /// What is around a playback of a script: room for a browser, its start and end, and captures. The probe of
-    /// browsers holds its own bounds against it.
+    /// Time allowed around a script run: waiting for a browser, its start and end, and captures. The browser probe
+    /// checks its own time limits against it.
     pub const BROWSER_OVERHEAD: Duration = Duration::from_mins(6);
 
-    /// The longest that one attempt may take as a whole: its timeout, but for scripts in a browser, whose timeout is
-    /// that of one page load. What is around a playback counts too: room for the browser, its start and end,
-    /// and what is kept of the pages.
+    /// Returns the longest that one attempt may take: its timeout, except for scripts in a browser, whose timeout is
+    /// that of one page load. The overhead around a script run counts too: waiting for the browser, its start and end,
+    /// and captures.
     #[must_use]
     pub fn max_attempt_duration(&self) -> Duration {
         if self.monitor_type() != MonitorType::BrowserScript {
             return self.timeout();
         }
-        // One that cannot be played fails at once.
+        // A script that cannot run fails at once.
         self.max_script_duration().map_or(self.timeout(), |playing| playing + Self::BROWSER_OVERHEAD)
     }
 
-    /// The longest that a playback may take, after fields.md 3 (`step_timeout`): as [`Script::max_duration`]. `None` without
-    /// a script that can be played.
+    /// Returns the longest that a script may take, after fields.md 3 (`step_timeout`): as [`Script::max_duration`].
+    /// `None` without a script that can run.
     fn max_script_duration(&self) -> Option<Duration> {
         let step = self.document.settings().step_timeout;
         let text = self.document.script().filter(|text| !text.is_empty());
-        let read = |text| Script::parse(text).ok();
-        let script = text.map_or_else(|| Some(Script::from_url("")), read)?;
+        let parse = |text| Script::parse(text).ok();
+        let script = text.map_or_else(|| Some(Script::from_url("")), parse)?;
         Some(script.max_duration(self.timeout(), step.map(|seconds| Duration::from_secs(seconds.into()))))
     }
 }

@@ -13,8 +13,8 @@ use super::typed::{InvalidSettings, deserialize_fields, find_type_error};
 use crate::domain::{LocationMode, MonitorType};
 use crate::script::ScriptSummary;
 
-/// The fields of a monitor as its author set them, checked against the field table. Fields that were
-/// not set answer with the default of the table. Only what differs from the default takes memory.
+/// The fields of a monitor as its author set them, checked against the field table. Fields that were not set have the
+/// default of the table. Only values that differ from the default take memory.
 #[derive(Clone, PartialEq)]
 pub struct MonitorDocument {
     monitor_type: MonitorType,
@@ -32,11 +32,11 @@ enum DocumentEntry {
 }
 
 impl MonitorDocument {
-    /// The document of `values` in their version 3 form, such as those from the store. What the table does not know
-    /// is left out.
+    /// Creates a document from `values` in version 3 form, such as those from the store. Ignores fields that the table
+    /// does not have.
     ///
     /// # Errors
-    /// A value that is not of the kind of its field, such as a choice that there is not.
+    /// A value that is not of the type of its field, such as an unknown choice.
     pub fn new(kind: MonitorType, values: Map<String, Value>) -> Result<Self, InvalidSettings> {
         let table = table::for_type(kind);
         let mut entries = Vec::with_capacity(values.len());
@@ -50,7 +50,7 @@ impl MonitorDocument {
         Ok(Self { monitor_type: kind, entries: entries.into_boxed_slice(), settings })
     }
 
-    /// Puts together what [`MonitorDocument::to_stored`] without secrets and [`MonitorDocument::secrets`] took apart.
+    /// Combines the results of [`MonitorDocument::to_stored`] without secrets and [`MonitorDocument::secrets`].
     ///
     /// # Errors
     /// As [`MonitorDocument::new`].
@@ -62,7 +62,7 @@ impl MonitorDocument {
         let table = table::for_type(kind);
         if let Value::Object(secrets) = secrets {
             for (name, secret) in secrets {
-                // What was left of the value may have been no more than the default, which is not stored.
+                // Without its secrets the value may have equalled the default, which is not stored.
                 let default = || table.default_at(table.position(&name)?).cloned();
                 let mut value = stored.get_mut(&name).map(Value::take).or_else(default).unwrap_or_default();
                 insert_secrets(&mut value, secret);
@@ -72,7 +72,7 @@ impl MonitorDocument {
         Self::new(kind, stored)
     }
 
-    /// This document without secrets.
+    /// Returns this document without secrets.
     #[must_use]
     pub fn without_secrets(&self) -> Self {
         let table = table::for_type(self.monitor_type);
@@ -89,13 +89,13 @@ impl MonitorDocument {
         Self { entries: self.entries.iter().filter_map(open).collect(), ..*self }
     }
 
-    /// The type that the fields belong to.
+    /// Returns the type that the fields belong to.
     #[must_use]
     pub fn monitor_type(&self) -> MonitorType {
         self.monitor_type
     }
 
-    /// The value set for `field`, or its default; `None` where there is neither.
+    /// Returns the value of `field`, or its default; `None` without either.
     #[must_use]
     pub fn value(&self, field: &str) -> Option<&Value> {
         let table = table::for_type(self.monitor_type);
@@ -103,7 +103,7 @@ impl MonitorDocument {
         self.entry(position).or_else(|| table.default_at(position))
     }
 
-    /// Whether `field` was set to something else than its default.
+    /// Whether `field` differs from its default.
     #[must_use]
     pub fn is_set(&self, field: &str) -> bool {
         table::for_type(self.monitor_type)
@@ -111,13 +111,13 @@ impl MonitorDocument {
             .is_some_and(|position| self.entry(position).is_some())
     }
 
-    /// What the monitor is planned and alerts by.
+    /// Returns the settings for scheduling and alerting.
     #[must_use]
     pub fn settings(&self) -> &MonitorSettings {
         &self.settings
     }
 
-    /// Typed settings, such as those of a probe.
+    /// Returns typed settings, such as those of a probe.
     ///
     /// # Errors
     /// A field that is missing, or whose value cannot be used.
@@ -127,27 +127,27 @@ impl MonitorDocument {
         })
     }
 
-    /// A text; `None` when it is neither set nor has a default.
+    /// Returns a text; `None` when it is neither set nor has a default.
     pub(in crate::schema) fn text(&self, field: &str) -> Option<&str> {
         self.value(field).and_then(Value::as_str)
     }
 
-    /// A whole number; 0 when it is neither set nor has a default.
+    /// Returns an integer; 0 when it is neither set nor has a default.
     pub(in crate::schema) fn number(&self, field: &str) -> i64 {
         self.value(field).and_then(Value::as_i64).unwrap_or_default()
     }
 
-    /// A yes or no; no when it is neither set nor has a default.
+    /// Returns a boolean; `false` when it is neither set nor has a default.
     pub(in crate::schema) fn flag(&self, field: &str) -> bool {
         self.value(field).and_then(Value::as_bool).unwrap_or_default()
     }
 
-    /// The entries of an array; none when it is neither set nor has a default.
+    /// Returns the entries of an array; empty when it is neither set nor has a default.
     pub(in crate::schema) fn list(&self, field: &str) -> &[Value] {
         self.value(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
     }
 
-    /// The values that differ from their defaults, in the order of the table: what the store keeps and
+    /// Returns the values that differ from their defaults, in the order of the table: the form that is stored and that
     /// [`MonitorDocument::new`] takes.
     #[must_use]
     pub fn to_stored(&self, secrets: SecretMode) -> Map<String, Value> {
@@ -161,8 +161,9 @@ impl MonitorDocument {
             .collect()
     }
 
-    /// The secrets alone, in their places: objects hold nothing else, arrays have their full length with null
-    /// for what has none. `None` without any. What a store seals and [`MonitorDocument::with_secrets`] takes.
+    /// Returns the secrets alone, at their positions: objects hold nothing else, arrays have their full length with
+    /// null for entries without a secret. `None` without any secret. The store seals them and passes them to
+    /// [`MonitorDocument::with_secrets`].
     #[must_use]
     pub fn secrets(&self) -> Option<Value> {
         let fields = table::for_type(self.monitor_type).fields();
@@ -174,8 +175,8 @@ impl MonitorDocument {
         (!secrets.is_empty()).then_some(Value::Object(secrets))
     }
 
-    /// Every field that has a value, defaults included, in the order of the table and in version 3 form.
-    /// Of the fields that Vigie sets, those are among them that follow from the others (fields.md 3).
+    /// Returns every field that has a value, defaults included, in the order of the table and in version 3 form.
+    /// Includes those fields set by Vigie that follow from others (fields.md 3).
     #[must_use]
     pub fn to_json(&self, secrets: SecretMode) -> Map<String, Value> {
         let table = table::for_type(self.monitor_type);
@@ -194,7 +195,7 @@ impl MonitorDocument {
             .collect()
     }
 
-    /// The value of a field that Vigie sets and that follows from the others.
+    /// Returns the value of a field that Vigie derives from the others.
     fn derived_value(
         &self,
         name: &str,
@@ -222,14 +223,14 @@ impl MonitorDocument {
     }
 }
 
-/// The value of the field at `position`, where it differs from its default.
+/// Returns the value of the field at `position`, if it differs from its default.
 fn find_value(entries: &[DocumentEntry], position: usize) -> Option<&Value> {
     let found = entries.binary_search_by_key(&position, DocumentEntry::position);
     found.ok().map(|at| entries[at].value())
 }
 
 impl DocumentEntry {
-    /// `None` for nulls, defaults and what is not an author's to set.
+    /// Creates an entry; `None` for nulls, defaults and fields that the author may not set.
     fn new(
         table: &'static FieldTable,
         position: usize,
@@ -265,7 +266,7 @@ impl DocumentEntry {
     }
 }
 
-/// An object with the defaults of what it leaves open, in the order of its table; all else as it is.
+/// Adds the defaults of missing fields to an object, in the order of its table; returns other values unchanged.
 fn with_object_defaults(kind: &FieldType, value: Value) -> Value {
     match (kind, value) {
         (FieldType::Object(table), Value::Object(mut given)) => {
@@ -283,7 +284,7 @@ impl PartialEq for DocumentEntry {
     }
 }
 
-/// Shows no value: some are secrets, and all are long.
+/// Leaves the values out: some are secrets, and all are long.
 impl std::fmt::Debug for MonitorDocument {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let fields = table::for_type(self.monitor_type).fields();

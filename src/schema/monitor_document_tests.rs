@@ -1,4 +1,4 @@
-//! Secrets of documents, taken out and put back.
+//! Tests of the secrets of documents.
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation)]
 
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::*;
 
-/// Numbers out of a seed, so that a document of any shape follows from one number.
+/// Numbers derived from a seed, so that one number determines a document of any shape.
 struct Dice(u64);
 
 impl Dice {
@@ -26,7 +26,7 @@ impl Dice {
                 1 => "word",
                 _ => "hunter2",
             }),
-            FieldType::List { items: of, .. } => (0..self.roll(4)).map(|_| self.value(of)).collect(),
+            FieldType::List { items: entry, .. } => (0..self.roll(4)).map(|_| self.value(entry)).collect(),
             FieldType::Object(table) => Value::Object(self.object(table)),
         }
     }
@@ -37,10 +37,12 @@ impl Dice {
     }
 }
 
-/// Whether a secret of `kind` stands anywhere in `value`.
+/// Whether `value` contains a secret of `kind`.
 fn shows(kind: &FieldType, value: &Value) -> bool {
     match (kind, value) {
-        (FieldType::List { items: of, .. }, Value::Array(items)) => items.iter().any(|item| shows(of, item)),
+        (FieldType::List { items: entry, .. }, Value::Array(items)) => {
+            items.iter().any(|item| shows(entry, item))
+        }
         (FieldType::Object(table), Value::Object(entries)) => table.fields().iter().any(|field| {
             let value = entries.get(field.name);
             value.is_some_and(|value| field.secret || shows(&field.field_type, value))
@@ -51,7 +53,7 @@ fn shows(kind: &FieldType, value: &Value) -> bool {
 
 proptest! {
     #[test]
-    fn secrets_taken_out_and_put_back_change_nothing(kind in 0..MonitorType::ALL.len(), seed: u64) {
+    fn extracting_and_inserting_secrets_changes_nothing(kind in 0..MonitorType::ALL.len(), seed: u64) {
         let kind = MonitorType::ALL[kind];
         let document = MonitorDocument::new(kind, Dice(seed).object(table::for_type(kind))).unwrap();
         let whole = FieldType::Object(table::for_type(kind));
@@ -61,16 +63,16 @@ proptest! {
             prop_assert!(!shows(&whole, &Value::Object(document.to_stored(SecretMode::Revealed))));
             return Ok(());
         };
-        // As it comes back from the store: as text, and what equals a default left out.
+        // As read back from the store: as text, with values that equal a default left out.
         let open = MonitorDocument::new(kind, open).unwrap().to_stored(SecretMode::Omitted);
         let secrets = serde_json::from_str(&secrets.to_string()).unwrap();
         prop_assert_eq!(MonitorDocument::with_secrets(kind, open, secrets).unwrap(), document);
     }
 }
 
-/// Changes of a part come without the rest of it, as in `PATCH {"capture": {}}`.
+/// Changes of an object may be partial, as in `PATCH {"capture": {}}`.
 #[test]
-fn what_an_object_leaves_open_is_the_default_of_its_table() {
+fn missing_fields_of_an_object_have_the_defaults_of_its_table() {
     for (given, level) in [(json!({}), "Error Only"), (json!({"level": "All Events"}), "All Events")] {
         let fields = Map::from_iter([("capture".to_owned(), given)]);
         let document = MonitorDocument::new(MonitorType::BrowserScript, fields).unwrap();
@@ -81,7 +83,7 @@ fn what_an_object_leaves_open_is_the_default_of_its_table() {
 }
 
 #[test]
-fn every_type_with_secrets_gives_them_out_alone() {
+fn every_type_with_secrets_returns_them() {
     let mut with_secrets = Vec::new();
     for &kind in MonitorType::ALL {
         let whole = FieldType::Object(table::for_type(kind));
@@ -105,7 +107,7 @@ fn every_type_with_secrets_gives_them_out_alone() {
 }
 
 #[test]
-fn secrets_of_steps_keep_their_places() {
+fn secrets_of_steps_keep_their_positions() {
     let Value::Object(values) = json!({"name": "Shop", "api_steps": [
         {"step_name": "open", "url": "http://shop.test/"},
         {"step_name": "log in", "head": {"headers": [], "http_basic_auth_password": "hunter2"}},

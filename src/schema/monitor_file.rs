@@ -1,5 +1,5 @@
-//! Monitor files (behaviour.md 9): a list of monitors in the version 3 fields, each with `key`, `type` and
-//! perhaps `customer`. Pure: texts come in, and secrets through a reader.
+//! Monitor files (behaviour.md 9): a list of monitors in version 3 fields, each with `key`, `type` and an optional
+//! `customer`. Free of I/O: takes texts, and a reader for secrets.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,69 +15,64 @@ use crate::domain::{CustomerId, MonitorType};
 use crate::syntax::node::{Node, NodeValue, Position};
 use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, display_value};
 
-/// Characters of a key.
+/// Maximum length of a key in characters.
 const MAX_KEY: usize = 255;
 
-/// Fields at the top of an entry that are not the monitor's.
+/// Top-level fields of an entry that do not belong to the monitor.
 const ENVELOPE_FIELDS: &[&str] = &["key", "customer", "type"];
 
 /// One monitor of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileMonitor {
-    /// What its id, slot and history are tied to; empty only where keys are not needed.
+    /// Key that its id, slot and history are tied to; empty only where keys are optional.
     pub key: String,
-    /// The account that owns it; 1 when the file says nothing.
+    /// The account that owns it; 1 when the file names none.
     pub customer: CustomerId,
     /// Its fields.
     pub document: MonitorDocument,
-    /// What its author should know.
+    /// Warnings for its author.
     pub warnings: Vec<String>,
-    /// The file.
+    /// Name of the file.
     pub file: Arc<str>,
-    /// Where it starts there.
+    /// Start of the entry in the file.
     pub position: Position,
 }
 
-/// What came of reading files.
+/// The result of reading monitor files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoadedMonitorFiles {
-    /// Those without a fault, in order.
+    /// Valid monitors, in order.
     pub monitors: Vec<FileMonitor>,
-    /// All that is wrong, in order.
+    /// All errors, in order.
     pub errors: Vec<ValidationError>,
 }
 
-/// Whether entries have to have a key.
+/// Whether entries must have a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyPolicy {
-    /// Each one, unique over all files: for monitors that are kept.
+    /// Every entry has a key, unique over all files: for monitors that are stored.
     Required,
-    /// They may: for `vigie check --file`, which keeps nothing.
+    /// Keys are optional: for `vigie check --file`, which stores nothing.
     Optional,
 }
 
-/// Reads `files` (name and text of each). What has a fault is not among the monitors.
+/// Reads `files` (name and text of each). Invalid entries are left out of the monitors.
 #[must_use]
 pub fn load(
     files: &[(String, String)],
     keys: KeyPolicy,
-    around: &ValidationContext<'_>,
+    context: &ValidationContext<'_>,
     secrets: SecretReader<'_>,
 ) -> LoadedMonitorFiles {
-    let mut reader = FileReader {
-        keys,
-        context: around,
-        secrets,
-        seen: HashMap::new(),
-        loaded: LoadedMonitorFiles::default(),
-    };
+    let mut reader =
+        FileReader { keys, context, secrets, seen: HashMap::new(), loaded: LoadedMonitorFiles::default() };
     for (name, text) in files {
         reader.read_file(&Arc::from(name.as_str()), text);
     }
     reader.loaded
 }
 
-/// All that is wrong with `files`.
+/// Returns all errors of `files`.
 #[must_use]
 pub fn validate_files(
     files: &[(String, String)],
@@ -87,7 +82,7 @@ pub fn validate_files(
     load(files, KeyPolicy::Required, context, secrets).errors
 }
 
-/// A monitor as an entry of a file: what differs from the defaults, secrets masked.
+/// Returns a monitor as an entry of a file: the values that differ from the defaults, secrets masked.
 #[must_use]
 pub fn to_file_entry(key: &str, customer: CustomerId, document: &MonitorDocument) -> Map<String, Value> {
     let mut entry = Map::new();
@@ -104,7 +99,7 @@ struct FileReader<'a> {
     keys: KeyPolicy,
     context: &'a ValidationContext<'a>,
     secrets: SecretReader<'a>,
-    /// Keys and where they stand.
+    /// Keys and their positions.
     seen: HashMap<String, (Arc<str>, Position)>,
     loaded: LoadedMonitorFiles,
 }
@@ -122,8 +117,8 @@ impl FileReader<'_> {
             _ => {
                 let message =
                     format!("a monitor file holds a list of monitors, not `{}`", display_value(&node));
-                let fault = ValidationError::new(ValidationErrorKind::Type, "", node.position, message);
-                self.loaded.errors.push(fault.with_file(file).with_hint("start each one with `- key: …`"));
+                let error = ValidationError::new(ValidationErrorKind::Type, "", node.position, message);
+                self.loaded.errors.push(error.with_file(file).with_hint("start each one with `- key: …`"));
             }
         }
     }

@@ -1,11 +1,11 @@
-//! The runs of a monitor, from its settings.
+//! Builds the run plan of a monitor from its settings.
 
 use super::monitor::Monitor;
 use crate::domain::{LocationId, LocationMode, MonitorType};
 use crate::schedule::{RunPlan, Slots};
 
 impl Monitor {
-    /// The runs of this version over `pool`, its own locations or those of its account, in their order.
+    /// Returns the run plan of this revision over `pool`: its own locations or those of its account, in their order.
     #[must_use]
     pub fn run_plan(&self, pool: &[LocationId]) -> RunPlan {
         let settings = self.document.settings();
@@ -14,7 +14,7 @@ impl Monitor {
         let mut pool = pool.to_vec();
         pool.sort_by_key(|location| Some(*location) != schedule.home_location);
         let per_run = match usize::from(schedule.monitor_location_count) {
-            // Each location would send a message of its own through the same mailbox (behaviour.md 4).
+            // Otherwise each location would send a message of its own through the same mailbox (behaviour.md 4).
             _ if self.monitor_type() == MonitorType::EmailRoundTrip => 1,
             0 => mode.default_location_count(pool.len(), rotates),
             count => count.min(pool.len()),

@@ -1,4 +1,4 @@
-//! The secrets among the values of fields: masked, left out, taken apart and put together.
+//! Secrets among the values of fields: masked, omitted, extracted and inserted.
 
 use serde_json::{Map, Value};
 
@@ -7,18 +7,18 @@ use super::table::sub_objects;
 use super::url_credentials;
 use crate::syntax::MASK;
 
-/// What happens to secrets in what is printed.
+/// How secrets appear in an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretMode {
-    /// They show as `********`: for everything that leaves the process.
+    /// As `********`: for everything that leaves the process.
     Masked,
-    /// They are left out: for the store, where they stay with their source.
+    /// Omitted: for the store, which keeps them separately.
     Omitted,
-    /// They stand there: for sealing, and for the probe.
+    /// In clear: for sealing, and for the probe.
     Revealed,
 }
 
-/// `value` with its secrets treated as `secrets` says; `None` when nothing of it is left.
+/// Applies `secrets` to the secrets in `value`; `None` when nothing of it is left.
 pub(in crate::schema) fn apply_secret_mode(
     field: &Field,
     value: Value,
@@ -28,11 +28,11 @@ pub(in crate::schema) fn apply_secret_mode(
         return Some(value);
     }
     if field.is_script() && secrets == SecretMode::Masked {
-        let shown = value.as_str().map(crate::script::mask);
-        return Some(shown.map_or(Value::Null, |shown| Value::from(shown.as_ref())));
+        let masked = value.as_str().map(crate::script::mask);
+        return Some(masked.map_or(Value::Null, |masked| Value::from(masked.as_ref())));
     }
-    if let Some(shown) = mask_url_credentials(field, &value) {
-        return Some(Value::from(shown));
+    if let Some(masked) = mask_url_credentials(field, &value) {
+        return Some(Value::from(masked));
     }
     if field.is_secret_value(&value) {
         return mask_value(value, secrets);
@@ -40,7 +40,7 @@ pub(in crate::schema) fn apply_secret_mode(
     Some(apply_secret_mode_nested(&field.field_type, value, secrets))
 }
 
-/// What stands for a secret.
+/// Returns the replacement of a secret.
 fn mask_value(value: Value, secrets: SecretMode) -> Option<Value> {
     let set = value.as_str().is_none_or(|text| !text.is_empty());
     match secrets {
@@ -52,15 +52,17 @@ fn mask_value(value: Value, secrets: SecretMode) -> Option<Value> {
 
 fn apply_secret_mode_nested(kind: &FieldType, value: Value, secrets: SecretMode) -> Value {
     match (kind, value) {
-        (FieldType::List { items: of, .. }, Value::Array(items)) if matches!(of, FieldType::Object(_)) => {
-            items.into_iter().map(|item| apply_secret_mode_nested(of, item, secrets)).collect()
+        (FieldType::List { items: entry, .. }, Value::Array(items))
+            if matches!(entry, FieldType::Object(_)) =>
+        {
+            items.into_iter().map(|item| apply_secret_mode_nested(entry, item, secrets)).collect()
         }
         (FieldType::Object(table), Value::Object(entries)) => {
-            let lets_in = sub_objects::is_secret_header(table, &entries);
+            let is_secret = sub_objects::is_secret_header(table, &entries);
             entries
                 .into_iter()
                 .filter_map(|(name, value)| match table.field(&name) {
-                    Some(_) if lets_in && name == "value" => {
+                    Some(_) if is_secret && name == "value" => {
                         mask_value(value, secrets).map(|value| (name, value))
                     }
                     Some(field) => apply_secret_mode(field, value, secrets).map(|value| (name, value)),
@@ -72,29 +74,31 @@ fn apply_secret_mode_nested(kind: &FieldType, value: Value, secrets: SecretMode)
     }
 }
 
-/// What [`SecretMode::Omitted`] leaves out of `value`.
+/// Returns what [`SecretMode::Omitted`] leaves out of `value`.
 pub(super) fn extract_secrets(field: &Field, value: &Value) -> Option<Value> {
     let whole = field.secret || mask_url_credentials(field, value).is_some();
     if whole { Some(value.clone()) } else { extract_nested_secrets(&field.field_type, value) }
 }
 
-/// A URL with a mask in the place of its login; `None` for what has none. The mask goes into the store as
-/// well, and the whole URL among the secrets.
+/// Returns a URL with its credentials masked; `None` if it has none. The store keeps the masked URL, and the whole URL
+/// among the secrets.
 fn mask_url_credentials(field: &Field, value: &Value) -> Option<String> {
     value.as_str().filter(|_| field.is_url()).and_then(url_credentials::mask)
 }
 
 fn extract_nested_secrets(kind: &FieldType, value: &Value) -> Option<Value> {
     match (kind, value) {
-        (FieldType::List { items: of, .. }, Value::Array(items)) if matches!(of, FieldType::Object(_)) => {
-            let items: Vec<_> = items.iter().map(|item| extract_nested_secrets(of, item)).collect();
+        (FieldType::List { items: entry, .. }, Value::Array(items))
+            if matches!(entry, FieldType::Object(_)) =>
+        {
+            let items: Vec<_> = items.iter().map(|item| extract_nested_secrets(entry, item)).collect();
             let any = items.iter().any(Option::is_some);
             any.then(|| items.into_iter().map(Option::unwrap_or_default).collect())
         }
         (FieldType::Object(table), Value::Object(entries)) => {
-            let lets_in = sub_objects::is_secret_header(table, entries);
+            let is_secret = sub_objects::is_secret_header(table, entries);
             let secret = |name: &str, value: &Value| match table.field(name)? {
-                _ if lets_in && name == "value" => Some(value.clone()),
+                _ if is_secret && name == "value" => Some(value.clone()),
                 field => extract_secrets(field, value),
             };
             let hidden: Map<String, Value> = entries
@@ -107,7 +111,7 @@ fn extract_nested_secrets(kind: &FieldType, value: &Value) -> Option<Value> {
     }
 }
 
-/// Puts `secrets` into their places in `value`.
+/// Inserts `secrets` at their positions in `value`.
 pub(super) fn insert_secrets(value: &mut Value, secrets: Value) {
     match (value, secrets) {
         (Value::Object(entries), Value::Object(secrets)) => {

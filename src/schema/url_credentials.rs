@@ -1,21 +1,21 @@
-//! The login that may stand in a URL (`https://user:password@host/`, and tokens as the user): a secret like
-//! those that have a field of their own (fields.md 2, `realm_userid` and `realm_password`).
+//! Credentials in a URL (`https://user:password@host/`, and tokens as the user): a secret like those with a field of
+//! their own (fields.md 2, `realm_userid` and `realm_password`).
 
 use crate::syntax::MASK;
 
-/// `url` with a mask in the place of its login; `None` when it has none.
+/// Returns `url` with its credentials masked; `None` when it has none.
 pub(super) fn mask(url: &str) -> Option<String> {
     let (before, _, behind) = split_credentials(url)?;
     Some([before, MASK, behind].concat())
 }
 
-/// Whether a mask stands in the place of its login.
+/// Whether the credentials of `url` are masked.
 pub(super) fn is_masked(url: &str) -> bool {
     split_credentials(url).is_some_and(|(_, login, _)| login == MASK)
 }
 
-/// `new` with the login of `old` where a mask stands for it. Only for the same scheme, host and port: a login
-/// goes to nobody else by a mask.
+/// Returns `new` with the credentials of `old` in place of the mask. Only for the same scheme, host and port, so that a
+/// mask never sends credentials to another host.
 pub(super) fn restore(new: &str, old: &str) -> Option<String> {
     let (before, login, behind) = split_credentials(new)?;
     let (old_before, old_login, old_behind) = split_credentials(old)?;
@@ -23,9 +23,9 @@ pub(super) fn restore(new: &str, old: &str) -> Option<String> {
     (login == MASK && same).then(|| [before, old_login, behind].concat())
 }
 
-/// What stands before the login, the login, and what follows from the `@` on.
+/// Splits a URL into the part before the credentials, the credentials, and the part from the `@` on.
 fn split_credentials(url: &str) -> Option<(&str, &str, &str)> {
-    // As lenient as browsers: any number of slashes, either way round (WHATWG URL, "authority state").
+    // As lenient as browsers: any number of slashes of either kind (WHATWG URL, "authority state").
     let scheme = url.find(':')? + 1;
     let start = scheme + url[scheme..].find(|c| !is_slash(c) && !c.is_ascii_control())?;
     let end = url[start..].find(is_authority_end).map_or(url.len(), |length| start + length);
@@ -50,8 +50,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_login_is_found_wherever_a_url_may_have_one() {
-        for (url, shown) in [
+    fn credentials_are_found_in_every_form_of_url() {
+        for (url, masked) in [
             ("https://anna:hunter2@shop.test/a?b@c", Some("https://********@shop.test/a?b@c")),
             ("http://t0ken@shop.test", Some("http://********@shop.test")),
             ("http://a:b@c:d@[::1]:8080/", Some("http://********@[::1]:8080/")),
@@ -65,19 +65,19 @@ mod tests {
             ("{{base}}/a@b", None),
             ("", None),
         ] {
-            assert_eq!(mask(url).as_deref(), shown, "{url}");
-            // What the client of a check takes for a login is one here too.
-            let has = url::Url::parse(url).is_ok_and(|url| !url.username().is_empty());
-            assert!(!has || shown.is_some(), "{url}");
+            assert_eq!(mask(url).as_deref(), masked, "{url}");
+            // What the HTTP client of a check takes for credentials must be masked.
+            let has_credentials = url::Url::parse(url).is_ok_and(|url| !url.username().is_empty());
+            assert!(!has_credentials || masked.is_some(), "{url}");
         }
     }
 
     #[test]
-    fn a_mask_stands_for_the_login_of_the_same_host_alone() {
+    fn a_mask_is_restored_for_the_same_host_only() {
         let old = "https://anna:hunter2@shop.test:444/a";
-        let now = |new: &str| restore(new, old);
+        let restored = |new: &str| restore(new, old);
         assert_eq!(
-            now("https://********@shop.test:444/b").as_deref(),
+            restored("https://********@shop.test:444/b").as_deref(),
             Some("https://anna:hunter2@shop.test:444/b")
         );
         for other in [
@@ -87,7 +87,7 @@ mod tests {
             "https://bert@shop.test:444/a",
             "https://shop.test:444/a",
         ] {
-            assert_eq!(now(other), None, "{other}");
+            assert_eq!(restored(other), None, "{other}");
         }
         assert!(
             is_masked("http://********@a/") && !is_masked("http://********:x@a/") && !is_masked("http://a/")

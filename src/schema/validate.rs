@@ -1,4 +1,4 @@
-//! Takes a body or a file's entry for what it asks: a new monitor, or changes to one.
+//! Validates a request body or an entry of a file: a new monitor, or changes to one.
 
 use std::borrow::Cow;
 
@@ -16,16 +16,16 @@ use crate::script;
 use crate::syntax::node::Node;
 use crate::syntax::{MASK, ValidationError, ValidationErrorKind, display_value};
 
-/// A document that was accepted.
+/// A valid document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValidatedDocument {
     /// The fields.
     pub document: MonitorDocument,
-    /// What its author should know, one sentence each.
+    /// Warnings for its author, one sentence each.
     pub warnings: Vec<String>,
 }
 
-/// Makes the document of a new monitor of `kind` out of `body`, or says all that is wrong with it.
+/// Creates the document of a new monitor of `kind` from `body`. Fails with all errors.
 pub fn create(
     kind: MonitorType,
     form: InputFormat,
@@ -35,27 +35,27 @@ pub fn create(
     create_with(kind, form, body, context, &reject_secret_sources, &["type"])
 }
 
-/// As [`create`], for files: secrets may stand elsewhere, and `skipped` fields at the top are not the
-/// monitor's.
+/// Like [`create`], for files: secrets may come from elsewhere, and the top-level fields `skipped` do not belong to the
+/// monitor.
 pub fn create_with(
     kind: MonitorType,
     form: InputFormat,
     body: &Node,
-    around: &ValidationContext<'_>,
+    context: &ValidationContext<'_>,
     secrets: SecretReader<'_>,
     skipped: &[&str],
 ) -> Result<ValidatedDocument, Vec<ValidationError>> {
-    DocumentValidator { kind, form, body, context: around, old: None }.run(secrets, skipped)
+    DocumentValidator { kind, form, body, context, old: None }.run(secrets, skipped)
 }
 
-/// Applies `body` to `old`: fields that it does not name stay, arrays replace, null unsets.
+/// Applies `body` to `old`: fields that it does not name stay, arrays are replaced, null unsets.
 pub fn patch(
     old: &MonitorDocument,
     form: InputFormat,
     body: &Node,
-    around: &ValidationContext<'_>,
+    context: &ValidationContext<'_>,
 ) -> Result<ValidatedDocument, Vec<ValidationError>> {
-    DocumentValidator { kind: old.monitor_type(), form, body, context: around, old: Some(old) }
+    DocumentValidator { kind: old.monitor_type(), form, body, context, old: Some(old) }
         .run(&reject_secret_sources, &["type"])
 }
 
@@ -75,9 +75,9 @@ impl DocumentValidator<'_> {
     ) -> Result<ValidatedDocument, Vec<ValidationError>> {
         let table = table::for_type(self.kind);
         let skipped = if self.form == InputFormat::Legacy { &["site_type"] } else { skipped };
-        let mut intake = FieldReader::new(self.form, secrets);
-        let mut read = intake.read_fields(table, self.body, skipped, self.old.is_none());
-        let mut errors = intake.errors;
+        let mut reader = FieldReader::new(self.form, secrets);
+        let mut read = reader.read_fields(table, self.body, skipped, self.old.is_none());
+        let mut errors = reader.errors;
         errors.extend(self.check_type_unchanged());
         let old = self.old.map(|old| old.to_stored(SecretMode::Revealed)).unwrap_or_default();
         self.restore_masked(&mut read, &old, &mut errors);
@@ -87,27 +87,27 @@ impl DocumentValidator<'_> {
         let document = match MonitorDocument::new(self.kind, merge_patch(old, read)) {
             Ok(document) => document,
             Err(error) => {
-                let place = self.body.position_of(&error.field);
-                errors.push(ValidationError { position: place, ..error.into() });
+                let position = self.body.position_of(&error.field);
+                errors.push(ValidationError { position, ..error.into() });
                 return Err(errors);
             }
         };
-        let judged = rules::RuleInput {
+        let rule_input = rules::RuleInput {
             document: &document,
             old: self.old,
             body: self.body,
             format: self.form,
             context: self.context,
         };
-        rules::check(&judged, &mut errors);
+        rules::check(&rule_input, &mut errors);
         if errors.is_empty() {
-            return Ok(ValidatedDocument { warnings: rules::warnings(&judged), document });
+            return Ok(ValidatedDocument { warnings: rules::warnings(&rule_input), document });
         }
-        errors.sort_by_key(|fault| (fault.position, fault.kind != ValidationErrorKind::MissingField));
+        errors.sort_by_key(|error| (error.position, error.kind != ValidationErrorKind::MissingField));
         Err(errors)
     }
 
-    /// A body whose `type` is another one: a type never changes (fields.md 1).
+    /// Rejects a body with another `type`: the type of a monitor never changes (fields.md 1).
     fn check_type_unchanged(&self) -> Option<ValidationError> {
         let name = if self.form == InputFormat::Legacy { "site_type" } else { "type" };
         let node = self.body.get(name)?;
@@ -125,7 +125,7 @@ impl DocumentValidator<'_> {
         })
     }
 
-    /// Puts the values that are there now in the place of masks.
+    /// Replaces masks by the current values.
     fn restore_masked(
         &self,
         read: &mut Map<String, Value>,
@@ -152,7 +152,7 @@ impl DocumentValidator<'_> {
 }
 
 impl DocumentValidator<'_> {
-    /// Puts the protected values that are there now in the place of their masks.
+    /// Replaces masks of protected variables by their current values.
     fn restore_masked_script(
         &self,
         name: &str,
@@ -175,8 +175,9 @@ impl DocumentValidator<'_> {
     }
 }
 
-/// Entries of lists are the same when their `step_number` or `id` is, else by their position; those that have a
-/// name and neither, as headers do, by that alone: a secret does not go to another header.
+/// Replaces masks in `new` by the values of `old`. Entries of lists correspond by `step_number` or `id`, else by
+/// position. Entries with a name and neither of these, such as headers, correspond by name only: a secret must not go
+/// to another header.
 fn restore_masked(new: &mut Value, old: Option<&Value>) {
     match (new, old) {
         (Value::String(text), Some(old)) if text == MASK => {
@@ -198,27 +199,27 @@ fn restore_masked(new: &mut Value, old: Option<&Value>) {
             let names: Vec<Option<Value>> = new.iter().map(|value| value.get("name").cloned()).collect();
             for (index, value) in new.iter_mut().enumerate() {
                 let same = ["step_number", "id"].iter().find_map(|key| {
-                    let wanted = value.get(key)?;
-                    old.iter().find(|old| old.get(key) == Some(wanted))
+                    let id = value.get(key)?;
+                    old.iter().find(|old| old.get(key) == Some(id))
                 });
-                let numbered = value.get("step_number").or(value.get("id")).is_some();
-                let alike = match &names[index] {
-                    // There may be several of the same name.
-                    Some(name) if !numbered => {
+                let has_id = value.get("step_number").or(value.get("id")).is_some();
+                let counterpart = match &names[index] {
+                    // There may be several entries of the same name.
+                    Some(name) if !has_id => {
                         let before =
                             names[..index].iter().filter(|other| other.as_ref() == Some(name)).count();
                         old.iter().filter(|old| old.get("name") == Some(name)).nth(before)
                     }
                     _ => same.or_else(|| old.get(index)),
                 };
-                restore_masked(value, alike);
+                restore_masked(value, counterpart);
             }
         }
         _ => {}
     }
 }
 
-/// Paths of the secrets in `value` that are still masked.
+/// Collects the paths of secrets in `value` that are still masked.
 fn find_masked_secrets(table: &'static FieldTable, path: &str, value: &Value, masked: &mut Vec<String>) {
     let name = path.rsplit('.').next().unwrap_or_default();
     let Some(field) = table.field(name) else { return };
@@ -253,10 +254,10 @@ fn find_masked_secrets_in_object(
     entries: &Map<String, Value>,
     masked: &mut Vec<String>,
 ) {
-    let lets_in = table::sub_objects::is_secret_header(table, entries);
+    let is_secret = table::sub_objects::is_secret_header(table, entries);
     for (name, value) in entries {
         let path = format!("{path}.{name}");
-        if lets_in && name == "value" && value.as_str() == Some(MASK) {
+        if is_secret && name == "value" && value.as_str() == Some(MASK) {
             masked.push(path);
         } else {
             find_masked_secrets(table, &path, value, masked);
@@ -264,7 +265,7 @@ fn find_masked_secrets_in_object(
     }
 }
 
-/// `old` with what `new` says: null unsets, objects merge, all else replaces.
+/// Applies `new` to `old`: null unsets, objects merge, other values replace.
 fn merge_patch(mut old: Map<String, Value>, new: Map<String, Value>) -> Map<String, Value> {
     for (name, value) in new {
         match (old.get_mut(&name), value) {

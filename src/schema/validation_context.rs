@@ -1,11 +1,11 @@
-//! What validation has to know beside the document: ids, plans and properties of the account.
+//! What validation must know besides the document: ids, plans and properties of the account.
 
 use std::collections::BTreeMap;
 
 use crate::domain::MonitorType;
 
-/// What the rules have to know of the world. The default knows nothing and so lets everything pass that
-/// can't be judged without it.
+/// What the rules must know besides the document. The default knows nothing, and accepts everything that cannot be
+/// checked without it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ValidationContext<'a> {
     /// Ids of the locations that the account may use; `None` when they are not known.
@@ -20,17 +20,17 @@ pub struct ValidationContext<'a> {
     pub properties: Option<&'a BTreeMap<i64, PropertyDefinition>>,
     /// Ids of proxies; `None` when they are not known.
     pub proxies: Option<&'a [i64]>,
-    /// The profiles that `subtype` can name; `None` when they are not known.
+    /// Ids of the profiles for `subtype`; `None` when they are not known.
     pub profiles: Option<&'a [i64]>,
-    /// How many names there are behind `name_to_resolve_id`; `None` when they are not known.
+    /// Number of names for `name_to_resolve_id`; `None` when it is not known.
     pub dns_names: Option<usize>,
-    /// The plans of the settings; `None` when there are none, and any code will do.
+    /// Billing plans of the settings; `None` when there are none, and any code is accepted.
     pub plans: Option<&'a [BillingPlan]>,
-    /// The types that this build can probe; `None` when that is not known.
+    /// Types that this build can probe; `None` when they are not known.
     pub supported_types: Option<&'a [MonitorType]>,
-    /// The values of `use_ssl_version` that this build can speak; `None` when that is not known.
+    /// Values of `use_ssl_version` that this build supports; `None` when they are not known.
     pub supported_tls_versions: Option<&'a [&'a str]>,
-    /// Whether the author is no admin: `transaction_steps_allowed` is for admins only.
+    /// Whether the author is not an admin: only admins set `transaction_steps_allowed`.
     pub author_is_not_admin: bool,
 }
 
@@ -46,16 +46,16 @@ pub struct PropertyDefinition {
 /// Limits of a billing plan (fields.md 3, `billing_plancode`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BillingPlan {
-    /// What monitors name it by.
+    /// Code of the plan in monitors.
     pub code: String,
-    /// Types that it is for; empty for all.
+    /// Types that it covers; empty for all.
     pub types: Vec<MonitorType>,
-    /// Least interval in minutes.
+    /// Minimum interval in minutes.
     pub min_interval_minutes: i64,
-    /// Most monitors under it; `None` for any number.
+    /// Maximum number of monitors; `None` for no limit.
     pub max_monitors: Option<usize>,
-    /// Monitors that are under it now.
+    /// Current number of monitors.
     pub monitor_count: usize,
-    /// Most locations of one monitor; `None` for any number.
+    /// Maximum number of locations of one monitor; `None` for no limit.
     pub max_locations: Option<usize>,
 }

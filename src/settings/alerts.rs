@@ -1,4 +1,4 @@
-//! How alerts leave the process: limits, the mail server, the gateway of short messages, traps, the heartbeat.
+//! Settings for alerts: limits, the mail server, the SMS gateway, traps, the heartbeat.
 
 use std::time::Duration;
 
@@ -8,29 +8,29 @@ use crate::pipeline::{AlertEngineSettings, DeliverySettings};
 use crate::syntax::ValidationErrorKind;
 use crate::syntax::text_format::parse_service_address;
 
-/// How alerts leave the process.
+/// Settings for alerts.
 #[derive(Clone, Debug)]
 pub struct AlertSettings {
-    /// When alerts are written.
+    /// Settings of the alert engine.
     pub alerting: AlertEngineSettings,
-    /// Limits and retries.
+    /// Limits and retries of deliveries.
     pub delivery: DeliverySettings,
-    /// What channels need.
+    /// Settings of the channels.
     pub channels: ChannelSettings,
-    /// Called each minute while everything works.
+    /// URL that is called each minute while everything works.
     pub heartbeat_url: Option<String>,
 }
 
-/// The sections `alerts`, `mail`, `sms` and `heartbeat`.
+/// Reads the sections `alerts`, `mail`, `sms` and `heartbeat`.
 pub(super) fn read_alerts(reader: &mut SettingsReader<'_>) -> AlertSettings {
-    let whole = |read: &SettingsReader<'_>, path| read.number(path).unsigned_abs();
-    let standard = DeliverySettings::default();
+    let unsigned = |read: &SettingsReader<'_>, path| read.number(path).unsigned_abs();
+    let delivery_defaults = DeliverySettings::default();
     let delivery = DeliverySettings {
-        per_minute: u32::try_from(reader.number("alerts.per_minute")).unwrap_or(standard.per_minute),
+        per_minute: u32::try_from(reader.number("alerts.per_minute")).unwrap_or(delivery_defaults.per_minute),
         max_concurrent: reader.count("alerts.at_once"),
-        max_retry_delay: Duration::from_secs(whole(reader, "alerts.longest_pause_seconds")),
-        max_age: Duration::from_secs(3_600 * whole(reader, "alerts.give_up_hours")),
-        ..standard
+        max_retry_delay: Duration::from_secs(unsigned(reader, "alerts.longest_pause_seconds")),
+        max_age: Duration::from_secs(3_600 * unsigned(reader, "alerts.give_up_hours")),
+        ..delivery_defaults
     };
     let path = "alerts.trap_enterprise";
     let enterprise = parse_object_identifier(&reader.text(path));
@@ -39,16 +39,17 @@ pub(super) fn read_alerts(reader: &mut SettingsReader<'_>) -> AlertSettings {
         reader.add_error(ValidationErrorKind::Format, path, reader.node(path).position, message);
     }
     let channels = ChannelSettings {
-        attempt_timeout: Duration::from_secs(whole(reader, "alerts.try_seconds")),
+        attempt_timeout: Duration::from_secs(unsigned(reader, "alerts.try_seconds")),
         mail: read_mail(reader),
         sms: read_sms(reader),
         trap_enterprise: enterprise.unwrap_or_default(),
     };
-    let usual = AlertEngineSettings::default();
-    let no_data_runs = u32::try_from(reader.number("alerts.no_data_runs")).unwrap_or(usual.no_data_runs);
-    let size_tolerance_percent =
-        u32::try_from(reader.number("page.size_tolerance_percent")).unwrap_or(usual.size_tolerance_percent);
-    let alert_settings = AlertEngineSettings { no_data_runs, size_tolerance_percent, ..usual };
+    let alert_defaults = AlertEngineSettings::default();
+    let no_data_runs =
+        u32::try_from(reader.number("alerts.no_data_runs")).unwrap_or(alert_defaults.no_data_runs);
+    let size_tolerance_percent = u32::try_from(reader.number("page.size_tolerance_percent"))
+        .unwrap_or(alert_defaults.size_tolerance_percent);
+    let alert_settings = AlertEngineSettings { no_data_runs, size_tolerance_percent, ..alert_defaults };
     AlertSettings {
         alerting: alert_settings,
         delivery,
@@ -72,10 +73,10 @@ fn read_mail(reader: &mut SettingsReader<'_>) -> Option<MailSettings> {
         "none" => MailTls::None,
         _ => MailTls::Auto,
     };
-    let usual = if tls == MailTls::Implicit { 465 } else { 25 };
+    let default_port = if tls == MailTls::Implicit { 465 } else { 25 };
     Some(MailSettings {
         host: server.host.to_owned(),
-        port: server.port.unwrap_or(usual),
+        port: server.port.unwrap_or(default_port),
         tls,
         verify: reader.flag("mail.verify_certificate"),
         username: reader.optional_text("mail.username").unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! The browsers of this process.
+//! Settings of the browsers of this process.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -10,11 +10,11 @@ use crate::net::IpNetwork;
 use crate::syntax::ValidationErrorKind;
 use crate::syntax::node::Node;
 
-/// The settings of `browser`.
+/// Reads the settings of `browser`.
 pub(super) fn read_browser(reader: &mut SettingsReader<'_>) -> BrowserPoolConfig {
     let path = |name: &str| reader.optional_text(&format!("browser.{name}")).map(PathBuf::from);
     let bytes = |name: &str| reader.node(&format!("browser.{name}")).to_json().as_u64().map(|mib| mib << 20);
-    let standard = BrowserPoolConfig::default();
+    let defaults = BrowserPoolConfig::default();
     BrowserPoolConfig {
         folder: path("folder"),
         user: reader.optional_text("browser.user"),
@@ -23,9 +23,9 @@ pub(super) fn read_browser(reader: &mut SettingsReader<'_>) -> BrowserPoolConfig
         chromedriver: path("chromedriver"),
         firefox: path("firefox"),
         geckodriver: path("geckodriver"),
-        memory_bytes: bytes("memory_mb").unwrap_or(standard.memory_bytes),
+        memory_bytes: bytes("memory_mb").unwrap_or(defaults.memory_bytes),
         total_memory_bytes: bytes("total_memory_mb"),
-        nice: u8::try_from(reader.number("browser.nice")).unwrap_or(standard.nice),
+        nice: u8::try_from(reader.number("browser.nice")).unwrap_or(defaults.nice),
         start_timeout: Duration::from_secs(reader.number("browser.start_seconds").unsigned_abs()),
         remotes: read_remotes(reader),
     }
@@ -44,22 +44,22 @@ fn read_remotes(reader: &mut SettingsReader<'_>) -> Vec<RemoteWebDriver> {
 
 fn read_remote(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Option<RemoteWebDriver> {
     let text = |name: &str| entry.get(name).and_then(Node::as_text);
-    let place = |name: &str| entry.get(name).map_or(entry.position, |node| node.position);
+    let position_of = |name: &str| entry.get(name).map_or(entry.position, |node| node.position);
     let kind = BrowserKind::from_name(text("browser")?)?;
-    let plain = |url: &url::Url| {
+    let is_plain_http = |url: &url::Url| {
         url.scheme() == "http" && url.has_host() && url.username().is_empty() && url.password().is_none()
     };
-    let Some(url) = url::Url::parse(text("url")?).ok().filter(plain) else {
+    let Some(url) = url::Url::parse(text("url")?).ok().filter(is_plain_http) else {
         let path = format!("{path}.url");
         let message = format!("`{path}` must be an address that begins with `http://`, without a login");
-        reader.add_error(ValidationErrorKind::Format, &path, place("url"), message);
+        reader.add_error(ValidationErrorKind::Format, &path, position_of("url"), message);
         return None;
     };
     let forward_host: Option<IpAddr> = match text("forward_host").map(str::parse) {
         Some(Err(_)) => {
             let path = format!("{path}.forward_host");
             let message = format!("`{path}` must be an address of this host, such as `192.0.2.7`");
-            reader.add_error(ValidationErrorKind::Format, &path, place("forward_host"), message);
+            reader.add_error(ValidationErrorKind::Format, &path, position_of("forward_host"), message);
             return None;
         }
         Some(Ok(address)) => Some(address),
@@ -68,13 +68,13 @@ fn read_remote(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Opt
     let listed = entry.get("from").map(Node::items).unwrap_or_default();
     let mut from: Vec<IpNetwork> =
         listed.iter().filter_map(Node::as_text).filter_map(|text| text.parse().ok()).collect();
-    let own = match url.host() {
+    let url_address = match url.host() {
         Some(url::Host::Ipv4(address)) => Some(IpAddr::V4(address)),
         Some(url::Host::Ipv6(address)) => Some(IpAddr::V6(address)),
         _ => None,
     };
     if from.is_empty() {
-        from.extend(own.map(IpNetwork::from_address));
+        from.extend(url_address.map(IpNetwork::from_address));
     }
     if from.is_empty() {
         let inner = format!("{path}.from");

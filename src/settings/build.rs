@@ -1,4 +1,4 @@
-//! From checked values to what the parts of the process take.
+//! Converts checked values to the settings of each part of the process.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,12 +33,12 @@ pub(super) fn build(
     file: Option<&Arc<str>>,
     errors: &mut Vec<ValidationError>,
 ) -> Settings {
-    let named = |path: &str| {
+    let is_set = |path: &str| {
         values
             .get(path)
             .is_some_and(|value| default_values().get(path).map(Node::to_json) != Some(value.to_json()))
     };
-    let (data_named, monitors_named) = (named("data"), named("monitors"));
+    let (data_dir_is_set, monitor_paths_are_set) = (is_set("data"), is_set("monitors"));
     let mut reader = SettingsReader { values, file, errors };
     let browser = read_browser(&mut reader);
     let probe = ProbeSettings {
@@ -47,13 +47,13 @@ pub(super) fn build(
     };
     let mobile = read_mobile(&reader, &probe.devices);
     Settings {
-        // Values that were not set are those of the table, which a test holds to their kinds.
+        // Unset values are the defaults of the table; a test checks their types.
         listen: read_listen(&reader),
         server: read_server(&mut reader),
         data_dir: reader.text("data").into(),
         monitor_paths: reader.text_list("monitors").into_iter().map(PathBuf::from).collect(),
-        data_dir_is_set: data_named,
-        monitor_paths_are_set: monitors_named,
+        data_dir_is_set,
+        monitor_paths_are_set,
         plans: read_plans(&mut reader),
         log: LogOptions {
             format: reader.text("log.format").parse().unwrap_or(LogFormat::Text),

@@ -1,4 +1,4 @@
-//! The certificates that settings name by id: private authorities, and client certificates as PEM or PKCS#12.
+//! The certificates that monitors refer to by id: private authorities, and client certificates as PEM or PKCS#12.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::service::open_pkcs12;
 use crate::syntax::ValidationErrorKind;
 use crate::syntax::node::Node;
 
-/// Bytes of a PKCS#12; those of the API have no more either.
+/// Maximum size of a PKCS#12 in bytes; the same as in the API.
 const MAX_PKCS12_BYTES: u64 = 500_000;
 
 /// Reads the files of `certificates` into `trust`.
@@ -42,7 +42,7 @@ pub(super) fn read_named_certificates(reader: &mut SettingsReader<'_>, trust: &m
     }
 }
 
-/// Names and formats of the client certificates, by id.
+/// Returns names and formats of the client certificates, by id.
 pub(super) fn read_certificate_names(reader: &SettingsReader<'_>) -> BTreeMap<i64, (String, &'static str)> {
     let name = |entry: &Node| {
         let format = match (entry.get("cert_file"), entry.get("pkcs12_file")) {
@@ -69,8 +69,8 @@ fn read_pem_field(
 fn read_key_pair(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Option<Pem> {
     let certificate = read_pem_field(reader, path, entry, "cert_file", Pem::check_certificates);
     let key = read_pem_field(reader, path, entry, "key_file", |_| Ok(()));
-    let both = certificate?.with_key(&key?);
-    reader.record_check(path, entry.position, both.check_client_certificate()).then_some(both)
+    let pair = certificate?.with_key(&key?);
+    reader.record_check(path, entry.position, pair.check_client_certificate()).then_some(pair)
 }
 
 fn read_pkcs12(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Option<Pem> {
@@ -81,7 +81,7 @@ fn read_pkcs12(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Opt
         Some(node) => {
             let read = super::secrets::read_secret(Path::new(""), SecretSource::File(node.as_text()?));
             let inner = format!("{path}.password_file");
-            let fault = |reason| {
+            let record_error = |reason| {
                 reader.add_error(
                     ValidationErrorKind::Conflict,
                     &inner,
@@ -89,10 +89,10 @@ fn read_pkcs12(reader: &mut SettingsReader<'_>, path: &str, entry: &Node) -> Opt
                     format!("`{inner}`: {reason}"),
                 );
             };
-            read.map_err(fault).ok()?
+            read.map_err(record_error).ok()?
         }
     };
-    let opened = read_bounded(Path::new(&label)).and_then(|packed| open_pkcs12(&packed, &password));
+    let opened = read_bounded(Path::new(&label)).and_then(|pkcs12| open_pkcs12(&pkcs12, &password));
     match opened {
         Ok(text) => Some(Pem { label, text: text.to_vec() }),
         Err(reason) => {

@@ -1,23 +1,23 @@
-//! How much runs at once.
+//! Limits of concurrent checks.
 
 use std::time::Duration;
 
 use super::settings_reader::SettingsReader;
 
-/// How much runs at once.
+/// Limits of concurrent checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConcurrencySettings {
-    /// Checks at once.
+    /// Most checks at once.
     pub total: usize,
-    /// Light ones among them.
+    /// Most light checks among them.
     pub light: usize,
-    /// Heavy ones among them.
+    /// Most heavy checks among them.
     pub heavy: usize,
-    /// Checks that ask one target at once.
+    /// Most checks of one target at once.
     pub per_target: usize,
-    /// Checks that wait.
+    /// Most checks that wait.
     pub queue_capacity: usize,
-    /// How long running checks get to end at shutdown.
+    /// Time for running checks to end at shutdown.
     pub drain_timeout: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! The locations that one process hosts, each with a network, limits and health of its own.
+//! The locations that one process hosts, each with its own network, limits and health.
 
 use std::collections::BTreeMap;
 
@@ -13,29 +13,29 @@ use crate::syntax::node::Node;
 /// A location that this process hosts.
 #[derive(Clone, Debug)]
 pub struct HostedLocation {
-    /// What people see of it.
+    /// The location as shown to people.
     pub location: Location,
-    /// Its network.
+    /// Network of the location.
     pub net: NetConfig,
-    /// The HTTP proxy through which TCP connections of checks leave.
+    /// HTTP proxy for outgoing TCP connections of checks.
     pub proxy: Option<UpstreamProxy>,
-    /// The proxies that monitors name, by id; the same at every location.
+    /// Proxies that monitors refer to, by id; the same at every location.
     pub proxies: BTreeMap<i64, UpstreamProxy>,
-    /// How much runs there at once.
+    /// Limits of concurrent checks there.
     pub concurrency: ConcurrencySettings,
-    /// Whether it looks at failures of monitors that do not run there.
+    /// Whether it verifies failures of monitors that do not run there.
     pub verifies: bool,
-    /// What it should always reach; none leaves every failure as it is.
+    /// Targets that it should always reach; without any, failures count as they are.
     pub connectivity_targets: Vec<Endpoint>,
 }
 
-/// The entries of `locations`.
+/// Reads the entries of `locations`.
 pub(super) fn read_other_locations(reader: &mut SettingsReader<'_>) -> Vec<HostedLocation> {
     let first = reader.number("location.id");
     let mut others = Vec::new();
     for (at, entry) in reader.entries("locations") {
-        let number = |name: &str| entry.get(name).and_then(|node| node.to_json().as_i64());
-        let id = number("id").unwrap_or_default();
+        let int = |name: &str| entry.get(name).and_then(|node| node.to_json().as_i64());
+        let id = int("id").unwrap_or_default();
         if id == first {
             let position = entry.get("id").map_or(entry.position, |node| node.position);
             let path = format!("locations[{at}].id");
@@ -48,38 +48,38 @@ pub(super) fn read_other_locations(reader: &mut SettingsReader<'_>) -> Vec<Hoste
     others
 }
 
-/// The proxy of the location at `path` with its login, out of the values that `of` knows by name.
+/// Reads the proxy of the location at `path` with its credentials; `value_of` returns values by name.
 pub(super) fn read_proxy(
     reader: &mut SettingsReader<'_>,
     path: &str,
-    of: impl Fn(&str) -> Option<Node>,
+    value_of: impl Fn(&str) -> Option<Node>,
 ) -> Option<UpstreamProxy> {
-    let text = |name: &str| of(name).as_ref().and_then(Node::as_text).map(str::to_owned);
-    let place = |name: &str| of(name).map(|node| node.position).unwrap_or_default();
+    let text = |name: &str| value_of(name).as_ref().and_then(Node::as_text).map(str::to_owned);
+    let position_of = |name: &str| value_of(name).map(|node| node.position).unwrap_or_default();
     let (username, password) = ("proxy_username", "proxy_password_file");
-    for (there, missing) in [(username, "proxy"), (password, username)] {
-        if text(there).is_some() && text(missing).is_none() {
-            let message = format!("`{path}.{there}` needs `{path}.{missing}` as well");
+    for (present, missing) in [(username, "proxy"), (password, username)] {
+        if text(present).is_some() && text(missing).is_none() {
+            let message = format!("`{path}.{present}` needs `{path}.{missing}` as well");
             reader.add_error(
                 ValidationErrorKind::MissingField,
-                &format!("{path}.{there}"),
-                place(there),
+                &format!("{path}.{present}"),
+                position_of(present),
                 message,
             );
         }
     }
     let name = text(username);
     if name.as_ref().is_some_and(|name| name.contains(':')) {
-        // Where it ends would not be known (RFC 7617, section 2).
+        // The end of the name would be ambiguous (RFC 7617, section 2).
         let message = format!("`{path}.{username}` must be a text without a colon");
         reader.add_error(
             ValidationErrorKind::Format,
             &format!("{path}.{username}"),
-            place(username),
+            position_of(username),
             message,
         );
     }
-    let secret = of(password).map(|node| reader.read_secret_file(&format!("{path}.{password}"), &node));
+    let secret = value_of(password).map(|node| reader.read_secret_file(&format!("{path}.{password}"), &node));
     let proxy = UpstreamProxy::from(parse_endpoint(&text("proxy")?)?);
     Some(match name {
         Some(name) => proxy.with_credentials(&name, &secret.unwrap_or_default().0),
@@ -88,22 +88,22 @@ pub(super) fn read_proxy(
 }
 
 fn read_location(reader: &SettingsReader<'_>, entry: &Node, id: LocationId) -> HostedLocation {
-    let number = |name: &str| entry.get(name).and_then(|node| node.to_json().as_i64());
-    let most =
-        |name: &str, own: usize| number(name).and_then(|most| usize::try_from(most).ok()).unwrap_or(own);
+    let int = |name: &str| entry.get(name).and_then(|node| node.to_json().as_i64());
+    let limit =
+        |name: &str, own: usize| int(name).and_then(|limit| usize::try_from(limit).ok()).unwrap_or(own);
     let engine = read_concurrency(reader);
     let name = entry.get("name").and_then(Node::as_text).unwrap_or_default().to_owned();
     HostedLocation {
-        location: Location { id, name, region: number("region").unwrap_or_default() },
+        location: Location { id, name, region: int("region").unwrap_or_default() },
         net: read_net_config(|name| entry.get(name).unwrap_or_else(|| null_node())),
         proxy: None,
         proxies: BTreeMap::new(),
         concurrency: ConcurrencySettings {
-            total: most("total", engine.total),
-            light: most("light", engine.light),
-            heavy: most("heavy", engine.heavy),
-            per_target: most("per_target", engine.per_target),
-            queue_capacity: most("queue", engine.queue_capacity),
+            total: limit("total", engine.total),
+            light: limit("light", engine.light),
+            heavy: limit("heavy", engine.heavy),
+            per_target: limit("per_target", engine.per_target),
+            queue_capacity: limit("queue", engine.queue_capacity),
             drain_timeout: engine.drain_timeout,
         },
         verifies: entry.get("verifies").is_some_and(|node| node.to_json() == true),
@@ -111,29 +111,29 @@ fn read_location(reader: &SettingsReader<'_>, entry: &Node, id: LocationId) -> H
     }
 }
 
-/// The network that the settings `of` one location describe, without whom it trusts. Their values were checked
-/// one by one; together they cannot fail.
-pub(super) fn read_net_config<'a>(of: impl Fn(&str) -> &'a Node) -> NetConfig {
-    let text = |name: &str| of(name).as_text().map(str::to_owned);
+/// Reads the network settings of one location, without the trust settings. Each value is already checked, and their
+/// combination cannot fail.
+pub(super) fn read_net_config<'a>(value_of: impl Fn(&str) -> &'a Node) -> NetConfig {
+    let text = |name: &str| value_of(name).as_text().map(str::to_owned);
     let texts = |name: &str| -> Vec<String> {
-        of(name).items().iter().filter_map(Node::as_text).map(str::to_owned).collect()
+        value_of(name).items().iter().filter_map(Node::as_text).map(str::to_owned).collect()
     };
     let servers: Vec<_> = texts("name_servers").iter().filter_map(|text| parse_name_server(text)).collect();
-    let standard = NetConfig::default();
+    let defaults = NetConfig::default();
     NetConfig {
         name_servers: if servers.is_empty() { NameServers::System } else { NameServers::Explicit(servers) },
-        control_name: text("control_name").unwrap_or(standard.control_name),
+        control_name: text("control_name").unwrap_or(defaults.control_name),
         egress: EgressPolicy::parse(&texts("egress_allow"), &texts("egress_deny")).unwrap_or_default(),
         source: SourceBinding {
             v4: text("source_ipv4").and_then(|text| text.parse().ok()),
             v6: text("source_ipv6").and_then(|text| text.parse().ok()),
             interface: text("interface"),
         },
-        trust: standard.trust,
+        trust: defaults.trust,
     }
 }
 
-/// The hosts with their ports that `node` lists.
+/// Returns the hosts and ports in the list `node`.
 pub(super) fn read_endpoints(node: &Node) -> Vec<Endpoint> {
     node.items().iter().filter_map(Node::as_text).filter_map(parse_endpoint).collect()
 }

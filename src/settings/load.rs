@@ -11,7 +11,7 @@ use crate::syntax::node::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
 impl Settings {
-    /// Reads all of `sources`. Answers with every fault when there is any.
+    /// Reads all of `sources`. Fails with every error.
     pub fn load(sources: &SettingSources) -> Result<Self, Vec<ValidationError>> {
         let (mut values, mut errors) = (validate::SettingValues::new(), Vec::new());
         let mut label: Option<Arc<str>> = None;
@@ -30,8 +30,8 @@ impl Settings {
         }
         for setting in SETTINGS {
             let variable = setting.env_var();
-            let set = |(name, _): &&(String, String)| Some(name) == variable.as_ref();
-            if let Some((name, text)) = sources.environment.iter().find(set) {
+            let is_variable = |(name, _): &&(String, String)| Some(name) == variable.as_ref();
+            if let Some((name, text)) = sources.environment.iter().find(is_variable) {
                 validate::read_text(setting, name, text, &mut values, &mut errors);
             }
             if let Some((path, text)) = sources.flags.iter().find(|(path, _)| *path == setting.path) {
@@ -39,18 +39,18 @@ impl Settings {
                 validate::read_text(setting, &flag, text, &mut values, &mut errors);
             }
         }
-        let mut built = build::build(values, label.as_ref(), &mut errors);
-        // A file that says the default may be the shipped one; a flag or variable that does is meant.
-        built.data_dir_is_set |= sources.overrides("data");
-        built.monitor_paths_are_set |= sources.overrides("monitors");
+        let mut settings = build::build(values, label.as_ref(), &mut errors);
+        // The shipped file gives every default; a flag or variable with the default is meant.
+        settings.data_dir_is_set |= sources.overrides("data");
+        settings.monitor_paths_are_set |= sources.overrides("monitors");
         if errors.is_empty() {
-            return Ok(built);
+            return Ok(settings);
         }
         errors.sort_by_key(|error| (error.file.is_none(), error.position));
         Err(errors)
     }
 
-    /// The faults of a settings file alone, as `vigie config check` shows them.
+    /// Returns the errors of a settings file alone, as `vigie config check` shows them.
     #[must_use]
     pub fn check_file(path: &Path) -> Vec<ValidationError> {
         let sources = SettingSources { file: Some(path.to_owned()), ..SettingSources::default() };

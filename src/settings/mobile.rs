@@ -1,4 +1,4 @@
-//! The devices that browser scripts pretend to be.
+//! The devices that browser scripts emulate.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::catalog::MobileEmulation;
 use crate::forward_proxy::BlockedHosts;
 use crate::syntax::node::Node;
 
-/// The entries of `mobile.profiles`, by `subtype`.
+/// Reads the entries of `mobile.profiles`, by `subtype`.
 pub(super) fn read_devices(reader: &mut SettingsReader<'_>) -> BTreeMap<i64, DeviceProfile> {
     let entries = reader.entries("mobile.profiles");
     let device =
@@ -16,7 +16,7 @@ pub(super) fn read_devices(reader: &mut SettingsReader<'_>) -> BTreeMap<i64, Dev
     entries.iter().filter_map(device).collect()
 }
 
-/// What accounts know of them, and where the mobile networks are.
+/// Returns the emulation settings for accounts, with the region of mobile networks.
 pub(super) fn read_mobile(
     reader: &SettingsReader<'_>,
     devices: &BTreeMap<i64, DeviceProfile>,
@@ -26,9 +26,10 @@ pub(super) fn read_mobile(
 }
 
 fn read_device(entry: &Node) -> Option<DeviceProfile> {
-    let standard = Emulation::default();
+    let defaults = Emulation::default();
     let text = |node: &Node, name: &str| node.get(name).and_then(Node::as_text).map(str::to_owned);
-    let side = |name: &str| entry.get(name).and_then(|node| u32::try_from(node.to_json().as_u64()?).ok());
+    let dimension =
+        |name: &str| entry.get(name).and_then(|node| u32::try_from(node.to_json().as_u64()?).ok());
     let flag = |name: &str| entry.get(name).is_some_and(|node| node.to_json() == true);
     let headers = entry.get("headers").map(Node::items).unwrap_or_default();
     let blocked = entry.get("blocked_hosts").map(Node::items).unwrap_or_default();
@@ -37,10 +38,10 @@ fn read_device(entry: &Node) -> Option<DeviceProfile> {
         name: text(entry, "name")?,
         emulation: Emulation {
             viewport: (
-                side("width").unwrap_or(standard.viewport.0),
-                side("height").unwrap_or(standard.viewport.1),
+                dimension("width").unwrap_or(defaults.viewport.0),
+                dimension("height").unwrap_or(defaults.viewport.1),
             ),
-            scale: entry.get("scale").and_then(|node| node.to_json().as_f64()).unwrap_or(standard.scale),
+            scale: entry.get("scale").and_then(|node| node.to_json().as_f64()).unwrap_or(defaults.scale),
             mobile: flag("mobile"),
             touch: flag("touch"),
             user_agent: text(entry, "user_agent"),
@@ -49,7 +50,7 @@ fn read_device(entry: &Node) -> Option<DeviceProfile> {
                 .filter_map(|field| Some((text(field, "name")?, text(field, "value")?)))
                 .collect(),
         },
-        // Texts that are no patterns are faults already.
+        // Invalid patterns are already reported as errors.
         blocked: BlockedHosts::parse(&blocked).unwrap_or_default(),
     })
 }

@@ -1,4 +1,4 @@
-//! The settings of the process, checked.
+//! The settings of the process, validated.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -21,59 +21,59 @@ use crate::probe::ProbeSettings;
 use crate::schema::validation_context::BillingPlan;
 use crate::telemetry::LogOptions;
 
-/// Settings of the process, checked.
+/// The settings of the process, validated.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where pages, API and metrics are served.
+    /// Addresses that serve pages, API and metrics.
     pub listen: Vec<SocketAddr>,
-    /// How they are served.
+    /// Settings of that server.
     pub server: ServerSettings,
     /// Folder of the database.
     pub data_dir: PathBuf,
-    /// Whether somebody named another than the default.
+    /// Whether it was set explicitly.
     pub data_dir_is_set: bool,
     /// Folders and files of monitors.
     pub monitor_paths: Vec<PathBuf>,
-    /// Whether somebody named others than the default, so that a missing one is a fault.
+    /// Whether they were set explicitly, so that a missing one is an error.
     pub monitor_paths_are_set: bool,
-    /// Billing plans; none means that any code goes.
+    /// Billing plans; if there are none, any code is accepted.
     pub plans: Vec<BillingPlan>,
     /// Logs.
     pub log: LogOptions,
-    /// Checks at once: total, light, heavy, per target, waiting.
+    /// Limits of concurrent checks: total, light, heavy, per target, waiting.
     pub concurrency: ConcurrencySettings,
     /// The database.
     pub store: StoreSettings,
     /// The location of `location.*`.
     pub location: Location,
-    /// Its network; whom checks trust, at every location.
+    /// Network of that location; the trust settings apply to checks at every location.
     pub net: NetConfig,
-    /// Whether it looks at failures of monitors of other locations.
+    /// Whether it verifies failures of monitors of other locations.
     pub(super) verifies: bool,
     /// The proxy of its checks.
     pub(super) proxy: Option<UpstreamProxy>,
-    /// What it should always reach.
+    /// Targets that it should always reach.
     pub(super) connectivity_targets: Vec<Endpoint>,
-    /// The locations of `locations`, without whom they trust.
+    /// The locations of `locations`, without trust settings.
     pub(super) other_locations: Vec<HostedLocation>,
-    /// The proxies that monitors name, by id.
+    /// Proxies that monitors refer to, by id.
     pub proxies: BTreeMap<i64, UpstreamProxy>,
     /// Names and formats of the client certificates, by id.
     pub certificate_names: BTreeMap<i64, (String, &'static str)>,
-    /// What checks have in common.
+    /// Settings that all checks share.
     pub probe: ProbeSettings,
     /// The browsers of this process.
     pub browser: BrowserPoolConfig,
-    /// What browsers pretend to be.
+    /// Devices that browsers emulate.
     pub mobile: MobileEmulation,
-    /// How alerts leave the process.
+    /// Settings for alerts.
     pub alerts: AlertSettings,
-    /// Every value, for comparison.
+    /// The raw value of every setting, for comparison.
     pub(super) raw_values: BTreeMap<&'static str, Value>,
 }
 
 impl Settings {
-    /// Every location that this process hosts, the default of accounts first.
+    /// Returns every location that this process hosts, the default of accounts first.
     #[must_use]
     pub fn hosted_locations(&self) -> Vec<HostedLocation> {
         let first = HostedLocation {
@@ -94,14 +94,14 @@ impl Settings {
         all
     }
 
-    /// Their numbers, in the same order.
+    /// Returns their ids, in the same order.
     #[must_use]
     pub fn location_ids(&self) -> Vec<i64> {
         let others = self.other_locations.iter().map(|other| other.location.id.0);
         std::iter::once(self.location.id.0).chain(others).collect()
     }
 
-    /// Takes everything that a running process cannot change from `old`.
+    /// Takes all settings that a running process cannot change from `old`.
     pub fn keep_restart_only(&mut self, old: &Self) {
         let new = std::mem::replace(self, old.clone());
         self.monitor_paths = new.monitor_paths;
@@ -119,7 +119,7 @@ impl Settings {
         }
     }
 
-    /// Paths of the settings that differ between `self` and `other`.
+    /// Returns the settings that differ between `self` and `other`.
     #[must_use]
     pub fn changed_settings(&self, other: &Self) -> Vec<&'static Setting> {
         SETTINGS

@@ -1,4 +1,4 @@
-//! The network of the first location, and whom checks trust.
+//! Network settings of the first location, and the trust settings of checks.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,15 @@ use super::settings_reader::SettingsReader;
 use crate::net::{NetConfig, Pem, Roots, TrustConfig, UpstreamProxy};
 
 pub(super) fn read_own_proxy(reader: &mut SettingsReader<'_>) -> Option<UpstreamProxy> {
-    let of = |name: &&str| ((*name).to_owned(), reader.node(&format!("location.{name}")).clone());
-    let known: BTreeMap<_, _> = ["proxy", "proxy_username", "proxy_password_file"].iter().map(of).collect();
-    read_proxy(reader, "location", |name| known.get(name).cloned())
+    let with_value = |name: &&str| ((*name).to_owned(), reader.node(&format!("location.{name}")).clone());
+    let values: BTreeMap<_, _> =
+        ["proxy", "proxy_username", "proxy_password_file"].iter().map(with_value).collect();
+    read_proxy(reader, "location", |name| values.get(name).cloned())
 }
 
 pub(super) fn read_net(reader: &mut SettingsReader<'_>) -> NetConfig {
-    let way = read_net_config(|name| reader.node(&format!("location.{name}")));
-    NetConfig { trust: read_trust(reader), ..way }
+    let config = read_net_config(|name| reader.node(&format!("location.{name}")));
+    NetConfig { trust: read_trust(reader), ..config }
 }
 
 fn read_trust(reader: &mut SettingsReader<'_>) -> TrustConfig {

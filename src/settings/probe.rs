@@ -1,4 +1,4 @@
-//! What checks have in common.
+//! Settings that all checks share.
 
 use std::sync::Arc;
 
@@ -22,17 +22,17 @@ pub(super) fn read_probe(reader: &mut SettingsReader<'_>) -> ProbeSettings {
         let message = format!("`{path}` must be a whole number from 1 to 1000, not `{id}`");
         reader.add_error(ValidationErrorKind::Range, &path, entry.position, message);
     }
-    let standard = ProbeSettings::default();
+    let defaults = ProbeSettings::default();
     ProbeSettings {
         dns_names: names,
         certificate_days: u32::try_from(reader.number("checks.certificate_days"))
-            .unwrap_or(standard.certificate_days),
+            .unwrap_or(defaults.certificate_days),
         max_body_bytes: reader.number("checks.body_bytes").unsigned_abs(),
-        user_agent: reader.optional_text("checks.user_agent").map_or(standard.user_agent, Into::into),
-        monitor: standard.monitor,
-        variables: standard.variables,
-        browser_pool: standard.browser_pool,
-        authoring: standard.authoring,
+        user_agent: reader.optional_text("checks.user_agent").map_or(defaults.user_agent, Into::into),
+        monitor: defaults.monitor,
+        variables: defaults.variables,
+        browser_pool: defaults.browser_pool,
+        authoring: defaults.authoring,
         devices: Arc::new(read_devices(reader)),
         keyring: None,
         ehlo_name: reader.optional_text("mail.hello").map(Into::into),

@@ -1,4 +1,4 @@
-//! The proxies that monitors name by id.
+//! The proxies that monitors refer to by id.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use crate::net::{ProxyKind, UpstreamProxy};
 use crate::syntax::ValidationErrorKind;
 use crate::syntax::node::Node;
 
-/// Bytes of a user name or password of SOCKS 5 (RFC 1929 2).
+/// Allowed length of a user name or password of SOCKS 5, in bytes (RFC 1929 2).
 const SOCKS_LOGIN_BYTES: std::ops::RangeInclusive<usize> = 1..=255;
 
-/// The entries of `proxies`, by id.
+/// Reads the entries of `proxies`, by id.
 pub(super) fn read_proxies(reader: &mut SettingsReader<'_>) -> BTreeMap<i64, UpstreamProxy> {
     let entries = reader.entries("proxies");
     entries
@@ -45,8 +45,8 @@ fn read_proxy_entry(
     };
     let password = password.unwrap_or_default();
     let position = entry.get("username").map(|node| node.position).unwrap_or_default();
-    let wrong = match kind {
-        // Where the name ends would not be known (RFC 7617 2).
+    let problem = match kind {
+        // The end of the name would be ambiguous (RFC 7617 2).
         ProxyKind::Http if name.contains(':') => Some(("username", "must be a text without a colon")),
         ProxyKind::Socks5 if !SOCKS_LOGIN_BYTES.contains(&name.len()) => {
             Some(("username", "must have 1 to 255 bytes"))
@@ -59,9 +59,9 @@ fn read_proxy_entry(
         }
         _ => None,
     };
-    if let Some((part, words)) = wrong {
+    if let Some((part, message)) = problem {
         let path = format!("{path}.{part}");
-        reader.add_error(ValidationErrorKind::Format, &path, position, format!("`{path}` {words}"));
+        reader.add_error(ValidationErrorKind::Format, &path, position, format!("`{path}` {message}"));
     }
     Some((id, proxy.with_credentials(&name, &password.0)))
 }

@@ -1,4 +1,4 @@
-//! The settings table as a file: every setting with its default.
+//! Renders the settings table as a file: every setting with its default.
 
 use std::fmt::Write;
 
@@ -13,27 +13,27 @@ const HEADER: &str = "\
 # Changes of settings marked (live) are taken while Vigie runs; for the others the log asks for a restart.
 ";
 
-/// The text of config/vigie.yaml.
+/// Returns the text of config/vigie.yaml.
 #[must_use]
 pub fn render_default_file() -> String {
     let mut out = String::from(HEADER);
-    for (section, about) in SECTIONS {
+    for (section, description) in SECTIONS {
         if !section.is_empty() {
             // Writing into a string cannot fail.
-            let _ = write!(out, "\n# {about}\n{section}:");
+            let _ = write!(out, "\n# {description}\n{section}:");
         }
         for setting in SETTINGS {
-            let (of, name) = setting.path.split_once('.').unwrap_or(("", setting.path));
-            if of != *section {
+            let (section_name, name) = setting.path.split_once('.').unwrap_or(("", setting.path));
+            if section_name != *section {
                 continue;
             }
             let indent = if section.is_empty() { "" } else { "  " };
             let live = if setting.reloadable { " (live)" } else { "" };
             out.push('\n');
             let lines = setting.description.lines().count();
-            for (number, line) in setting.description.lines().enumerate() {
-                let mark = if number + 1 == lines { live } else { "" };
-                let _ = writeln!(out, "{indent}# {line}{mark}");
+            for (index, line) in setting.description.lines().enumerate() {
+                let suffix = if index + 1 == lines { live } else { "" };
+                let _ = writeln!(out, "{indent}# {line}{suffix}");
             }
             let _ = writeln!(out, "{indent}{name}: {}", setting.default);
         }

@@ -1,4 +1,4 @@
-//! Secrets that stand outside of the file that needs them (behaviour.md 9, monitor files).
+//! Reads secrets that are kept outside of the file that needs them (behaviour.md 9, monitor files).
 
 use std::fs::File;
 use std::io::Read;
@@ -6,14 +6,13 @@ use std::path::Path;
 
 use crate::schema::reader::SecretSource;
 
-/// Bytes of one secret.
+/// Maximum size of a secret in bytes.
 const MAX_SECRET_BYTES: u64 = 64 * 1024;
 
-/// Reads a secret of a file or variable; the line break at the end of a file is not part of it, and a
-/// relative path starts in `folder`. Why it cannot be read is said without a full stop, and without the
-/// secret.
-pub fn read_secret(folder: &Path, at: SecretSource<'_>) -> Result<String, String> {
-    let secret = match at {
+/// Reads a secret from a file or variable. The line break at the end of a file is removed, and a relative path starts
+/// in `folder`. The error says why it cannot be read, without a full stop and without the secret.
+pub fn read_secret(folder: &Path, source: SecretSource<'_>) -> Result<String, String> {
+    let secret = match source {
         SecretSource::File(path) => read_secret_file(&folder.join(path))?,
         SecretSource::Env(name) => std::env::var(name)
             .map_err(|_| format!("the environment variable `{name}` is not set, or no text"))?,
@@ -43,18 +42,18 @@ mod tests {
     fn a_secret_file_is_read_without_its_last_line_break() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("secret");
-        let at = "secret";
+        let name = "secret";
         for (content, secret) in
             [("s3cret\n", "s3cret"), ("s3cret\r\n", "s3cret"), (" two\nlines\n\n", " two\nlines\n")]
         {
             std::fs::write(&path, content).unwrap();
-            assert_eq!(read_secret(folder.path(), SecretSource::File(at)).unwrap(), secret);
+            assert_eq!(read_secret(folder.path(), SecretSource::File(name)).unwrap(), secret);
         }
         std::fs::write(&path, "\n").unwrap();
-        assert_eq!(read_secret(folder.path(), SecretSource::File(at)).unwrap_err(), "it is empty");
+        assert_eq!(read_secret(folder.path(), SecretSource::File(name)).unwrap_err(), "it is empty");
         std::fs::write(&path, "x".repeat(70_000)).unwrap();
         assert!(
-            read_secret(folder.path(), SecretSource::File(at)).unwrap_err().contains("larger than 64 KiB")
+            read_secret(folder.path(), SecretSource::File(name)).unwrap_err().contains("larger than 64 KiB")
         );
         assert!(
             read_secret(folder.path(), SecretSource::File("/nonexistent"))

@@ -1,4 +1,4 @@
-//! The HTTP server: where it listens, its certificate and its limits.
+//! Settings of the HTTP server: its addresses, certificate and limits.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -10,16 +10,16 @@ use super::settings_reader::SettingsReader;
 use crate::net::Pem;
 use crate::syntax::ValidationErrorKind;
 
-/// The HTTP server.
+/// Settings of the HTTP server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerSettings {
-    /// Files of certificate and key; plain HTTP without.
+    /// Files of certificate and key; `None` for plain HTTP.
     pub tls: Option<(PathBuf, PathBuf)>,
-    /// Bytes of a request body.
+    /// Maximum size of a request body in bytes.
     pub max_body_bytes: usize,
-    /// Time until an answer has to begin.
+    /// Time until a response must start.
     pub request_timeout: Duration,
-    /// Whether everybody may see the pages and the metrics.
+    /// Whether the pages and the metrics are public.
     pub public_pages: bool,
 }
 
@@ -38,13 +38,13 @@ pub(super) fn read_server(reader: &mut SettingsReader<'_>) -> ServerSettings {
         }
         (None, None) => None,
         (one, _) => {
-            let (there, missing) = if one.is_some() { (certificate, key) } else { (key, certificate) };
-            let position = reader.node(there).position;
+            let (present, missing) = if one.is_some() { (certificate, key) } else { (key, certificate) };
+            let position = reader.node(present).position;
             reader.add_error(
                 ValidationErrorKind::MissingField,
-                there,
+                present,
                 position,
-                format!("`{there}` needs `{missing}` as well"),
+                format!("`{present}` needs `{missing}` as well"),
             );
             None
         }
@@ -57,7 +57,7 @@ pub(super) fn read_server(reader: &mut SettingsReader<'_>) -> ServerSettings {
     }
 }
 
-/// Finds what is wrong with certificate and key of the server.
+/// Checks the certificate and key of the server.
 fn check_server_certificate(reader: &mut SettingsReader<'_>) {
     let (certificate, key) =
         (reader.node("server.tls_cert_file").clone(), reader.node("server.tls_key_file").clone());

@@ -1,4 +1,4 @@
-//! What a setting takes.
+//! Types of settings.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
@@ -9,43 +9,43 @@ use crate::syntax::node::{Node, NodeValue};
 use crate::syntax::text_format::TextFormat;
 use crate::telemetry::parse_filter;
 
-/// One part of an entry of a list, such as the `id` of a certificate.
+/// One field of an entry of a list, such as the `id` of a certificate.
 #[derive(Clone, Copy, Debug)]
 pub struct EntryField {
     /// Its name.
     pub name: &'static str,
-    /// What it takes.
+    /// Its type.
     pub setting_type: SettingType,
-    /// Whether it has to be there.
+    /// Whether it is required.
     pub required: bool,
 }
 
 /// The type of a setting, with its bounds.
 #[derive(Clone, Copy, Debug)]
 pub enum SettingType {
-    /// Yes or no.
+    /// A boolean.
     Bool,
-    /// A whole number within bounds, both included.
+    /// An integer within inclusive bounds.
     Int {
-        /// Smallest.
+        /// Smallest value.
         min: i64,
-        /// Largest.
+        /// Largest value.
         max: i64,
     },
-    /// A number within bounds, both included, with or without a fraction.
+    /// A number within inclusive bounds, with or without a fraction.
     Float {
-        /// Smallest.
+        /// Smallest value.
         min: f64,
-        /// Largest.
+        /// Largest value.
         max: f64,
     },
-    /// A text that is not empty.
+    /// A non-empty text.
     Text,
-    /// A text of some form that is not empty.
+    /// A non-empty text with a format.
     FormattedText(TextFormat),
-    /// A text out of a list.
+    /// A text from a fixed list.
     Choice(&'static [&'static str]),
-    /// An address with a port, to listen on; several separated by commas.
+    /// An address with a port, to listen on; several are separated by commas.
     Listen,
     /// An address, with or without a port.
     NameServer,
@@ -70,7 +70,7 @@ pub enum SettingType {
 }
 
 impl SettingType {
-    /// What is wanted, as messages say it after `must be`.
+    /// Returns the expected values, worded to follow `must be` in a message.
     #[must_use]
     pub fn expected(&self) -> String {
         match self {
@@ -80,9 +80,9 @@ impl SettingType {
             Self::Float { min, max } => format!("a number from {min} to {max}"),
             Self::Text => "a text that is not empty".to_owned(),
             Self::FormattedText(format) => format.expected().to_owned(),
-            Self::Choice(words) => {
-                let words = words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>();
-                format!("one of {}", words.join(", "))
+            Self::Choice(choices) => {
+                let choices = choices.iter().map(|choice| format!("`{choice}`")).collect::<Vec<_>>();
+                format!("one of {}", choices.join(", "))
             }
             Self::Listen => "an address with a port, such as `127.0.0.1:7979` or `[::1]:7979`".to_owned(),
             Self::NameServer => "an address, with or without a port, such as `192.0.2.53` or `[::1]:5353`".to_owned(),
@@ -101,7 +101,7 @@ impl SettingType {
         }
     }
 
-    /// Whether a single value (no list) is of this kind.
+    /// Whether a single value (no list) is of this type.
     #[must_use]
     pub fn accepts(&self, node: &Node) -> bool {
         match (self, &node.value) {
@@ -123,7 +123,7 @@ impl SettingType {
         match self {
             Self::Text => !text.trim().is_empty(),
             Self::FormattedText(format) => !text.trim().is_empty() && format.matches(text),
-            Self::Choice(words) => words.contains(&text),
+            Self::Choice(choices) => choices.contains(&text),
             Self::Listen => text.split(',').all(|part| part.trim().parse::<SocketAddr>().is_ok()),
             Self::NameServer => parse_name_server(text).is_some(),
             Self::Endpoint => parse_endpoint(text).is_some(),
@@ -137,16 +137,16 @@ impl SettingType {
         }
     }
 
-    /// The value that a text of the command line or environment stands for: lists are separated by commas.
+    /// Parses a text from the command line or environment; the entries of a list are separated by commas.
     #[must_use]
     pub fn parse(&self, text: &str) -> Node {
         let value = match self {
             Self::Bool => bool::from_str(text).map(NodeValue::Bool).ok(),
             Self::Int { .. } => text.trim().parse().map(NodeValue::Int).ok(),
             Self::Float { .. } => text.trim().parse().map(NodeValue::Float).ok(),
-            Self::List(of) => {
+            Self::List(item) => {
                 let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
-                Some(NodeValue::List(parts.map(|part| of.parse(part)).collect()))
+                Some(NodeValue::List(parts.map(|part| item.parse(part)).collect()))
             }
             _ => None,
         };
@@ -155,20 +155,20 @@ impl SettingType {
     }
 }
 
-/// Reads the address of a name server; port 53 unless it says another.
+/// Parses the address of a name server; the default port is 53.
 #[must_use]
 pub fn parse_name_server(text: &str) -> Option<SocketAddr> {
     let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
     text.parse().ok().or_else(|| Some(SocketAddr::new(bare.parse().ok()?, 53)))
 }
 
-/// Reads a host and a port; an IPv6 address stands in brackets.
+/// Parses a host and a port; an IPv6 address is in brackets.
 #[must_use]
 pub fn parse_endpoint(text: &str) -> Option<Endpoint> {
     let (host, port) = text.rsplit_once(':')?;
     let port = port.parse().ok().filter(|port| *port > 0)?;
     let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-    let fine = match bare {
+    let is_valid = match bare {
         Some(address) => address.parse::<Ipv6Addr>().is_ok(),
         None => {
             !host.is_empty()
@@ -176,18 +176,18 @@ pub fn parse_endpoint(text: &str) -> Option<Endpoint> {
                 && !host.contains(char::is_whitespace)
         }
     };
-    fine.then(|| Endpoint::new(host, port))
+    is_valid.then(|| Endpoint::new(host, port))
 }
 
-/// Reads `hh:mm`.
+/// Parses `hh:mm`.
 #[must_use]
 pub fn parse_time_of_day(text: &str) -> Option<(u8, u8)> {
     let (hour, minute) = text.split_once(':')?;
-    let two = |text: &str, below: u8| {
+    let parse_two_digits = |text: &str, limit: u8| {
         let digits = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
-        text.parse::<u8>().ok().filter(|&number| digits && number < below)
+        text.parse::<u8>().ok().filter(|&number| digits && number < limit)
     };
-    Some((two(hour, 24)?, two(minute, 60)?))
+    Some((parse_two_digits(hour, 24)?, parse_two_digits(minute, 60)?))
 }
 
 #[cfg(test)]
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_takes_what_it_says_and_nothing_else() {
+    fn each_type_accepts_its_values_only() {
         let cases: [(SettingType, &[&str], &[&str]); 12] = [
             (
                 SettingType::Listen,
@@ -235,11 +235,11 @@ mod tests {
             (SettingType::TimeOfDay, &["00:00", "23:59"], &["24:00", "3:17", "03:60", "03:17:00", "+3:17"]),
             (SettingType::Choice(&["a", "b"]), &["a"], &["c", "A"]),
         ];
-        for (kind, good, bad) in cases {
-            for value in good {
+        for (kind, valid, invalid) in cases {
+            for value in valid {
                 assert!(kind.accepts(&text(value)), "{kind:?} {value}");
             }
-            for value in bad {
+            for value in invalid {
                 assert!(!kind.accepts(&text(value)), "{kind:?} {value}");
             }
         }

@@ -1,4 +1,4 @@
-//! Reads checked values by path.
+//! Reads validated values by path.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,10 +14,10 @@ use crate::schema::reader::SecretSource;
 use crate::syntax::node::{Node, Position};
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
-/// Whether a PEM file can be used as what it stands for.
+/// Checks whether a PEM file is suitable for its purpose.
 pub(super) type PemCheck = fn(&Pem) -> Result<(), NetError>;
 
-/// Every setting has a value here: the one that was set, or its default.
+/// Reads settings: each has the value that was set, or its default.
 pub(super) struct SettingsReader<'a> {
     pub(super) values: SettingValues,
     pub(super) file: Option<&'a Arc<str>>,
@@ -63,8 +63,8 @@ impl SettingsReader<'_> {
         });
     }
 
-    /// The file that `node` names; `None` when it says nothing of use, which is a fault then. Values of a
-    /// wrong type are faults already.
+    /// Reads the PEM file that `node` names. `None` when it is unusable, which is reported as an error. Values of a
+    /// wrong type are already reported.
     pub(super) fn read_pem(&mut self, path: &str, node: &Node, check: PemCheck) -> Option<Pem> {
         let file = node.as_text()?;
         match Pem::read(Path::new(file)) {
@@ -81,15 +81,15 @@ impl SettingsReader<'_> {
         &mut self,
         path: &str,
         position: Position,
-        checked: Result<(), NetError>,
+        result: Result<(), NetError>,
     ) -> bool {
-        if let Err(error) = &checked {
+        if let Err(error) = &result {
             self.add_error(ValidationErrorKind::Conflict, path, position, format!("`{path}`: {error}"));
         }
-        checked.is_ok()
+        result.is_ok()
     }
 
-    /// The entries of a list of maps; what tells them apart and stands there twice is a fault.
+    /// Returns the entries of a list of maps. Duplicate keys among them are errors.
     pub(super) fn entries(&mut self, path: &str) -> Vec<(usize, Node)> {
         let node = self.node(path).clone();
         let mut seen = BTreeSet::new();
@@ -123,7 +123,7 @@ impl SettingsReader<'_> {
         self.read_secret_file(path, &node)
     }
 
-    /// What the file holds that `node` at `path` names; empty without one.
+    /// Reads the secret file that `node` at `path` names; empty without one.
     pub(super) fn read_secret_file(&mut self, path: &str, node: &Node) -> Secret {
         let Some(file) = node.as_text() else { return Secret::default() };
         match super::secrets::read_secret(Path::new(""), SecretSource::File(file)) {
@@ -141,7 +141,7 @@ impl SettingsReader<'_> {
     }
 }
 
-/// The defaults of the table.
+/// Returns the defaults of the table.
 pub(super) fn default_values() -> &'static SettingValues {
     static DEFAULTS: OnceLock<SettingValues> = OnceLock::new();
     DEFAULTS.get_or_init(|| {

@@ -1,26 +1,26 @@
-//! Where settings come from.
+//! Sources of settings.
 
 use std::path::PathBuf;
 
 use super::table::{SETTINGS, Setting};
 use crate::syntax::closest_match;
 
-/// Where settings come from.
+/// Sources of settings.
 #[derive(Clone, Debug, Default)]
 pub struct SettingSources {
     /// The settings file.
     pub file: Option<PathBuf>,
     /// Environment variables that begin with `VIGIE_`.
     pub environment: Vec<(String, String)>,
-    /// Flags: the path of the setting, and its text.
+    /// Flags: the path of the setting, and its value as text.
     pub flags: Vec<(&'static str, String)>,
 }
 
-/// Variables of other commands and of what runs before settings are read.
+/// Variables of other commands, and of code that runs before settings are read.
 const OTHER_VARIABLES: [&str; 3] = ["VIGIE_CONFIG", "VIGIE_TOKEN", "VIGIE_SERVER"];
 
 impl SettingSources {
-    /// The variables of this process.
+    /// Adds the environment variables of this process.
     #[must_use]
     pub fn with_environment(mut self) -> Self {
         self.environment = std::env::vars_os()
@@ -37,19 +37,19 @@ impl SettingSources {
             || self.environment.iter().any(|(name, _)| Some(name) == variable.as_ref())
     }
 
-    /// Names of variables that look like settings and are none, each with what may be meant.
+    /// Returns the names of variables that look like settings but are not, each with the likely name.
     #[must_use]
     pub fn unknown_variables(&self) -> Vec<(String, Option<String>)> {
         let known: Vec<String> = SETTINGS.iter().filter_map(Setting::env_var).collect();
-        let strange = |name: &&String| !known.contains(name) && !OTHER_VARIABLES.contains(&name.as_str());
-        // Nearness is told in lower case.
+        let is_unknown = |name: &&String| !known.contains(name) && !OTHER_VARIABLES.contains(&name.as_str());
+        // Similarity is compared in lower case.
         let lower: Vec<String> = known.iter().map(|name| name.to_lowercase()).collect();
         let hint =
             |name: &String| closest_match(name, lower.iter().map(String::as_str)).map(str::to_uppercase);
         self.environment
             .iter()
             .map(|(name, _)| name)
-            .filter(strange)
+            .filter(is_unknown)
             .map(|name| (name.clone(), hint(name)))
             .collect()
     }

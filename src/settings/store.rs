@@ -1,4 +1,4 @@
-//! How the database is kept.
+//! Settings of the database.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,22 +7,22 @@ use super::setting_type::parse_time_of_day;
 use super::settings_reader::SettingsReader;
 use crate::store::Retention;
 
-/// How the database is kept.
+/// Settings of the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreSettings {
-    /// Whether every commit waits for the disk itself.
+    /// Whether every commit waits until the data is on disk.
     pub full_sync: bool,
-    /// Bytes of its pages in memory.
+    /// Size of its page cache in bytes.
     pub cache_bytes: u64,
-    /// The keys that seal secrets, when somebody says where they are.
+    /// File with the keys that seal secrets, if set.
     pub key_file: Option<PathBuf>,
-    /// How long data are kept.
+    /// Retention periods.
     pub retention: Retention,
-    /// When old data are removed: hour and minute of the day, UTC.
+    /// Time of day at which old data is removed: hour and minute, UTC.
     pub retention_at: (u8, u8),
 }
 
-/// The settings of `store`.
+/// Reads the settings of `store`.
 pub(super) fn read_store(reader: &SettingsReader<'_>) -> StoreSettings {
     let days = |path| Duration::from_secs(86_400 * reader.number(path).unsigned_abs());
     StoreSettings {

@@ -1,4 +1,4 @@
-//! Every setting, declared once: name, kind, default and docs. The file config/vigie.yaml, the names of the
+//! Every setting, declared once: name, type, default and documentation. The file config/vigie.yaml, the names of the
 //! environment variables and every message derive from it.
 
 use super::setting_type::{EntryField, SettingType};
@@ -7,21 +7,26 @@ use crate::syntax::text_format::TextFormat;
 /// One setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    /// Its place in the file: `section.name`, or the name alone at the top.
+    /// Path in the file: `section.name`, or the name alone at the top level.
     pub path: &'static str,
-    /// What it takes.
+    /// Its type.
     pub setting_type: SettingType,
-    /// Its value when nobody sets it, as YAML; `null` for none.
+    /// Default value, as YAML; `null` for none.
     pub default: &'static str,
-    /// What it does, for people; lines of the file.
+    /// Description for people; comment lines of the file.
     pub description: &'static str,
-    /// Whether a change is taken while Vigie runs.
+    /// Whether a change takes effect without a restart.
     pub reloadable: bool,
 }
 
 impl Setting {
-    const fn new(path: &'static str, kind: SettingType, default: &'static str, about: &'static str) -> Self {
-        Self { path, setting_type: kind, default, description: about, reloadable: false }
+    const fn new(
+        path: &'static str,
+        kind: SettingType,
+        default: &'static str,
+        description: &'static str,
+    ) -> Self {
+        Self { path, setting_type: kind, default, description, reloadable: false }
     }
 
     const fn reloadable(mut self) -> Self {
@@ -29,7 +34,7 @@ impl Setting {
         self
     }
 
-    /// Its environment variable, `VIGIE_` and the path; none for lists of maps.
+    /// Returns its environment variable, `VIGIE_` and the path; `None` for lists of maps.
     #[must_use]
     pub fn env_var(&self) -> Option<String> {
         let name = || format!("VIGIE_{}", self.path.replace('.', "_").to_uppercase());
@@ -108,7 +113,7 @@ static HEADER: &[EntryField] = &[
     entry_field("name", SettingType::FormattedText(TextFormat::HeaderName), true),
     entry_field("value", SettingType::FormattedText(TextFormat::HeaderValue), true),
 ];
-/// Usual devices, as their browsers tell of themselves.
+/// Common devices, with the user agents of their browsers.
 const DEFAULT_DEVICES: &str = "\
 [
     {subtype: 1, name: small phone, width: 360, height: 740, scale: 3, mobile: true, touch: true,
@@ -127,7 +132,7 @@ static PLAN: &[EntryField] = &[
     entry_field("locations", int_range(1, i64::MAX), false),
 ];
 
-/// Sections with what they are about, in the order of the file. `""` is the top.
+/// Sections with their descriptions, in the order of the file. `""` is the top level.
 pub static SECTIONS: &[(&str, &str)] = &[
     ("", ""),
     ("server", "The HTTP server behind `listen`."),

@@ -1,4 +1,4 @@
-//! Reads text files of the configuration, up to a bound.
+//! Reads configuration files, up to a size limit.
 
 use std::fs;
 use std::io::{self, Read};
@@ -6,13 +6,13 @@ use std::path::Path;
 
 use crate::syntax::node::MAX_BYTES;
 
-/// The text of a file of the configuration, or why there is none, without its name. No more is read than can
-/// be used, whatever the file is.
+/// Reads the text of a configuration file. The error does not name the file. Reads no more than the limit, whatever the
+/// file is.
 pub fn read_text(file: &Path) -> Result<String, String> {
     let unreadable = |error: io::Error| format!("cannot be read: {error}");
     let mut bytes = Vec::new();
-    let opened = fs::File::open(file).map_err(unreadable)?;
-    opened.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    let file_handle = fs::File::open(file).map_err(unreadable)?;
+    file_handle.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() > MAX_BYTES {
         return Err(format!("is larger than {} MiB; split it", MAX_BYTES >> 20));
     }
@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_without_end_does_not_fill_the_memory() {
+    fn an_endless_file_does_not_fill_the_memory() {
         assert_eq!(read_text(Path::new("/dev/zero")).unwrap_err(), "is larger than 256 MiB; split it");
     }
 }

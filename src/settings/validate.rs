@@ -1,4 +1,4 @@
-//! From file, environment and flags to one checked value a setting. All faults are found at once.
+//! Validates file, environment and flags, and keeps one value per setting. Reports all errors at once.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use super::table::{SECTIONS, SETTINGS, Setting};
 use crate::syntax::node::{Key, Node, NodeValue};
 use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, display_value};
 
-/// The value of every setting that somebody set.
+/// The values of the settings that are set.
 pub(super) type SettingValues = BTreeMap<&'static str, Node>;
 
-/// Reads the text of a settings file; `label` names it in faults.
+/// Reads the text of a settings file; `label` names it in errors.
 pub(super) fn read_file(
     label: &Arc<str>,
     text: &str,
@@ -23,8 +23,8 @@ pub(super) fn read_file(
         Ok(root) => read_section("", &root, values, errors),
         Err(error) => errors.push(error.into()),
     }
-    for fault in errors.iter_mut().skip(before) {
-        fault.file = Some(Arc::clone(label));
+    for error in errors.iter_mut().skip(before) {
+        error.file = Some(Arc::clone(label));
     }
 }
 
@@ -71,13 +71,13 @@ fn read_setting(
     }
     let before = errors.len();
     check_value(&setting.setting_type, setting.path, node, errors);
-    // Lists go on even then: what is wrong with their entries as a whole is told too.
+    // Lists of maps are kept even then, so that errors of their entries as a whole are reported too.
     if errors.len() == before || matches!(setting.setting_type, SettingType::MapList(_)) {
         values.insert(setting.path, node.clone());
     }
 }
 
-/// Takes the text of an environment variable or flag, called `source` in faults.
+/// Reads the text of an environment variable or flag; errors call it `source`.
 pub(super) fn read_text(
     setting: &'static Setting,
     source: &str,
@@ -94,12 +94,12 @@ pub(super) fn read_text(
 
 fn check_value(kind: &SettingType, path: &str, node: &Node, errors: &mut Vec<ValidationError>) {
     match kind {
-        SettingType::List(of) if matches!(node.value, NodeValue::List(_)) => {
+        SettingType::List(item_type) if matches!(node.value, NodeValue::List(_)) => {
             for (at, item) in node.items().iter().enumerate() {
-                check_value(of, &format!("{path}[{at}]"), item, errors);
+                check_value(item_type, &format!("{path}[{at}]"), item, errors);
             }
         }
-        // Addresses stand alone, separated by commas, or in a list.
+        // Addresses may be single, separated by commas, or in a list.
         SettingType::Listen if !node.items().is_empty() => {
             for (at, item) in node.items().iter().enumerate() {
                 check_value(kind, &format!("{path}[{at}]"), item, errors);
@@ -171,7 +171,7 @@ fn unknown_setting(prefix: &str, key: &Key, path: &str) -> ValidationError {
     });
     let sections =
         SECTIONS.iter().map(|(name, _)| *name).filter(|name| prefix.is_empty() && !name.is_empty());
-    // A right name in the wrong section is meant more often than a likely word in the right one.
+    // A known name in the wrong section is more likely meant than a similar name in the right one.
     if let Some(setting) = SETTINGS.iter().find(|s| s.path.rsplit('.').next() == Some(key.name.as_str())) {
         return error.with_hint(format!("did you mean `{}`?", setting.path));
     }

@@ -1,5 +1,5 @@
-//! Connections to drivers, over which no answer has more bytes than a host can spare: a page decides how much its
-//! scripts, logs and pictures give.
+//! Connections to drivers with a limit on the size of each response, since a page decides how large its scripts, logs
+//! and screenshots are.
 
 use std::io;
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tower::{BoxError, Service};
 
-/// Bytes of one answer: a log of a busy step and a picture of a large screen have room several times.
+/// Longest response, in bytes: several times the size of the log of a busy step or of a screenshot of a large screen.
 const MAX_RESPONSE_BYTES: usize = 64 * 1024 * 1024;
 
 /// Connects to a driver.
@@ -35,13 +35,13 @@ impl Service<Uri> for BoundedConnector {
         self.0.poll_ready(cx).map_err(Into::into)
     }
 
-    fn call(&mut self, to: Uri) -> Self::Future {
-        let connecting = self.0.call(to);
+    fn call(&mut self, uri: Uri) -> Self::Future {
+        let connecting = self.0.call(uri);
         Box::pin(async move { Ok(TokioIo::new(ResponseLimitStream::new(connecting.await?.into_inner()))) })
     }
 }
 
-/// Counts the bytes that are read since something was written: those of one answer.
+/// Limits the bytes read since the last write, which are those of one response.
 #[derive(Debug)]
 pub(crate) struct ResponseLimitStream<S> {
     stream: S,
@@ -65,11 +65,11 @@ impl<S: AsyncRead + Unpin> AsyncRead for ResponseLimitStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        into: &mut ReadBuf<'_>,
+        buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = into.filled().len();
-        ready!(Pin::new(&mut self.stream).poll_read(cx, into))?;
-        self.read += into.filled().len() - before;
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
+        self.read += buffer.filled().len() - before;
         if self.read > self.limit {
             let reason = format!("the driver's answer has more than {} bytes", self.limit);
             return Poll::Ready(Err(io::Error::other(reason)));
@@ -100,17 +100,17 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn each_answer_is_bounded_by_itself() {
-        let (here, mut there) = duplex(64);
-        let mut counted = ResponseLimitStream { stream: here, read: 0, limit: 10 };
-        let mut answer = [0; 10];
+    async fn each_response_is_limited_separately() {
+        let (client, mut server) = duplex(64);
+        let mut limited = ResponseLimitStream { stream: client, read: 0, limit: 10 };
+        let mut response = [0; 10];
         for _ in 0..3 {
-            counted.write_all(b"ask").await.unwrap();
-            there.write_all(&[7; 10]).await.unwrap();
-            counted.read_exact(&mut answer).await.unwrap();
+            limited.write_all(b"ask").await.unwrap();
+            server.write_all(&[7; 10]).await.unwrap();
+            limited.read_exact(&mut response).await.unwrap();
         }
-        there.write_all(b"x").await.unwrap();
-        let error = counted.read_exact(&mut answer[..1]).await.unwrap_err();
+        server.write_all(b"x").await.unwrap();
+        let error = limited.read_exact(&mut response[..1]).await.unwrap_err();
         assert!(error.to_string().contains("more than 10 bytes"), "{error}");
     }
 }

@@ -1,5 +1,5 @@
-//! The folder of one browser: its profile, home and temporary files. While the browser lives, the process that
-//! started it holds a lock beside it, so that a later one can tell whose folders nobody minds any more.
+//! The folder of one browser: its profile, home and temporary files. While the browser runs, the process that started
+//! it holds a lock file next to the folder, so that a later process can recognise orphaned folders.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -11,13 +11,13 @@ use nix::fcntl::{Flock, FlockArg};
 
 use super::os_user::OsUser;
 
-/// The variable that all processes of a browser have in their environment, with the name of its profile.
+/// Environment variable of all processes of a browser; its value is the name of the profile.
 pub(crate) const MARKER_VARIABLE: &str = "VIGIE_BROWSER";
-/// What names of profiles begin with; anything else in the folder is left alone.
+/// Prefix of profile names; other entries of the folder are ignored.
 const PREFIX: &str = "v-";
-/// Ending of the lock of a profile.
+/// Suffix of the lock file of a profile.
 const LOCK_SUFFIX: &str = ".lock";
-/// Folders that a browser and its driver find there.
+/// Subfolders for a browser and its driver.
 const SUBDIRECTORIES: [&str; 3] = ["h", "t", "p"];
 
 /// The folder of one browser.
@@ -29,23 +29,23 @@ pub(crate) struct BrowserProfile {
 }
 
 impl BrowserProfile {
-    /// Makes one in `house`, owned by `account`.
+    /// Creates a profile in `root`, owned by `account`.
     pub(crate) fn create(root: &Path, account: &OsUser) -> io::Result<Self> {
         let token = format!("{PREFIX}{}", random_name()?);
         let _lock = lock_root(root)?;
         let lock = lock_file(&lock_path(root, &token), FlockArg::LockExclusiveNonblock)?;
         let profile = Self { dir: root.join(&token), name: token, lock: Some(lock) };
-        let own = |path: &Path| chown(path, Some(account.uid), Some(account.gid));
+        let set_owner = |path: &Path| chown(path, Some(account.uid), Some(account.gid));
         DirBuilder::new().mode(0o700).create(&profile.dir)?;
-        own(&profile.dir)?;
+        set_owner(&profile.dir)?;
         for part in SUBDIRECTORIES {
             DirBuilder::new().mode(0o700).create(profile.dir.join(part))?;
-            own(&profile.dir.join(part))?;
+            set_owner(&profile.dir.join(part))?;
         }
         Ok(profile)
     }
 
-    /// Those in `house` that no living process minds.
+    /// Returns the profiles in `root` that no living process uses.
     pub(crate) fn orphaned(root: &Path) -> io::Result<Vec<Self>> {
         let _lock = lock_root(root)?;
         let mut found = Vec::new();
@@ -55,7 +55,7 @@ impl BrowserProfile {
             if !token.starts_with(PREFIX) || found.iter().any(|found: &Self| found.name == token) {
                 continue;
             }
-            // A lock that somebody holds is the usual case, and not worth a word.
+            // A lock that is held is the usual case, and not logged.
             if let Ok(lock) = lock_file(&lock_path(root, &token), FlockArg::LockExclusiveNonblock) {
                 found.push(Self { dir: root.join(&token), name: token, lock: Some(lock) });
             }
@@ -63,12 +63,12 @@ impl BrowserProfile {
         Ok(found)
     }
 
-    /// What its processes have in their environment.
+    /// Environment entry of its processes.
     pub(crate) fn marker(&self) -> String {
         format!("{}={}", MARKER_VARIABLE, self.name)
     }
 
-    /// Its name, which nobody else has.
+    /// Unique name of the profile.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -85,7 +85,7 @@ impl BrowserProfile {
         self.dir.join("p")
     }
 
-    /// Removes it with all that is in it. Its processes are gone by now.
+    /// Removes the folder and everything in it. Its processes must have exited.
     pub(crate) fn remove(mut self) -> io::Result<()> {
         match fs::remove_dir_all(&self.dir) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -98,9 +98,9 @@ impl BrowserProfile {
     }
 }
 
-/// Makes the folder of the profiles, when it is missing, so that nobody else writes there.
+/// Creates the folder of the profiles, if missing, so that no other user can write to it.
 pub(crate) fn create_root(folder: &Path, account: &OsUser) -> io::Result<()> {
-    // Another user has to get through to the own profile.
+    // Another user needs search permission to reach its own profile.
     let mode = if account.is_current { 0o700 } else { 0o711 };
     match DirBuilder::new().mode(mode).recursive(false).create(folder) {
         Ok(()) => return Ok(()),
@@ -118,7 +118,7 @@ fn lock_path(root: &Path, token: &str) -> PathBuf {
     root.join(format!("{token}{LOCK_SUFFIX}"))
 }
 
-/// Held while a profile is made or forsaken ones are looked for: between a folder and its lock is a moment.
+/// Held while a profile is created or orphans are searched, since a folder and its lock are not created atomically.
 fn lock_root(root: &Path) -> io::Result<Flock<File>> {
     lock_file(&root.join("turn"), FlockArg::LockExclusive)
 }
@@ -129,7 +129,7 @@ fn lock_file(path: &Path, how: FlockArg) -> io::Result<Flock<File>> {
 }
 
 fn random_name() -> io::Result<String> {
-    // Short: the path of a socket below it has to fit into 107 bytes.
+    // Short, since the path of a socket below it must fit into 107 bytes.
     let mut bytes = [0_u8; 8];
     aws_lc_rs::rand::fill(&mut bytes).map_err(|_| io::Error::other("no random numbers"))?;
     Ok(format!("{:010x}", u64::from_ne_bytes(bytes) >> 24))

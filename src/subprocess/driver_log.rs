@@ -1,4 +1,4 @@
-//! What a driver prints: read as it comes, the last lines kept for people.
+//! Reads the output of a driver and keeps the last lines for error messages.
 
 use std::collections::VecDeque;
 use std::io::{self, PipeReader};
@@ -14,7 +14,7 @@ const MAX_LINES: usize = 6;
 /// Bytes of a line that are kept.
 const MAX_LINE_BYTES: usize = 300;
 
-/// The end of a driver's output.
+/// The last lines of a driver's output.
 #[derive(Debug)]
 pub(crate) struct DriverLog {
     pipe: Option<BufReader<Receiver>>,
@@ -29,8 +29,8 @@ impl DriverLog {
         Ok(Self { pipe: Some(BufReader::new(pipe)), line: Vec::new(), lines: VecDeque::new() })
     }
 
-    /// The next line; `None` when there will be no more. Nothing is lost when it is dropped before its end: what was read
-    /// is in the buffer, or already in `line`.
+    /// Returns the next line; `None` at the end of the output. Cancel-safe: bytes that were read stay in the buffer or
+    /// in `line`.
     pub(crate) async fn next_line(&mut self) -> Option<String> {
         loop {
             let pipe = self.pipe.as_mut()?;
@@ -53,8 +53,7 @@ impl DriverLog {
 
     fn end_line(&mut self) -> String {
         let line = replace_control_chars(String::from_utf8_lossy(&std::mem::take(&mut self.line)).trim());
-        // Lines of the console of a page are the page's, and may have anything in them; that there is no desktop
-        // is no news.
+        // Console lines come from the page and may contain anything; errors about the missing desktop are expected.
         if !line.is_empty() && !line.contains("CONSOLE") && !line.contains("dbus") {
             if self.lines.len() == MAX_LINES {
                 self.lines.pop_front();
@@ -64,13 +63,13 @@ impl DriverLog {
         line
     }
 
-    /// Reads what comes, and forgets it but for the last lines. Stays pending at the end of the output.
+    /// Reads and discards lines except the last ones. Stays pending at the end of the output.
     pub(crate) async fn drain(&mut self) {
         while self.next_line().await.is_some() {}
         std::future::pending::<()>().await;
     }
 
-    /// The last lines in one.
+    /// Joins the last lines.
     pub(crate) fn last_lines(&self) -> String {
         self.lines.iter().map(String::as_str).collect::<Vec<_>>().join("; ")
     }
@@ -85,11 +84,11 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn lines_come_whole_however_they_are_read() {
+    async fn lines_are_complete_after_cancelled_reads() {
         let (reader, mut writer) = io::pipe().unwrap();
         let mut log = DriverLog::new(reader).unwrap();
         for part in ["on", "e", "\ntwo\nth"] {
-            // Given up before the end of the line.
+            // Cancelled before the end of the line.
             assert_eq!(log.next_line().now_or_never(), None, "{part}");
             writer.write_all(part.as_bytes()).unwrap();
         }

@@ -1,4 +1,4 @@
-//! A driver with its browser: a process group of its own, of which nothing is left at the end.
+//! A driver with its browser: a process group of its own, which is removed completely at the end.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -20,16 +20,16 @@ use super::driver_log::DriverLog;
 use super::os_user::OsUser;
 use super::procfs::{self, Process};
 
-/// Time for killed processes to be gone; they cannot refuse, but the kernel may be slow to free their memory.
+/// Time for killed processes to exit; they cannot refuse, but the kernel may be slow to free their memory.
 const KILL_TIMEOUT: Duration = Duration::from_secs(10);
-/// Pause between two looks at whether they are.
+/// Pause between two checks whether they have exited.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// A program with what it is started with.
+/// A program with its arguments and environment.
 pub(crate) struct Program<'a> {
     pub(crate) path: &'a Path,
     pub(crate) arguments: Vec<String>,
-    /// Variables beside those that every driver has.
+    /// Variables in addition to those of every driver.
     pub(crate) environment: Vec<(&'static str, String)>,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct ProcessGroup {
 }
 
 impl ProcessGroup {
-    /// Starts `program` as the leader of a group, with a clean environment whose home is `profile`.
+    /// Starts `program` as the leader of a group, with a clean environment whose home is in `profile`.
     pub(crate) fn spawn(
         program: &Program<'_>,
         profile: &BrowserProfile,
@@ -63,17 +63,17 @@ impl ProcessGroup {
             .stderr(writer)
             .process_group(0);
         if !account.is_current {
-            // That drops the supplementary groups of root too.
+            // This drops the supplementary groups of root too.
             command.uid(account.uid).gid(account.gid);
         }
-        // The child is waited for below, when all that it started is gone.
+        // The child is reaped in [`Self::kill_and_wait`], when its descendants are gone.
         let child = command.spawn()?;
         drop(command);
         let leader = Pid::from_raw(i32::try_from(child.id()).unwrap_or_default());
         Ok((Self { leader, marker: profile.marker() }, log))
     }
 
-    /// How the driver ended; `None` while it runs. It stays a zombie, so that its number remains the group's.
+    /// How the driver ended; `None` while it runs. It stays a zombie, so that its id remains the id of the group.
     pub(crate) fn exit_description(&self) -> Option<String> {
         let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
         match waitid(Id::Pid(self.leader), flags) {
@@ -83,35 +83,35 @@ impl ProcessGroup {
         }
     }
 
-    /// The process id of the driver, which is the id of the group.
+    /// Process id of the driver, which is the id of the group.
     pub(crate) const fn leader(&self) -> i32 {
         self.leader.as_raw()
     }
 
-    /// Kills the group at once; what left it is found by [`Self::kill_and_wait`].
+    /// Kills the group at once; [`Self::kill_and_wait`] finds the processes that left the group.
     pub(crate) fn kill(&self) {
-        // There is nothing to kill when it fails.
+        // Fails only when there is nothing to kill.
         let _ = killpg(self.leader, Signal::SIGKILL);
     }
 
-    /// Kills all of it and waits until it is gone; false when that takes too long.
+    /// Kills all processes and waits for their exit; false on a timeout.
     pub(crate) fn kill_and_wait(&self) -> bool {
         self.kill();
-        let gone = kill_all(Some(self.leader), &self.marker);
-        // Last of all, so that the number of the group was taken until here.
-        gone && wait_with_timeout(self.leader)
+        let all_exited = kill_all(Some(self.leader), &self.marker);
+        // Last of all, so that the id of the group stays reserved until here.
+        all_exited && wait_with_timeout(self.leader)
     }
 }
 
-/// Kills what an earlier process of Vigie left behind of the browser with `profile`; false when it stays.
+/// Kills the processes that an earlier process of Vigie left of the browser with `profile`; false when some remain.
 pub(crate) fn kill_orphans(profile: &BrowserProfile) -> bool {
     kill_all(None, &profile.marker())
 }
 
 fn kill_all(leader: Option<Pid>, marker: &str) -> bool {
-    let until = Instant::now() + KILL_TIMEOUT;
+    let deadline = Instant::now() + KILL_TIMEOUT;
     let own = i32::try_from(std::process::id()).unwrap_or_default();
-    // What was seen once belongs to it, also when it has lost its parent since.
+    // A process found once stays a member, even after it loses its parent.
     let mut known = BTreeSet::new();
     loop {
         let all = procfs::list();
@@ -125,12 +125,12 @@ fn kill_all(leader: Option<Pid>, marker: &str) -> bool {
             }
             left += 1;
             if !process.is_zombie {
-                // It may be gone meanwhile.
+                // It may have exited meanwhile.
                 let _ = kill(id, Signal::SIGKILL);
             } else if process.is_child_of(own) {
                 let _ = waitpid(id, Some(WaitPidFlag::WNOHANG));
             } else if leader.is_none() {
-                // Whoever waits for it is somebody else's business.
+                // Another process reaps it.
                 left -= 1;
             }
         }
@@ -138,19 +138,19 @@ fn kill_all(leader: Option<Pid>, marker: &str) -> bool {
             reap_zombies(&all);
             return true;
         }
-        if Instant::now() >= until {
+        if Instant::now() >= deadline {
             return false;
         }
         std::thread::sleep(POLL_INTERVAL);
     }
 }
 
-/// Waits for a process that was killed; false when that takes too long. It shows as a zombie some time before it
-/// can be waited for: as soon as its first thread has ended.
+/// Waits for a process that was killed; false on a timeout. It becomes a zombie as soon as its first thread ends, some
+/// time before it can be reaped.
 fn wait_with_timeout(id: Pid) -> bool {
-    let until = Instant::now() + KILL_TIMEOUT;
+    let deadline = Instant::now() + KILL_TIMEOUT;
     while matches!(waitpid(id, Some(WaitPidFlag::WNOHANG)), Ok(WaitStatus::StillAlive)) {
-        if Instant::now() >= until {
+        if Instant::now() >= deadline {
             return false;
         }
         std::thread::sleep(POLL_INTERVAL);
@@ -158,23 +158,23 @@ fn wait_with_timeout(id: Pid) -> bool {
     true
 }
 
-/// Waits for those that came to this process by [`become_subreaper`] and have ended. What ends on its own together with its
-/// browser, as the watchers for crashes do, cannot be told from others any more: it has no environment then.
+/// Reaps the zombies that this process inherited through [`become_subreaper`]. Processes that exit together with their
+/// browser, such as crash handlers, cannot be recognised otherwise: a zombie has no environment.
 fn reap_zombies(all: &[Process]) {
     let own = i32::try_from(std::process::id()).unwrap_or_default();
     for process in all.iter().filter(|process| process.is_zombie && process.is_child_of(own)) {
-        // Whatever this process starts itself is in its own group, or leads one.
+        // Processes that this process starts itself are in its own group, or lead one.
         if process.is_in_foreign_group() {
             let _ = waitpid(Pid::from_raw(process.id), Some(WaitPidFlag::WNOHANG));
         }
     }
 }
 
-/// Makes this process the parent of those that lost theirs: somebody has to wait for what a killed driver
-/// leaves, and in a container the first process may not.
+/// Makes this process the parent of orphaned descendants: the remains of a killed driver must be reaped, and in a
+/// container the first process may not do it.
 fn become_subreaper() {
     static ONCE: Once = Once::new();
-    // Without it zombies are left to the first process of the host.
+    // If it fails, the first process of the host inherits the zombies.
     ONCE.call_once(|| {
         let _ = set_child_subreaper(true);
     });
@@ -190,21 +190,21 @@ fn nice_command(program: &Path, nice: u8) -> Command {
     command
 }
 
-/// What a driver and its browser have as their environment: nothing of ours but what names the time zone and, to
-/// show windows, the display.
+/// Returns the environment of a driver and its browser: nothing of this process but the time zone and, to show windows,
+/// the display.
 fn base_environment(profile: &BrowserProfile) -> Vec<(String, std::ffi::OsString)> {
     let home = profile.home_dir();
-    let own = |name: &str, value: &OsStr| (name.to_owned(), value.to_owned());
+    let entry = |name: &str, value: &OsStr| (name.to_owned(), value.to_owned());
     let mut all = vec![
-        own(MARKER_VARIABLE, OsStr::new(profile.name())),
-        own("PATH", OsStr::new("/usr/local/bin:/usr/bin:/bin")),
-        own("LANG", OsStr::new("C.UTF-8")),
-        own("HOME", home.as_os_str()),
-        own("XDG_CONFIG_HOME", home.join(".config").as_os_str()),
-        own("XDG_CACHE_HOME", home.join(".cache").as_os_str()),
-        own("XDG_DATA_HOME", home.join(".local").as_os_str()),
-        own("TMPDIR", profile.temp_dir().as_os_str()),
-        own("DBUS_SESSION_BUS_ADDRESS", OsStr::new("disabled:")),
+        entry(MARKER_VARIABLE, OsStr::new(profile.name())),
+        entry("PATH", OsStr::new("/usr/local/bin:/usr/bin:/bin")),
+        entry("LANG", OsStr::new("C.UTF-8")),
+        entry("HOME", home.as_os_str()),
+        entry("XDG_CONFIG_HOME", home.join(".config").as_os_str()),
+        entry("XDG_CACHE_HOME", home.join(".cache").as_os_str()),
+        entry("XDG_DATA_HOME", home.join(".local").as_os_str()),
+        entry("TMPDIR", profile.temp_dir().as_os_str()),
+        entry("DBUS_SESSION_BUS_ADDRESS", OsStr::new("disabled:")),
     ];
     for name in ["TZ", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR"] {
         all.extend(std::env::var_os(name).map(|value| (name.to_owned(), value)));

@@ -6,17 +6,17 @@ use std::time::{Duration, Instant};
 use super::procfs::{self, Process};
 use crate::sync::Mutex;
 
-/// How old a scan may be that serves another browser.
+/// Maximum age of a scan that is shared with another browser.
 pub(crate) const MAX_SCAN_AGE: Duration = Duration::from_millis(400);
 
-/// How the processes of one browser are.
+/// State of the processes of one browser.
 #[derive(Debug)]
 pub(crate) struct BrowserHealth {
-    /// Bytes of memory that they take.
+    /// Memory of the processes, in bytes.
     pub(crate) memory_bytes: u64,
-    /// How many there are beside the driver.
+    /// Number of processes besides the driver.
     pub(crate) browser_processes: usize,
-    /// Whether somebody stopped the driver by a signal, or any of the others: nothing is answered then.
+    /// Whether the driver is stopped by a signal, and so does not respond.
     pub(crate) driver_is_stopped: bool,
     pub(crate) browser_is_stopped: bool,
 }
@@ -34,14 +34,14 @@ struct Scan {
 }
 
 impl ProcessTable {
-    /// How the process group of the driver `leader` is, by a scan that is at most [`MAX_SCAN_AGE`] old and did not begin
-    /// before `not_before`; `None` when the runtime goes down.
+    /// Returns the state of the process group of the driver `leader`, from a scan that is at most [`MAX_SCAN_AGE`] old
+    /// and did not start before `not_before`; `None` when the runtime shuts down.
     pub(crate) async fn health(self: &Arc<Self>, leader: i32, not_before: Instant) -> Option<BrowserHealth> {
         let table = Arc::clone(self);
         tokio::task::spawn_blocking(move || health(&table.recent_scan(not_before), leader)).await.ok()
     }
 
-    /// Blocks: others that ask meanwhile wait for the scan that is under way, and share it.
+    /// Blocks: concurrent callers wait for the scan in progress, and share it.
     fn recent_scan(&self, not_before: Instant) -> Arc<[Process]> {
         let mut last = self.last_scan.lock();
         if let Some(scan) = &*last
@@ -59,12 +59,12 @@ impl ProcessTable {
 
 fn health(all: &[Process], leader: i32) -> BrowserHealth {
     let members = procfs::browser_members(all, Some(leader), None);
-    let others = || members.iter().filter(|one| one.id != leader && !one.is_zombie);
+    let others = || members.iter().filter(|process| process.id != leader && !process.is_zombie);
     BrowserHealth {
         memory_bytes: procfs::memory_bytes(&members),
         browser_processes: others().count(),
-        driver_is_stopped: members.iter().any(|one| one.id == leader && one.is_stopped),
-        browser_is_stopped: others().any(|one| one.is_stopped),
+        driver_is_stopped: members.iter().any(|process| process.id == leader && process.is_stopped),
+        browser_is_stopped: others().any(|process| process.is_stopped),
     }
 }
 
@@ -89,16 +89,16 @@ mod tests {
     #[tokio::test(flavor = "current_thread")]
     async fn scans_leave_the_thread_of_the_runtime_free() {
         let table = Arc::new(ProcessTable::default());
-        // Held as by a scan that takes long: the runtime's only thread goes on meanwhile.
-        let (ready, is_held) = std::sync::mpsc::channel();
+        // Locked as by a slow scan: the only thread of the runtime continues meanwhile.
+        let (ready, is_locked) = std::sync::mpsc::channel();
         let (release, released) = std::sync::mpsc::channel::<()>();
-        let held = Arc::clone(&table);
+        let locked = Arc::clone(&table);
         let scan = std::thread::spawn(move || {
-            let _guard = held.last_scan.lock();
+            let _guard = locked.last_scan.lock();
             ready.send(()).unwrap();
             let _ = released.recv();
         });
-        is_held.recv().unwrap();
+        is_locked.recv().unwrap();
         let waiting = tokio::spawn({
             let table = Arc::clone(&table);
             async move { table.health(1, Instant::now()).await }

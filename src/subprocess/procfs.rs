@@ -1,4 +1,4 @@
-//! Processes of this host, as `/proc` tells (proc(5)).
+//! Processes of this host, from `/proc` (proc(5)).
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,25 +9,25 @@ pub(crate) struct Process {
     pub(crate) id: i32,
     parent: i32,
     group: i32,
-    /// Whether it has ended and its parent has not looked yet.
+    /// Whether it has exited but has not been reaped.
     pub(crate) is_zombie: bool,
-    /// Whether somebody stopped it by a signal.
+    /// Whether it is stopped by a signal.
     pub(crate) is_stopped: bool,
 }
 
 impl Process {
-    /// Whether `parent` is who waits for its end.
+    /// Whether its parent is `parent`, which reaps it.
     pub(crate) const fn is_child_of(&self, parent: i32) -> bool {
         self.parent == parent
     }
 
-    /// Whether it is in a process group that is neither this process's nor its own.
+    /// Whether its process group is neither the one of this process nor its own.
     pub(crate) fn is_in_foreign_group(&self) -> bool {
         self.group != self.id && self.group != nix::unistd::getpgrp().as_raw()
     }
 }
 
-/// All processes that can be seen now.
+/// Lists all visible processes.
 pub(crate) fn list() -> Vec<Process> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let ids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -38,7 +38,7 @@ fn read(id: i32) -> Option<Process> {
     parse_stat(id, &fs::read_to_string(format!("/proc/{id}/stat")).ok()?)
 }
 
-/// The fields after the name, which stands in brackets and may hold anything.
+/// Parses the fields after the name, which is in brackets and may contain anything.
 fn parse_stat(id: i32, stat: &str) -> Option<Process> {
     let mut fields = stat.get(stat.rfind(')')? + 1..)?.split_ascii_whitespace();
     let state = fields.next()?;
@@ -48,20 +48,20 @@ fn parse_stat(id: i32, stat: &str) -> Option<Process> {
     Some(Process { id, parent, group, is_zombie, is_stopped })
 }
 
-/// Those of `all` that belong to one browser: that have `marker` in their environment or are of the process group
-/// `group`, whoever shares a group with one of them, and all that descend from them.
+/// Returns those of `all` that belong to one browser: processes with `marker` in their environment or in the process
+/// group `group`, processes that share a group with one of them, and all their descendants.
 pub(crate) fn browser_members(all: &[Process], group: Option<i32>, marker: Option<&[u8]>) -> Vec<Process> {
     let own = i32::try_from(std::process::id()).unwrap_or_default();
     let own_group = nix::unistd::getpgrp().as_raw();
-    let stranger = |process: &&Process| process.id != own && process.id > 1;
-    let marked =
+    let is_foreign = |process: &&Process| process.id != own && process.id > 1;
+    let is_marked =
         |process: &Process| marker.is_some_and(|marker| has_environment_variable(process.id, marker));
     let mut groups: BTreeSet<i32> = group.into_iter().collect();
     let mut members: BTreeSet<i32> =
-        all.iter().filter(stranger).filter(|p| marked(p)).map(|p| p.id).collect();
+        all.iter().filter(is_foreign).filter(|p| is_marked(p)).map(|p| p.id).collect();
     loop {
         let before = (members.len(), groups.len());
-        for process in all.iter().filter(stranger) {
+        for process in all.iter().filter(is_foreign) {
             if members.contains(&process.id)
                 || members.contains(&process.parent)
                 || groups.contains(&process.group)
@@ -79,29 +79,29 @@ pub(crate) fn browser_members(all: &[Process], group: Option<i32>, marker: Optio
     all.iter().filter(|process| members.contains(&process.id)).copied().collect()
 }
 
-/// Whether the environment that the process began with has `marker` as one of its variables. That of another
-/// user's process cannot be read, and says no.
+/// Whether the initial environment of the process contains the variable `marker`; false for processes of another user,
+/// whose environment is not readable.
 fn has_environment_variable(id: i32, marker: &[u8]) -> bool {
     let environment = fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
     environment.split(|byte| *byte == 0).any(|variable| variable == marker)
 }
 
-/// Bytes of memory that `processes` take together: pages that each has for itself, and the most that one shares
-/// with others. Shared pages are mostly the same ones, the program and its libraries.
+/// Memory of `processes`, in bytes: their private pages, and the largest shared part of any of them, since the shared
+/// pages (the program and its libraries) are mostly the same.
 pub(crate) fn memory_bytes(processes: &[Process]) -> u64 {
-    let (mut own, mut shared) = (0, 0);
+    let (mut private, mut shared) = (0, 0);
     for process in processes.iter().filter(|process| !process.is_zombie) {
         let text = fs::read_to_string(format!("/proc/{}/statm", process.id)).unwrap_or_default();
         let mut pages = text.split_ascii_whitespace().skip(1).map(|field| field.parse().unwrap_or(0_u64));
         let (resident, file) = (pages.next().unwrap_or(0), pages.next().unwrap_or(0));
-        own += resident.saturating_sub(file);
+        private += resident.saturating_sub(file);
         shared = shared.max(file);
     }
     let page = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE).ok().flatten();
-    (own + shared) * page.and_then(|size| u64::try_from(size).ok()).unwrap_or(4096)
+    (private + shared) * page.and_then(|size| u64::try_from(size).ok()).unwrap_or(4096)
 }
 
-/// Bytes of memory that this host has.
+/// Memory of this host, in bytes.
 pub(crate) fn host_memory_bytes() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_may_hold_anything() {
+    fn a_process_name_may_contain_anything() {
         let read = parse_stat(7, "7 (a) Z 1) b) S 5 6 6 0 -1").unwrap();
         assert_eq!(read, process(7, 5, 6));
         assert!(parse_stat(7, "7 (x) Z 1 6 6").unwrap().is_zombie);
@@ -127,12 +127,12 @@ mod tests {
     }
 
     #[test]
-    fn a_browser_is_its_group_and_all_that_descends_from_it() {
+    fn a_browser_is_its_group_and_all_descendants() {
         let base = 4_000_000;
         let all = [
             process(base, 1, base),
             process(base + 1, base, base),
-            // Left the group, and has a child and a companion in the group that it went to.
+            // Left the group; has a child, and a process that shares the new group.
             process(base + 2, base + 1, base + 2),
             process(base + 3, base + 2, base + 3),
             process(base + 4, 1, base + 3),
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_own_memory_is_seen() {
+    fn the_memory_of_this_process_is_measured() {
         let own = i32::try_from(std::process::id()).unwrap();
         let bytes = memory_bytes(&[read(own).unwrap()]);
         assert!((1 << 20..host_memory_bytes().unwrap()).contains(&bytes), "{bytes}");

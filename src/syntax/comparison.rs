@@ -1,10 +1,10 @@
-//! What an assertion looks at, and how it compares.
+//! Sources and comparisons of assertions.
 
-/// What an assertion looks at (interface.md 2.3).
+/// Sources of an assertion (interface.md 2.3).
 pub const ASSERTION_SOURCES: &[&str] =
     &["Response", "JSON Response", "XML Response", "Timeout", "Status Code", "Header"];
 
-/// How an assertion compares (interface.md 2.3).
+/// Comparisons of an assertion (interface.md 2.3).
 pub const COMPARISONS: &[&str] = &[
     "equals",
     "does not equal",
@@ -18,7 +18,7 @@ pub const COMPARISONS: &[&str] = &[
     "regular expression excludes",
 ];
 
-/// The comparisons that go with `source` (fields.md 4); `None` when it is no source.
+/// Returns the comparisons for `source` (fields.md 4); `None` when it is not a source.
 #[must_use]
 pub fn comparisons_for(source: &str) -> Option<&'static [&'static str]> {
     Some(match source {

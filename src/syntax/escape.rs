@@ -1,14 +1,14 @@
-//! How a value is written where a text has a place for it.
+//! Escaping of values for the context in which they are inserted.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// What stays as it is in a part of a path or query (RFC 3986 2.3).
+/// Characters that stay as they are in a part of a path or query (RFC 3986 2.3).
 const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// How a value is put in.
+/// The escaping of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Escape {
     Raw,
@@ -23,7 +23,7 @@ pub(crate) enum Escape {
 }
 
 impl Escape {
-    /// `value` so written.
+    /// Escapes `value`. Fails with the reason when it is not allowed in this context.
     pub(crate) fn apply(self, value: &str) -> Result<Cow<'_, str>, &'static str> {
         Ok(match self {
             Self::Host => {
@@ -34,7 +34,7 @@ impl Escape {
                 }
                 Cow::Borrowed(value)
             }
-            // URLs take these as steps of the path however they are written (WHATWG URL 4.4).
+            // URLs treat these as path steps in any encoding (WHATWG URL 4.4).
             Self::Segment if matches!(value, "." | "..") => {
                 return Err("its value is a step to another path");
             }
@@ -51,7 +51,7 @@ impl Escape {
     }
 }
 
-/// `value` inside of a JSON string (RFC 8259 7).
+/// Escapes `value` for a JSON string (RFC 8259 7).
 fn json_string(value: &str) -> String {
     let mut out = String::with_capacity(value.len() + 8);
     for c in value.chars() {

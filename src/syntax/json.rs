@@ -1,4 +1,4 @@
-//! Strict JSON (RFC 8259) as the tree that intake reads: bounded in depth and in the number of values.
+//! Reads strict JSON (RFC 8259) into a `Node`: bounded in depth and in the number of values.
 
 use std::cell::Cell;
 use std::fmt;
@@ -7,23 +7,23 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 
 use super::node::{Key, MAX_DEPTH, Node, NodeValue, Position, SyntaxError};
 
-/// Values of one text that are read at most: what 100,000 monitors need, and far below what a body of many
-/// small values would take in memory.
+/// Maximum number of values of one text: enough for 100,000 monitors, and far below the memory use of a body of many
+/// small values.
 const MAX_VALUES: usize = 2_000_000;
 
 impl Node {
-    /// Reads strict JSON (RFC 8259), at most [`MAX_DEPTH`] deep; places are not known, but that of a syntax
-    /// error is. A key that stands there twice is kept twice.
+    /// Reads strict JSON (RFC 8259), at most [`MAX_DEPTH`] deep. Positions are unknown, except that of a syntax error.
+    /// A duplicate key is kept twice.
     pub fn from_json(bytes: &[u8]) -> Result<Self, SyntaxError> {
         parse(bytes)
     }
 }
 
-/// Reads one JSON text. A key that stands in an object twice is kept twice.
+/// Reads one JSON text. A duplicate key of an object is kept twice.
 fn parse(bytes: &[u8]) -> Result<Node, SyntaxError> {
-    let left = Cell::new(MAX_VALUES);
+    let remaining = Cell::new(MAX_VALUES);
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let read = NodeSeed { depth: 0, remaining: &left }.deserialize(&mut deserializer);
+    let read = NodeSeed { depth: 0, remaining: &remaining }.deserialize(&mut deserializer);
     let read = read.and_then(|node| deserializer.end().map(|()| node));
     read.map_err(|error| syntax_error(bytes, &error))
 }
@@ -34,7 +34,7 @@ fn syntax_error(bytes: &[u8], error: &serde_json::Error) -> SyntaxError {
     SyntaxError { position: position(bytes, error.line(), error.column()), message: message.to_owned() }
 }
 
-/// Columns count characters, from 1; those of the parser count bytes, from 0 at the start of a line.
+/// Converts a position. Columns count characters from 1; the parser counts bytes, from 0 at the start of a line.
 fn position(bytes: &[u8], line: usize, column: usize) -> Position {
     let text = bytes.split(|byte| *byte == b'\n').nth(line.saturating_sub(1)).unwrap_or_default();
     let before = text.get(..column).unwrap_or(text);
@@ -43,7 +43,7 @@ fn position(bytes: &[u8], line: usize, column: usize) -> Position {
     Position { line: bounded(line), column: bounded(characters) }
 }
 
-/// Reads one value, inside of `depth` lists and objects.
+/// Reads one value, nested in `depth` lists and objects.
 #[derive(Clone, Copy)]
 struct NodeSeed<'a> {
     depth: usize,
@@ -63,10 +63,10 @@ impl<'de> DeserializeSeed<'de> for NodeSeed<'_> {
     type Value = Node;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
-        let Some(left) = self.remaining.get().checked_sub(1) else {
+        let Some(remaining) = self.remaining.get().checked_sub(1) else {
             return Err(D::Error::custom(format_args!("there are more than {MAX_VALUES} values")));
         };
-        self.remaining.set(left);
+        self.remaining.set(remaining);
         let value = deserializer.deserialize_any(self)?;
         Ok(Node { value, position: Position::default() })
     }
@@ -96,7 +96,7 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
     }
 
     fn visit_f64<E>(self, number: f64) -> Result<NodeValue, E> {
-        // `-0` is the whole number that it looks like.
+        // `-0` is the integer 0.
         let negative_zero = number == 0.0 && number.is_sign_negative();
         Ok(if negative_zero { NodeValue::Int(0) } else { NodeValue::Float(number) })
     }
@@ -142,7 +142,7 @@ mod tests {
         let text = r#" {"a":[null,true,1,-9223372036854775808,9223372036854775808,1.0,1e2,-0,"\u00fc\ud83d\ude00"]} "#;
         let node = parse(text.as_bytes()).unwrap();
         let values: Vec<_> = node.get("a").unwrap().items().iter().map(|item| item.value.clone()).collect();
-        let wanted = [
+        let expected = [
             NodeValue::Null,
             NodeValue::Bool(true),
             NodeValue::Int(1),
@@ -153,19 +153,19 @@ mod tests {
             NodeValue::Int(0),
             NodeValue::Text("ü😀".to_owned()),
         ];
-        assert_eq!(values, wanted);
+        assert_eq!(values, expected);
     }
 
     #[test]
-    fn a_key_that_stands_there_twice_is_kept_twice() {
+    fn a_duplicate_key_is_kept_twice() {
         let node = parse(br#"{"port":1,"port":2}"#).unwrap();
         assert_eq!(node.entries().len(), 2);
         assert_eq!(node.get("port").unwrap().value, NodeValue::Int(2));
     }
 
     #[test]
-    fn what_is_no_json_is_refused_with_its_place() {
-        for (text, wanted) in [
+    fn invalid_json_is_rejected_with_its_position() {
+        for (text, expected) in [
             ("", "1:1: EOF while parsing a value"),
             ("{\n  \"ü\": trex\n}", "2:10: expected ident"),
             ("{'a':1}", "1:2: key must be a string"),
@@ -180,7 +180,7 @@ mod tests {
             ("\"\\udc00\"", "1:7: lone leading surrogate in hex escape"),
             ("\"\t\"", "1:2: control character (\\u0000-\\u001F) found while parsing a string"),
         ] {
-            assert_eq!(fails(text), wanted, "{text:?}");
+            assert_eq!(fails(text), expected, "{text:?}");
         }
         assert_eq!(fails(b"\"\xff\""), "1:2: invalid unicode code point");
     }
@@ -199,7 +199,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn whatever_comes_in_reading_ends(bytes: Vec<u8>) {
+        fn reading_never_panics(bytes: Vec<u8>) {
             let _ = parse(&bytes);
         }
     }

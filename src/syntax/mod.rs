@@ -1,4 +1,4 @@
-//! Texts with positions: YAML and JSON with line and column, faults, templates, paths, `XPath`.
+//! Texts with positions: YAML and JSON with line and column, validation errors, templates, paths, `XPath`.
 
 pub mod comparison;
 pub mod escape;

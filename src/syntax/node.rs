@@ -1,4 +1,4 @@
-//! The located tree: what a YAML or JSON text says, with the line and column of every key and value.
+//! The located tree: the content of a YAML or JSON text, with the line and column of every key and value.
 
 use std::fmt;
 
@@ -6,13 +6,13 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_saphyr::Spanned;
 
-/// Depth of lists and maps that is read at most.
+/// Maximum nesting of lists and maps.
 pub const MAX_DEPTH: usize = 24;
 
-/// Bytes of one text that are read at most.
+/// Maximum size of a text in bytes.
 pub const MAX_BYTES: usize = 256 * 1024 * 1024;
 
-/// Where something stands in its text, counted from 1; 0 where it is not known.
+/// A position in a text, counted from 1; 0 where it is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     /// Line, from 1.
@@ -22,57 +22,57 @@ pub struct Position {
 }
 
 impl Position {
-    /// Whether the place is known.
+    /// Whether the position is known.
     #[must_use]
     pub fn is_known(self) -> bool {
         self.line > 0
     }
 }
 
-/// A value and its place.
+/// A value and its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     /// The value.
     pub value: NodeValue,
-    /// Where it starts.
+    /// Start of the value.
     pub position: Position,
 }
 
-/// What a node holds.
+/// The value of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NodeValue {
     /// `null`, `~` or nothing.
     Null,
     /// `true` or `false`; `yes`, `on` and `y` are text.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Int(i64),
-    /// A number with a fraction, or too large for a whole one.
+    /// A number with a fraction, or too large for an integer.
     Float(f64),
     /// A text.
     Text(String),
     /// Entries in order.
     List(Vec<Node>),
-    /// Entries in order; a key that stands there twice is kept twice.
+    /// Entries in order; a duplicate key is kept twice.
     Map(Vec<(Key, Node)>),
 }
 
-/// A key of a map and its place.
+/// A key of a map and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     /// The key.
     pub name: String,
-    /// Where it starts.
+    /// Start of the key.
     pub position: Position,
 }
 
-/// Why a text could not be read at all.
+/// Why a text cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SyntaxError {
-    /// Where reading stopped.
+    /// Position at which parsing stopped.
     pub position: Position,
-    /// What is wrong there, without a full stop.
+    /// The error, without a full stop.
     pub message: String,
 }
 
@@ -87,13 +87,13 @@ impl Node {
         serde_saphyr::from_str_with_options(text, yaml_options()).map_err(|error| syntax_error(&error))
     }
 
-    /// The value under `name`; the last one when it stands there twice.
+    /// Returns the value of `name`; the last one if there are several.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Self> {
         self.entries().iter().rev().find(|(key, _)| key.name == name).map(|(_, node)| node)
     }
 
-    /// The place of the value at `path`, such as `api_steps[0].url`, or of the nearest one around it.
+    /// Returns the position of the value at `path`, such as `api_steps[0].url`, or of the nearest one around it.
     #[must_use]
     pub fn position_of(&self, path: &str) -> Position {
         let mut node = self;
@@ -110,7 +110,7 @@ impl Node {
         node.position
     }
 
-    /// The entries of a map; none for anything else.
+    /// Returns the entries of a map; none for anything else.
     #[must_use]
     pub fn entries(&self) -> &[(Key, Self)] {
         match &self.value {
@@ -119,7 +119,7 @@ impl Node {
         }
     }
 
-    /// The entries of a list; none for anything else.
+    /// Returns the entries of a list; none for anything else.
     #[must_use]
     pub fn items(&self) -> &[Self] {
         match &self.value {
@@ -128,7 +128,7 @@ impl Node {
         }
     }
 
-    /// The text of a text.
+    /// Returns the text; `None` for anything else.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match &self.value {
@@ -143,7 +143,7 @@ impl Node {
         self.value == NodeValue::Null
     }
 
-    /// The same without places.
+    /// Converts it to JSON without positions.
     #[must_use]
     pub fn to_json(&self) -> Value {
         match &self.value {
@@ -182,8 +182,8 @@ impl From<Value> for Node {
     }
 }
 
-/// Limits far above what 100,000 monitors in one file need, and far below what hurts: an alias may not
-/// multiply what the text holds.
+/// Limits far above the needs of 100,000 monitors in one file, and far below what does harm: an alias must not multiply
+/// the content of the text.
 fn yaml_options() -> serde_saphyr::Options {
     serde_saphyr::options! {
         budget: serde_saphyr::budget! {
@@ -208,25 +208,25 @@ fn yaml_options() -> serde_saphyr::Options {
 }
 
 fn syntax_error(error: &serde_saphyr::Error) -> SyntaxError {
-    let place = error.location().map(position).unwrap_or_default();
-    SyntaxError { position: place, message: syntax_message(error.without_snippet()) }
+    let start = error.location().map(position).unwrap_or_default();
+    SyntaxError { position: start, message: syntax_message(error.without_snippet()) }
 }
 
-/// The parser's own words, but for the limits and for what it says to programmers.
+/// Returns the parser's own message, except for limits and messages meant for programmers.
 fn syntax_message(error: &serde_saphyr::Error) -> String {
     if matches!(error, serde_saphyr::Error::MultipleDocuments { .. }) {
         return "a second document starts here; a file holds one".to_owned();
     }
     let text = error.to_string();
     let text = text.split(" at line ").next().unwrap_or_default().trim_end_matches('.');
-    let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    if says(&["recursion limit", "Depth {"]) {
+    let contains_any = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
+    if contains_any(&["recursion limit", "Depth {"]) {
         format!("lists and maps are nested more than {MAX_DEPTH} deep")
-    } else if says(&["Anchor", "Aliases {", "alias replay", "alias expansion"]) {
+    } else if contains_any(&["Anchor", "Aliases {", "alias replay", "alias expansion"]) {
         "anchors and aliases expand to more than is read".to_owned()
-    } else if says(&["budget breached"]) {
+    } else if contains_any(&["budget breached"]) {
         "the text holds more than is read".to_owned()
-    } else if says(&["into string", "expected string scalar"]) {
+    } else if contains_any(&["into string", "expected string scalar"]) {
         "a key must be a text".to_owned()
     } else {
         text.to_owned()

@@ -1,26 +1,26 @@
-//! Paths into answers, JSONPath and XPath: which are taken, judged when they are saved and again when used.
+//! JSONPath and XPath of responses: which ones are accepted, checked when they are saved and again when used.
 
 use serde_json_path::JsonPath;
 
 use super::xpath::{self, Expr};
 
-/// Opening brackets of a path: nested brackets are nested calls of its parser.
+/// Maximum number of opening brackets of a path: nested brackets are nested calls of the parser.
 const MAX_BRACKETS: usize = 32;
-/// Steps of a JSONPath that walk over the whole document: each multiplies what can be selected.
+/// Maximum number of JSONPath steps that visit the whole document: each multiplies what can be selected.
 const MAX_DESCENDANT_STEPS: usize = 4;
 
 /// Why a path cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
-    /// It would take too much time or room.
+    /// It would take too much time or memory.
     #[error("the path has too many brackets or `..` steps")]
     TooComplex,
-    /// It is none.
+    /// Its syntax is invalid.
     #[error("{0}")]
     Syntax(String),
 }
 
-/// Compiles a JSONPath of RFC 9535, its leading `$.` added where it is missing (behaviour.md 4).
+/// Compiles a JSONPath of RFC 9535; a missing leading `$.` is added (behaviour.md 4).
 ///
 /// # Errors
 /// As [`PathError`].
@@ -36,12 +36,12 @@ pub fn parse_json_path(property: &str) -> Result<JsonPath, PathError> {
     JsonPath::parse(&full).map_err(|error| PathError::Syntax(error.to_string()))
 }
 
-/// An XPath 1.0, compiled.
+/// A compiled XPath 1.0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct XPath {
-    /// What it is.
+    /// The expression.
     pub expr: Expr,
-    /// The namespace prefixes that it names.
+    /// The namespace prefixes in it.
     pub prefixes: Box<[Box<str>]>,
 }
 

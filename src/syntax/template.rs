@@ -1,43 +1,43 @@
-//! Texts with placeholders `{{name}}`, taken apart (behaviour.md 4, website-api).
+//! Parses texts with placeholders `{{name}}` (behaviour.md 4, website-api).
 //!
-//! A placeholder is a variable's name, or `$` and the name of a built-in one, between double braces; blanks
-//! beside the name do not matter. Whatever else has double braces is text and stays as it is: templates of
-//! other tools are good bodies.
+//! A placeholder is the name of a variable, or `$` and the name of a built-in one, between double braces; spaces around
+//! the name are ignored. Everything else with double braces is text and stays as it is, so that templates of other
+//! tools are valid bodies.
 
 use super::text_format::TextFormat;
 
-/// Names of the built-in variables; `judge` knows their values.
+/// Names of the built-in variables; `evaluate` provides their values.
 pub const BUILT_IN_VARIABLES: [&str; 5] =
     ["$timestamp", "$timestamp_ms", "$isoTimestamp", "$uuid", "$randomInt"];
 
 /// A part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TemplatePart<'a> {
-    /// Text that stays.
+    /// Literal text.
     Text(&'a str),
-    /// The name of a variable; of a built-in one with its `$`.
+    /// The name of a variable; for a built-in one with its `$`.
     Placeholder(&'a str),
 }
 
-/// The pieces of `text`, in order; no piece of text is empty.
+/// Splits `text` into its parts, in order; no text part is empty.
 #[must_use]
 pub fn parse(text: &str) -> Vec<TemplatePart<'_>> {
-    let (mut found, mut kept, mut from) = (Vec::new(), 0, 0);
+    let (mut found, mut copied, mut from) = (Vec::new(), 0, 0);
     while let Some(open) = text[from..].find("{{").map(|at| from + at) {
         let Some((name, length)) = parse_placeholder(&text[open + 2..]) else {
             // `{{{name}}` is a brace before a placeholder.
             from = open + 1;
             continue;
         };
-        if kept < open {
-            found.push(TemplatePart::Text(&text[kept..open]));
+        if copied < open {
+            found.push(TemplatePart::Text(&text[copied..open]));
         }
         found.push(TemplatePart::Placeholder(name));
-        kept = open + 2 + length;
-        from = kept;
+        copied = open + 2 + length;
+        from = copied;
     }
-    if kept < text.len() {
-        found.push(TemplatePart::Text(&text[kept..]));
+    if copied < text.len() {
+        found.push(TemplatePart::Text(&text[copied..]));
     }
     found
 }
@@ -48,15 +48,15 @@ pub fn has_placeholders(text: &str) -> bool {
     text.contains("{{") && parse(text).iter().any(|part| matches!(part, TemplatePart::Placeholder(_)))
 }
 
-/// The name that `text` begins with, blanks and the closing braces behind it, and how long all of that is. Looks no
-/// further than such a name goes: a text of nothing but braces is gone through once.
+/// Parses the name at the start of `text` with surrounding spaces and the closing braces; also returns their total
+/// length. Reads no further than such a name: a text of nothing but braces is scanned once.
 fn parse_placeholder(text: &str) -> Option<(&str, usize)> {
     let inside = text.trim_start_matches(' ');
     let sign = usize::from(inside.starts_with('$'));
     let letters =
         inside[sign..].bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
-    let (name, behind) = inside.split_at(sign + letters);
-    let rest = behind.trim_start_matches(' ').strip_prefix("}}")?;
+    let (name, after) = inside.split_at(sign + letters);
+    let rest = after.trim_start_matches(' ').strip_prefix("}}")?;
     TextFormat::Identifier.matches(&name[sign..]).then(|| (name, text.len() - rest.len()))
 }
 
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn placeholders_are_told_from_other_braces() {
+    fn placeholders_are_distinguished_from_other_braces() {
         use TemplatePart::{Placeholder, Text};
         for (text, expected) in [
             ("", &[][..]),

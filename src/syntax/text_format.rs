@@ -1,8 +1,8 @@
-//! The forms that texts have to have.
+//! Formats of texts.
 
 use std::net::{IpAddr, Ipv4Addr};
 
-/// A form of a text beyond its length.
+/// A format of a text, beyond its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextFormat {
     /// Any text.
@@ -13,11 +13,11 @@ pub enum TextFormat {
     Ip,
     /// An absolute URL of scheme http or https with a host.
     HttpUrl,
-    /// A template of such a URL: `{{name}}` may stand anywhere in it.
+    /// A template of such a URL: `{{name}}` may occur anywhere in it.
     HttpUrlTemplate,
     /// A host name or an address.
     Host,
-    /// A host, with or without one of these schemes in front and a port behind (behaviour.md 1).
+    /// A host, optionally with one of these schemes before it and a port after it (behaviour.md 1).
     ServiceAddress(&'static [&'static str]),
     /// A mail address.
     Email,
@@ -29,11 +29,11 @@ pub enum TextFormat {
     HeaderName,
     /// The value of a header: no line breaks or other control characters.
     HeaderValue,
-    /// A text that is JSON.
+    /// JSON.
     Json,
-    /// A text that is XML.
+    /// XML.
     Xml,
-    /// A browser script (behaviour.md 8): XML, stored even when it cannot be read; may hold secrets.
+    /// A browser script (behaviour.md 8): XML, stored even when it cannot be parsed; may contain secrets.
     Script,
     /// Base64 of RFC 4648 4; line breaks are allowed.
     Base64,
@@ -59,7 +59,7 @@ pub(crate) const RESERVED_HEADERS: &[&str] = &[
 ];
 
 impl TextFormat {
-    /// What is wanted, as messages say it after `must be`.
+    /// Returns the expected format, worded to follow `must be` in a message.
     #[must_use]
     pub const fn expected(self) -> &'static str {
         match self {
@@ -84,7 +84,7 @@ impl TextFormat {
         }
     }
 
-    /// Whether `text` has this form.
+    /// Whether `text` has this format.
     #[must_use]
     pub fn matches(self, text: &str) -> bool {
         match self {
@@ -116,15 +116,15 @@ impl TextFormat {
 /// Scheme, host and port of the host field of a mail or FTP monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServiceAddress<'a> {
-    /// In lower case as in `schemes`; `None` when none was written.
+    /// In lower case as in `schemes`; `None` without a scheme.
     pub scheme: Option<&'static str>,
-    /// Name or address, an IPv6 one without brackets.
+    /// Name or address; an IPv6 address without brackets.
     pub host: &'a str,
-    /// The port written behind it.
+    /// The port after the host.
     pub port: Option<u16>,
 }
 
-/// Takes `smtps://host:465` and the like apart (behaviour.md 1, lenient inputs).
+/// Parses `smtps://host:465` and the like (behaviour.md 1, lenient inputs).
 #[must_use]
 pub fn parse_service_address<'a>(
     text: &'a str,
@@ -147,8 +147,8 @@ fn split_host_port(text: &str) -> Option<(&str, Option<u16>)> {
     }
     let (host, port) = match text.strip_prefix('[') {
         Some(rest) => {
-            let (host, behind) = rest.split_once(']')?;
-            (host, if behind.is_empty() { None } else { Some(behind.strip_prefix(':')?) })
+            let (host, after) = rest.split_once(']')?;
+            (host, if after.is_empty() { None } else { Some(after.strip_prefix(':')?) })
         }
         None => match text.rsplit_once(':') {
             Some((host, port)) => (host, Some(port)),
@@ -172,7 +172,8 @@ fn is_http_url(text: &str) -> bool {
     })
 }
 
-/// A name of RFC 1123 with underscores, one dot at the end, or an address; other scripts as IDNA takes them.
+/// Whether `text` is a name of RFC 1123 with underscores and an optional final dot, or an address; other scripts are
+/// accepted as in IDNA.
 fn is_host(text: &str) -> bool {
     if text.parse::<IpAddr>().is_ok() {
         return true;
@@ -214,14 +215,14 @@ fn is_token(text: &str) -> bool {
 
 fn is_base64(text: &str) -> bool {
     use base64::Engine as _;
-    let packed: String = text.chars().filter(|c| !c.is_ascii_whitespace()).collect();
-    base64::engine::general_purpose::STANDARD.decode(packed).is_ok()
+    let compact: String = text.chars().filter(|c| !c.is_ascii_whitespace()).collect();
+    base64::engine::general_purpose::STANDARD.decode(compact).is_ok()
 }
 
 fn is_clock_time(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let number = |range: std::ops::Range<usize>, below: u8| {
-        text.get(range).and_then(|digits| digits.parse::<u8>().ok()).is_some_and(|value| value < below)
+    let number = |range: std::ops::Range<usize>, limit: u8| {
+        text.get(range).and_then(|digits| digits.parse::<u8>().ok()).is_some_and(|value| value < limit)
     };
     bytes.len() == 5
         && bytes[2] == b':'
@@ -235,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_form_takes_what_it_should_and_nothing_else() {
+    fn each_format_accepts_its_texts_only() {
         let cases: &[(TextFormat, &[&str], &[&str])] = &[
             (TextFormat::Ipv4, &["127.0.0.1"], &["::1", "127.0.0", "a"]),
             (TextFormat::Ip, &["127.0.0.1", "::1"], &["[::1]", "localhost"]),
@@ -274,21 +275,21 @@ mod tests {
                 &["2026-02-30 00:00:00", "2026-02-28T00:00:00Z", ""],
             ),
         ];
-        for (format, good, bad) in cases {
-            for text in *good {
+        for (format, valid, invalid) in cases {
+            for text in *valid {
                 assert!(format.matches(text), "{format:?} refuses {text:?}");
             }
-            for text in *bad {
+            for text in *invalid {
                 assert!(!format.matches(text), "{format:?} takes {text:?}");
             }
         }
     }
 
     #[test]
-    fn a_service_is_taken_apart() {
-        let wanted = ServiceAddress { scheme: Some("smtps"), host: "mail.example", port: Some(465) };
-        assert_eq!(parse_service_address("smtps://mail.example:465", &["smtp", "smtps"]), Some(wanted));
-        let wanted = ServiceAddress { scheme: None, host: "::1", port: Some(25) };
-        assert_eq!(parse_service_address("[::1]:25", &["smtp"]), Some(wanted));
+    fn a_service_address_is_parsed() {
+        let expected = ServiceAddress { scheme: Some("smtps"), host: "mail.example", port: Some(465) };
+        assert_eq!(parse_service_address("smtps://mail.example:465", &["smtp", "smtps"]), Some(expected));
+        let expected = ServiceAddress { scheme: None, host: "::1", port: Some(25) };
+        assert_eq!(parse_service_address("[::1]:25", &["smtp"]), Some(expected));
     }
 }

@@ -1,47 +1,47 @@
-//! What is wrong with a document: where, which rule, the value given, and what to do.
+//! Errors of a document: position, rule, the value given, and a hint.
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::node::{Node, NodeValue, Position, SyntaxError};
 
-/// What a secret shows itself as.
+/// The mask in place of a secret.
 pub const MASK: &str = "********";
 
-/// Characters of a value that a message repeats at most.
+/// Maximum length of a value in a message, in characters.
 const MAX_VALUE_CHARS: usize = 60;
 
-/// The rule that a document breaks.
+/// The rule that a document violates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ValidationErrorKind {
-    /// The text is no YAML or JSON.
+    /// The text is not valid YAML or JSON.
     Syntax,
-    /// There is no such field.
+    /// The field does not exist.
     UnknownField,
-    /// The field stands there twice.
+    /// The field occurs twice.
     DuplicateField,
     /// A required field is missing.
     MissingField,
-    /// The value has another type than the field.
+    /// The type of the value differs from that of the field.
     Type,
-    /// The value is none of those allowed.
+    /// The value is not one of the choices.
     Choice,
     /// The number is outside its bounds.
     Range,
     /// The text or list is too long or too short.
     Length,
-    /// The text is not of the form that the field wants.
+    /// The text does not have the format of the field.
     Format,
     /// The field may not be set here.
     ReadOnly,
-    /// The value does not go with another field, or with what is known of the account.
+    /// The value conflicts with another field, or with the account.
     Conflict,
-    /// A masked secret stands where its value is needed, or a secret could not be read.
+    /// A masked secret is given where its value is needed, or a secret could not be read.
     Secret,
 }
 
 impl ValidationErrorKind {
-    /// The stable word for this rule.
+    /// Returns the stable name of this rule.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -61,37 +61,37 @@ impl ValidationErrorKind {
     }
 }
 
-/// One fault of a document or settings file. Its text is `file:line:column: message`, with the hint on a
-/// line of its own; parts that are not known are left out.
+/// One error of a document or settings file. Its text is `file:line:column: message`, with the hint on a line of its
+/// own; unknown parts are left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValidationError {
-    /// The file that it stands in.
+    /// The file with the error.
     pub file: Option<Arc<str>>,
-    /// Where in its text.
+    /// Position in its text.
     pub position: Position,
-    /// The field, from the outermost to the inner one, such as `api_steps[0].url`; empty for the whole.
+    /// The field, from the outermost to the inner one, such as `api_steps[0].url`; empty for the whole document.
     pub path: String,
-    /// The rule that is broken.
+    /// The rule that is violated.
     pub kind: ValidationErrorKind,
-    /// The value given, shortened; `********` when it is a secret.
+    /// The value given, truncated; `********` when it is a secret.
     pub value: Option<String>,
-    /// One sentence without a full stop.
+    /// The message: one sentence without a full stop.
     pub message: String,
-    /// What to do about it.
+    /// How to fix it.
     pub hint: Option<String>,
 }
 
 impl ValidationError {
-    /// A fault of the field `path` at `place`.
+    /// Creates an error of the field `path` at `position`.
     pub fn new(
         rule: ValidationErrorKind,
         path: impl Into<String>,
-        place: Position,
+        position: Position,
         message: impl Into<String>,
     ) -> Self {
         Self {
             file: None,
-            position: place,
+            position,
             path: path.into(),
             kind: rule,
             value: None,
@@ -100,35 +100,34 @@ impl ValidationError {
         }
     }
 
-    /// The same fault with the value that was given.
+    /// Sets the value that was given.
     #[must_use]
     pub fn with_value(mut self, given: impl Into<String>) -> Self {
         self.value = Some(given.into());
         self
     }
 
-    /// The same fault with advice.
+    /// Sets the hint.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The same fault in `file`.
+    /// Sets the file.
     #[must_use]
     pub fn with_file(mut self, file: &Arc<str>) -> Self {
         self.file = Some(Arc::clone(file));
         self
     }
 
-    /// The outermost field, as legacy messages name it; empty for the whole.
+    /// Returns the outermost field, as named in legacy messages; empty for the whole document.
     #[must_use]
     pub fn root_field(&self) -> &str {
         self.path.split(['.', '[']).next().unwrap_or_default()
     }
 
-    /// Status and message of the legacy API (behaviour.md 2): 64 for a missing field, 66 for a value
-    /// outside its rule.
+    /// Returns status and message for the legacy API (behaviour.md 2): 64 for a missing field, 66 for an invalid value.
     #[must_use]
     pub fn to_legacy(&self) -> (u16, String) {
         let field = if self.path.is_empty() { "body" } else { self.root_field() };
@@ -163,7 +162,7 @@ impl fmt::Display for ValidationError {
 
 impl std::error::Error for ValidationError {}
 
-/// `value` as messages repeat it: shortened, the kind of a container instead of its content.
+/// Formats `value` for a message: truncated, with the type of a container instead of its content.
 #[must_use]
 pub fn display_value(node: &Node) -> String {
     match &node.value {
@@ -177,7 +176,7 @@ pub fn display_value(node: &Node) -> String {
     }
 }
 
-/// `text`, cut to what fits in a message.
+/// Truncates `text` for a message.
 #[must_use]
 pub fn truncate_value(text: &str) -> String {
     let cut: String =
@@ -185,18 +184,18 @@ pub fn truncate_value(text: &str) -> String {
     if cut.len() < text.len() { format!("{cut}…") } else { cut }
 }
 
-/// The known name that is nearest to `name`, when one is near enough to be meant.
+/// Returns the known name closest to `name`, if it is similar enough to be meant.
 #[must_use]
 pub fn closest_match<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if name.len() > MAX_VALUE_CHARS {
-        // Longer than any name that there is; comparing would take its length squared.
+        // Longer than any known name; comparing would take quadratic time.
         return None;
     }
     let folded = name.to_lowercase().replace('-', "_");
     known
         .into_iter()
         .map(|candidate| (strsim::jaro_winkler(&folded, &candidate.replace('-', "_")), candidate))
-        .filter(|(likeness, _)| *likeness > 0.84)
+        .filter(|(similarity, _)| *similarity > 0.84)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, candidate)| candidate)
 }
@@ -206,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fault_reads_as_file_line_column_message_and_hint() {
+    fn an_error_is_formatted_as_file_line_column_message_and_hint() {
         let position = Position { line: 3, column: 7 };
         let error = ValidationError::new(
             ValidationErrorKind::UnknownField,
@@ -229,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_name_is_near() {
+    fn the_closest_match_is_similar() {
         assert_eq!(closest_match("intervall", ["name", "interval"]), Some("interval"));
         assert_eq!(closest_match("time-out", ["note", "timeout"]), Some("timeout"));
         assert_eq!(closest_match("colour", ["name", "interval"]), None);

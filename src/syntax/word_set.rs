@@ -1,11 +1,11 @@
-//! Whether a name has one of a few words in it: asked of every header and every member of every answer, and mostly
-//! answered with no.
+//! Tests whether a name contains one of a few words: called for every header and every member of every response, and
+//! mostly false.
 
-/// Words of ASCII, in small letters.
+/// A set of ASCII words in lower case.
 pub struct WordSet<const N: usize>([(u32, &'static str); N]);
 
 impl<const N: usize> WordSet<N> {
-    /// These words.
+    /// Creates a set of these words.
     #[must_use]
     pub const fn new(words: [&'static str; N]) -> Self {
         let mut all = [(0, ""); N];
@@ -17,24 +17,25 @@ impl<const N: usize> WordSet<N> {
         Self(all)
     }
 
-    /// Whether one of them stands in `name`, in whatever case.
+    /// Whether `name` contains one of the words, ignoring case.
     #[must_use]
     pub fn matches(&self, name: &[u8]) -> bool {
         let missing = !letter_mask(name);
-        // A word with a letter that the name does not have need not be looked for. Most names have none of them, which
-        // is seen quickest without a branch for each.
-        let mut may = false;
-        for (own, _) in &self.0 {
-            may |= own & missing == 0;
+        // A word with a letter that the name lacks is not searched for. Most names contain none of the words, which is
+        // detected fastest without a branch for each.
+        let mut is_possible = false;
+        for (mask, _) in &self.0 {
+            is_possible |= mask & missing == 0;
         }
-        may && self
-            .0
-            .iter()
-            .any(|(own, word)| own & missing == 0 && contains_ignore_case(name, word.as_bytes()))
+        is_possible
+            && self
+                .0
+                .iter()
+                .any(|(mask, word)| mask & missing == 0 && contains_ignore_case(name, word.as_bytes()))
     }
 }
 
-/// One bit for each letter that occurs.
+/// Returns one bit for each letter that occurs.
 const fn letter_mask(text: &[u8]) -> u32 {
     let (mut bits, mut at) = (0, 0);
     while at < text.len() {
@@ -56,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_found_in_any_case_and_place() {
+    fn words_are_found_in_any_case_and_position() {
         let words = WordSet::new(["api-key", "token"]);
         for (name, found) in [
             ("token", true),

@@ -1,15 +1,15 @@
-//! Monitors as YAML: what [`super::node::Node::from_yaml`] reads back to the very same values, whatever a text
-//! holds, and people read without effort where they can.
+//! Writes monitors as YAML: [`super::node::Node::from_yaml`] reads back the same values, whatever a text contains, and
+//! people can read it easily where possible.
 
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-/// Words that YAML, in one version or another, takes for something else than text.
+/// Plain words that some version of YAML does not read as text.
 const RESERVED_WORDS: [&str; 12] =
     ["null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf", "infinity"];
 
-/// The text of a monitor file with `entries`, each a map that begins with its key.
+/// Returns the text of a monitor file with `entries`, each a map that begins with its key.
 #[must_use]
 pub fn format_monitors(entries: &[Map<String, Value>]) -> String {
     if entries.is_empty() {
@@ -22,7 +22,7 @@ pub fn format_monitors(entries: &[Map<String, Value>]) -> String {
     out
 }
 
-/// An entry of a list whose dash stands at `indent`.
+/// Writes an entry of a list whose dash is at `indent`.
 fn write_item(out: &mut String, value: &Value, indent: usize) {
     write_indent(out, indent);
     out.push('-');
@@ -41,11 +41,11 @@ fn write_item(out: &mut String, value: &Value, indent: usize) {
     }
 }
 
-/// `name: value`, of a map whose names stand at `indent`; the line is begun already.
+/// Writes `name: value` of a map whose names are at `indent`; the line is already indented.
 fn write_field(out: &mut String, name: &str, value: &Value, indent: usize) {
-    let plain = !name.is_empty()
+    let is_plain_name = !name.is_empty()
         && name.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_' || byte.is_ascii_digit());
-    if plain && !RESERVED_WORDS.contains(&name) && !name.starts_with(|c: char| c.is_ascii_digit()) {
+    if is_plain_name && !RESERVED_WORDS.contains(&name) && !name.starts_with(|c: char| c.is_ascii_digit()) {
         out.push_str(name);
     } else {
         write_quoted(out, name);
@@ -54,7 +54,7 @@ fn write_field(out: &mut String, name: &str, value: &Value, indent: usize) {
     write_value(out, value, indent);
 }
 
-/// What follows a colon or dash that belongs to `indent`.
+/// Writes the value after a colon or dash that belongs to `indent`.
 fn write_value(out: &mut String, value: &Value, indent: usize) {
     match value {
         Value::Array(items) if !items.is_empty() => {
@@ -93,8 +93,7 @@ fn write_scalar(out: &mut String, value: &Value) {
     }
 }
 
-/// Whether a text stands for itself without quotes. Narrower than YAML: a letter first, then what has no meaning
-/// anywhere.
+/// Whether a text needs no quotes. Stricter than YAML: a letter first, then only characters without a meaning anywhere.
 fn is_plain(text: &str) -> bool {
     let safe = |byte: u8| byte.is_ascii_alphanumeric() || b" _./@+-".contains(&byte);
     text.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -103,7 +102,7 @@ fn is_plain(text: &str) -> bool {
         && !RESERVED_WORDS.contains(&text.to_ascii_lowercase().as_str())
 }
 
-/// Whether a text is shown line by line: several lines, the first with something at its very beginning.
+/// Whether a text is written line by line: it has several lines, and the first does not start with white space.
 fn is_block(text: &str) -> bool {
     text.contains('\n')
         && text.starts_with(|c: char| !c.is_whitespace())
@@ -127,7 +126,7 @@ fn write_block(out: &mut String, text: &str, indent: usize) {
     }
 }
 
-/// In double quotes; what does not show is escaped.
+/// Writes a text in double quotes; unprintable characters are escaped.
 fn write_quoted(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {
@@ -149,7 +148,7 @@ fn write_quoted(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// What YAML allows as it is, without what ends lines, hides or turns the direction of a text.
+/// Whether YAML allows `c` unescaped; excludes characters that end lines, are hidden or change the direction of a text.
 fn is_printable(c: char) -> bool {
     let hidden = matches!(c,
         '\u{7f}'..='\u{a0}' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202f}'
@@ -179,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn it_reads_like_a_file_that_a_person_wrote() {
+    fn the_output_is_readable() {
         let entry = json!({"key": "shop", "type": "website", "name": "Shop: start", "url": "http://a.test/", "interval": 5,
             "enabled": false, "http_version": "1.1", "note": "yes", "script": "<a>\n  <b/>\n</a>\n", "locations": [{"id": 1}, {"id": 2}],
             "capture": {"level": "Disabled"}, "custom_properties": []});
@@ -192,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_look_like_something_else_stay_texts() {
+    fn texts_that_look_like_other_values_stay_texts() {
         for text in [
             "",
             " ",
@@ -290,7 +289,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
         #[test]
-        fn whatever_is_written_is_read_back(value in any_value(), text in any_text()) {
+        fn written_values_are_read_back(value in any_value(), text in any_text()) {
             let entries = json!([{"key": text, "value": value}]);
             prop_assert_eq!(back(&entries), entries);
         }

@@ -1,4 +1,4 @@
-//! The responder's own CA and the certificate of its HTTPS server, new with every start.
+//! The CA of the responder and the certificate of its HTTPS server, created at every start.
 
 use std::io;
 use std::net::IpAddr;
@@ -13,18 +13,18 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::clock::{Clock, SystemClock};
 
-/// Life of both certificates, from a day ago on.
+/// Lifetime of both certificates, which starts a day in the past.
 const VALIDITY: Duration = Duration::from_hours(400 * 24);
 const BACKDATE: Duration = Duration::from_hours(24);
 
-/// A CA and the TLS side of a server that it vouches for.
+/// A CA, and the TLS acceptor of a server with a certificate from it.
 pub(super) struct CertificateAuthority {
     ca_pem: String,
     acceptor: TlsAcceptor,
 }
 
 impl CertificateAuthority {
-    /// Makes a CA and a server certificate for `localhost` and `ips`.
+    /// Creates a CA, and a server certificate for `localhost` and `ips`.
     pub(super) fn new(ips: &[IpAddr]) -> io::Result<Self> {
         let ca = CertifiedIssuer::self_signed(ca_params(), new_key()?).map_err(io::Error::other)?;
         let key = new_key()?;
@@ -41,12 +41,12 @@ impl CertificateAuthority {
         Ok(Self { ca_pem: ca.pem(), acceptor: TlsAcceptor::from(Arc::new(config)) })
     }
 
-    /// The CA's certificate.
+    /// Certificate of the CA, in PEM.
     pub(super) fn ca_pem(&self) -> &str {
         &self.ca_pem
     }
 
-    /// The TLS side of the server.
+    /// TLS acceptor of the server.
     pub(super) fn acceptor(&self) -> TlsAcceptor {
         self.acceptor.clone()
     }

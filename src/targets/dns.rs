@@ -12,13 +12,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::sockets;
 
-/// A client that sends nothing is let go after this.
+/// Idle clients are disconnected after this time.
 const IDLE_TIMEOUT: Duration = Duration::from_mins(1);
-/// Longest query that is read; a question fits into 300 bytes.
+/// Longest query that is read, in bytes; a question fits into 300 bytes.
 const MAX_QUERY_BYTES: usize = 1024;
 const TTL: u32 = 60;
 
-/// Serves on `sockets` until `stop`; answers the first address.
+/// Serves on `sockets` until `stop` and returns the first address.
 pub(super) fn serve(sockets: Vec<(TcpListener, UdpSocket)>, stop: &CancellationToken) -> SocketAddr {
     let first = sockets.first().map(|(listener, _)| sockets::first_address(std::slice::from_ref(listener)));
     for (listener, socket) in sockets {
@@ -34,9 +34,9 @@ async fn serve_udp(socket: UdpSocket) {
     loop {
         match socket.recv_from(&mut buffer).await {
             Ok((read, client)) => {
-                if let Some(answer) = respond(&buffer[..read]) {
-                    // A lost answer is what UDP is like.
-                    let _ = socket.send_to(&answer, client).await;
+                if let Some(reply) = respond(&buffer[..read]) {
+                    // UDP may lose replies.
+                    let _ = socket.send_to(&reply, client).await;
                 }
             }
             Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
@@ -48,7 +48,8 @@ async fn serve_tcp(mut stream: TcpStream) {
     while let Ok(Ok(true)) = tokio::time::timeout(IDLE_TIMEOUT, serve_query(&mut stream)).await {}
 }
 
-/// One question over TCP, each message after its length in two bytes; false when nothing more comes.
+/// Serves one query over TCP, where each message follows its length in two bytes. Returns false when no more queries
+/// are expected.
 async fn serve_query(stream: &mut TcpStream) -> io::Result<bool> {
     let length = usize::from(stream.read_u16().await?);
     if length > MAX_QUERY_BYTES {
@@ -56,14 +57,14 @@ async fn serve_query(stream: &mut TcpStream) -> io::Result<bool> {
     }
     let mut query = vec![0; length];
     stream.read_exact(&mut query).await?;
-    let Some(answer) = respond(&query) else { return Ok(false) };
-    let mut framed = u16::try_from(answer.len()).map_err(io::Error::other)?.to_be_bytes().to_vec();
-    framed.extend(answer);
+    let Some(reply) = respond(&query) else { return Ok(false) };
+    let mut framed = u16::try_from(reply.len()).map_err(io::Error::other)?.to_be_bytes().to_vec();
+    framed.extend(reply);
     stream.write_all(&framed).await?;
     Ok(true)
 }
 
-/// The answer to `query`; none to what is no query.
+/// Returns the reply to `query`; `None` for other messages.
 fn respond(query: &[u8]) -> Option<Vec<u8>> {
     let query = Message::from_vec(query).ok()?;
     if query.metadata.message_type != MessageType::Query {

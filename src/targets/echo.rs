@@ -1,4 +1,4 @@
-//! The TCP target: sends back what it gets, until the client closes or falls silent.
+//! The TCP target: sends back what it receives, until the client closes or is idle for too long.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::sockets;
 
-/// A client that sends nothing is let go after this.
+/// Idle clients are disconnected after this time.
 const IDLE_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Serves on `listeners` until `stop`; answers the first address.
+/// Serves on `listeners` until `stop` and returns the first address.
 pub(super) fn serve(listeners: Vec<TcpListener>, stop: &CancellationToken) -> SocketAddr {
     let first = sockets::first_address(&listeners);
     for listener in listeners {

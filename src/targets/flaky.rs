@@ -2,19 +2,20 @@
 
 use std::time::Duration;
 
-/// A target that fails at known times after the start: down for `down` out of each `period`, from `after` on.
+/// Failure times of a target: down for `down_for` in each `period`, from `offset` on.
 #[derive(Clone, Copy, Debug)]
 pub struct FlakySchedule {
-    /// Length of one round of up and down.
+    /// Length of one period of up and down.
     pub period: Duration,
-    /// Begin of the failing part in each round.
+    /// Start of the failing part in each period.
     pub offset: Duration,
     /// Length of the failing part.
     pub down_for: Duration,
 }
 
 impl Default for FlakySchedule {
-    /// Down for one minute in five, first after one minute: a newcomer sees a failure and a recovery soon.
+    /// Down for one of every five minutes, for the first time after one minute: a new user soon sees a failure and a
+    /// recovery.
     fn default() -> Self {
         Self {
             period: Duration::from_mins(5),
@@ -29,8 +30,8 @@ impl FlakySchedule {
     #[must_use]
     pub fn is_down(&self, elapsed: Duration) -> bool {
         let period = self.period.as_micros().max(1);
-        let at = elapsed.as_micros() % period;
-        (self.offset.as_micros()..self.offset.as_micros() + self.down_for.as_micros()).contains(&at)
+        let position = elapsed.as_micros() % period;
+        (self.offset.as_micros()..self.offset.as_micros() + self.down_for.as_micros()).contains(&position)
     }
 }
 

@@ -19,16 +19,16 @@ use tokio_util::sync::CancellationToken;
 use super::flaky::FlakySchedule;
 use super::sockets;
 
-/// What `/` shows; monitors look for its words.
+/// Page at `/`; monitors look for its text.
 const HEALTHY_PAGE: &str =
     "<!doctype html>\n<title>Vigie responder</title>\n<p>All is well on this watch.</p>\n";
-/// What `/flaky` shows while it fails.
+/// Page at `/flaky` while it fails.
 const FAILING_PAGE: &str =
     "<!doctype html>\n<title>Vigie responder</title>\n<p>This page fails now and then.</p>\n";
-/// A client that sends nothing is let go after this.
+/// Idle clients are disconnected after this time.
 const IDLE_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// What every request is answered from.
+/// The pages that are served.
 #[derive(Clone, Copy)]
 pub(super) struct TargetPages {
     flaky: FlakySchedule,
@@ -36,7 +36,7 @@ pub(super) struct TargetPages {
 }
 
 impl TargetPages {
-    /// Pages whose flaky one counts from now.
+    /// Creates the pages; the period of `/flaky` starts now.
     pub(super) fn new(flaky: FlakySchedule) -> Self {
         Self { flaky, started: Instant::now() }
     }
@@ -49,8 +49,8 @@ impl TargetPages {
             "/" | "/flaky" => html_response(StatusCode::OK, HEALTHY_PAGE),
             "/redirect" => redirect_response(),
             other => {
-                let wanted = other.strip_prefix("/status/").and_then(|code| code.parse().ok());
-                html_response(wanted.unwrap_or(StatusCode::NOT_FOUND), "")
+                let status = other.strip_prefix("/status/").and_then(|code| code.parse().ok());
+                html_response(status.unwrap_or(StatusCode::NOT_FOUND), "")
             }
         }
     }
@@ -70,7 +70,7 @@ fn redirect_response() -> Response<Full<Bytes>> {
     response
 }
 
-/// Serves `page` on `listeners` until `stop`; with `tls`, over it. Answers the first address.
+/// Serves `page` on `listeners` until `stop`, over TLS with `tls`. Returns the first address.
 pub(super) fn serve(
     listeners: Vec<TcpListener>,
     tls: Option<TlsAcceptor>,
@@ -99,7 +99,7 @@ pub(super) fn serve(
     first
 }
 
-/// One connection; whatever breaks it is the client's affair.
+/// Serves one connection; errors concern only the client.
 async fn serve_connection(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, page: TargetPages) {
     let service = service_fn(move |request: Request<Incoming>| {
         let response = page.respond(request.uri().path());

@@ -1,10 +1,11 @@
-//! Built-in targets on loopback: HTTP, HTTPS with a CA of its own, TCP and DNS. What `vigie serve --demo`
-//! watches and what `vigie load` checks, so that both work without a network.
+//! Built-in targets on loopback: HTTP, HTTPS with a CA of its own, TCP and DNS. `vigie serve --demo` monitors them and
+//! `vigie load` checks them, so that both work without a network.
 //!
-//! | Server | Answers |
+//! | Server | Responses |
 //! |---|---|
-//! | HTTP, HTTPS | `/` 200 with a short page, `/flaky` 500 now and then, `/redirect` 302 to `/`, `/status/NNN` that status, else 404 |
-//! | TCP | whatever it is sent |
+//! | HTTP, HTTPS | `/` 200 with a short page, `/flaky` 500 at times, `/redirect` 302 to `/`, `/status/NNN` that status,
+//! else 404 |
+//! | TCP | the bytes that it receives |
 //! | DNS (UDP and TCP) | A 127.0.0.1 and AAAA ::1 for any name, NXDOMAIN for names whose first label is `missing` |
 
 mod certificate_authority;

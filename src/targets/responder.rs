@@ -1,4 +1,4 @@
-//! The built-in targets while they run.
+//! The running built-in targets.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -11,13 +11,13 @@ use super::flaky::FlakySchedule;
 use super::http::TargetPages;
 use super::{dns, echo, http, sockets};
 
-/// Where the targets listen and how one of them fails.
+/// Listening addresses, and the failure times of one target.
 #[derive(Clone, Debug)]
 pub struct ResponderConfig {
-    /// How many addresses from 127.0.0.1 on each server listens on, all with the same port: more of them
-    /// widen the space of local ports that connections can come from. At least 1.
+    /// Number of addresses, from 127.0.0.1 on, that each server listens on, all with the same port. More addresses
+    /// widen the space of local ports for connections. At least 1.
     pub address_count: u8,
-    /// When `/flaky` fails.
+    /// Failure times of `/flaky`.
     pub flaky: FlakySchedule,
 }
 
@@ -27,20 +27,20 @@ impl Default for ResponderConfig {
     }
 }
 
-/// Where each server listens: the first of its addresses.
+/// Listening addresses: the first one of each server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResponderAddresses {
     /// Plain HTTP/1 and, by prior knowledge, HTTP/2.
     pub http: SocketAddr,
-    /// HTTPS, HTTP/1.1 and HTTP/2 by ALPN, for `localhost` and the addresses that it listens on.
+    /// HTTPS, with HTTP/1.1 and HTTP/2 by ALPN, for `localhost` and the listening addresses.
     pub https: SocketAddr,
-    /// Echoes what it is sent.
+    /// Echo over TCP.
     pub tcp: SocketAddr,
-    /// UDP and TCP.
+    /// DNS over UDP and TCP.
     pub dns: SocketAddr,
 }
 
-/// The running targets. They stop when this is dropped.
+/// The running targets, which stop when this is dropped.
 #[derive(Debug)]
 pub struct Responder {
     addresses: ResponderAddresses,
@@ -52,7 +52,7 @@ impl Responder {
     /// Binds all servers to free ports and starts them on the current runtime.
     ///
     /// # Errors
-    /// When a socket cannot be bound or the certificates cannot be made.
+    /// When a socket cannot be bound or the certificates cannot be created.
     pub async fn start(config: ResponderConfig) -> io::Result<Self> {
         let ips = sockets::loopback_addresses(config.address_count);
         let authority = CertificateAuthority::new(&ips)?;
@@ -67,20 +67,20 @@ impl Responder {
         Ok(Self { addresses, ca_pem: authority.ca_pem().to_owned(), _stop: stop.drop_guard() })
     }
 
-    /// Where the servers listen.
+    /// Listening addresses of the servers.
     #[must_use]
     pub fn addresses(&self) -> ResponderAddresses {
         self.addresses
     }
 
-    /// The certificate of the CA behind the HTTPS server, as PEM.
+    /// Certificate of the CA of the HTTPS server, in PEM.
     #[must_use]
     pub fn ca_pem(&self) -> &str {
         &self.ca_pem
     }
 }
 
-/// The `index`th address of a server that is spread over `spread` addresses.
+/// Returns address `index` of a server that listens on `spread` addresses.
 #[must_use]
 pub fn spread_address(first: SocketAddr, index: usize, spread: u8) -> SocketAddr {
     let last = 1 + index % usize::from(spread.max(1));
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn targets_go_round_over_the_spread() {
+    fn addresses_rotate_over_the_spread() {
         let first = "127.0.0.1:80".parse().unwrap();
         let texts: Vec<_> = (0..4).map(|i| spread_address(first, i, 3).to_string()).collect();
         assert_eq!(texts, ["127.0.0.1:80", "127.0.0.2:80", "127.0.0.3:80", "127.0.0.1:80"]);

@@ -8,22 +8,22 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket, TcpStream, UdpSocket};
 use tokio_util::sync::CancellationToken;
 
-/// How many connections may wait for an accept; load harnesses connect in bursts.
+/// Most connections that wait for an accept; load tests connect in bursts.
 const BACKLOG: u32 = 4096;
-/// Another process may own the same port on a further address; then the next free port is tried.
+/// Attempts to find a port that is free on all addresses, as another process may use it on one of them.
 const MAX_BIND_ATTEMPTS: usize = 16;
 
-/// The first `count` loopback addresses.
+/// Returns the first `count` loopback addresses.
 pub(super) fn loopback_addresses(count: u8) -> Vec<IpAddr> {
     (1..=count.clamp(1, 254)).map(|last| Ipv4Addr::new(127, 0, 0, last).into()).collect()
 }
 
-/// Stream listeners on one free port of all `ips`.
+/// Binds stream listeners to one free port on all `ips`.
 pub(super) async fn bind_tcp(ips: &[IpAddr]) -> io::Result<Vec<TcpListener>> {
     bind_same_port(ips, listen)
 }
 
-/// A stream listener and a datagram socket on one free port of all `ips`.
+/// Binds a stream listener and a datagram socket to one free port on all `ips`.
 pub(super) async fn bind_tcp_and_udp(ips: &[IpAddr]) -> io::Result<Vec<(TcpListener, UdpSocket)>> {
     bind_same_port(ips, |address| {
         let listener = listen(address)?;
@@ -81,7 +81,7 @@ fn bind_all<S: HasPort>(ips: &[IpAddr], bind: impl Fn(SocketAddr) -> io::Result<
     Ok(bound)
 }
 
-/// Accepts from `listener` until `stop`, each connection in a task of its own that ends with `stop` too.
+/// Accepts from `listener` until `stop`. Each connection runs in a task of its own, which ends with `stop` too.
 pub(super) fn spawn_accept_loop<F, R>(listener: TcpListener, stop: &CancellationToken, handle: F)
 where
     F: Fn(TcpStream) -> R + Send + 'static,
@@ -92,23 +92,23 @@ where
         while let Some(accepted) = stop.run_until_cancelled(listener.accept()).await {
             match accepted {
                 Ok((stream, _)) => {
-                    // The answers are small: none may wait for an acknowledgement.
+                    // Responses are small and must not wait for an acknowledgement.
                     let _ = stream.set_nodelay(true);
                     tokio::spawn(stop.clone().run_until_cancelled_owned(handle(stream)));
                 }
-                // Out of descriptors: others have to close first.
+                // Out of descriptors: other connections have to close first.
                 Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
             }
         }
     });
 }
 
-/// The first address of `listeners`.
+/// First address of `listeners`.
 pub(super) fn first_address(listeners: &[TcpListener]) -> SocketAddr {
     listeners.first().and_then(|listener| listener.local_addr().ok()).unwrap_or_else(unbound_address)
 }
 
-/// The address of a server without sockets, which [`loopback_addresses`] never makes.
+/// Address of a server without sockets, which [`loopback_addresses`] never gives.
 pub(super) fn unbound_address() -> SocketAddr {
     SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0)
 }

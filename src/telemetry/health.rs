@@ -1,32 +1,32 @@
-//! Whether the process lives and can do its work, as told to those who watch it.
+//! Liveness and readiness of the process, for health probes.
 
-/// One thing that has to hold before the process is of use.
+/// A condition that must hold for the process to work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
-    /// Stable word, such as `store`.
+    /// Stable name, such as `store`.
     pub name: &'static str,
-    /// Why it does not hold, with what to do; `None` when it does.
+    /// Why the condition does not hold, with a remedy; `None` when it holds.
     pub reason: Option<String>,
 }
 
 impl Condition {
-    /// A condition that holds.
+    /// Creates a condition that holds.
     #[must_use]
     pub const fn met(name: &'static str) -> Self {
         Self { name, reason: None }
     }
 
-    /// A condition that does not hold.
+    /// Creates a condition that does not hold.
     pub fn unmet(name: &'static str, fault: impl Into<String>) -> Self {
         Self { name, reason: Some(fault.into()) }
     }
 }
 
-/// The state of the process; app knows it.
+/// Source of the health of the process, implemented by the app.
 pub trait HealthSource: Send + Sync + 'static {
-    /// Conditions without which a restart is the remedy: the runner makes progress.
+    /// Conditions whose failure calls for a restart: the runner makes progress.
     fn liveness(&self) -> Vec<Condition>;
 
-    /// Conditions without which it is of no use yet: store open, ingest healthy, monitors loaded.
+    /// Conditions for serving requests: store open, ingest healthy, monitors loaded.
     fn readiness(&self) -> Vec<Condition>;
 }

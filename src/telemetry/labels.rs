@@ -1,5 +1,5 @@
-//! The label sets of metrics. Values come from closed sets only: no name, host or address of a monitor
-//! ever becomes a label, so the number of series does not grow with the number of monitors.
+//! Label sets of the metrics. Values come from closed sets only: the name, host or address of a monitor never becomes a
+//! label, so that the number of series does not grow with the number of monitors.
 
 use std::fmt::Write;
 
@@ -19,77 +19,77 @@ macro_rules! label_value {
 
 label_value! { Outcome: name, MonitorType: name, Phase: name, FailureKind: label, MissedReason: name }
 
-/// A finished check.
+/// Labels of a finished check.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct ResultLabels {
     pub outcome: Outcome,
     pub r#type: MonitorType,
 }
 
-/// A monitor type alone.
+/// Labels with a monitor type only.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct TypeLabels {
     pub r#type: MonitorType,
 }
 
-/// A failed attempt.
+/// Labels of a failed attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct FailureLabels {
     pub kind: FailureKind,
 }
 
-/// A part of an attempt.
+/// Labels of a phase of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct PhaseLabels {
     pub phase: Phase,
     pub r#type: MonitorType,
 }
 
-/// Why runs did not happen.
+/// Reason of missed runs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct MissedLabels {
     pub reason: MissedReason,
 }
 
-/// A weight class (`probe::Weight::name`).
+/// Weight class (`probe::Weight::name`).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct WeightLabels {
     pub weight: &'static str,
 }
 
-/// Why a commit failed (`StoreError::kind`).
+/// Kind of a commit error (`StoreError::kind`).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct CommitErrorLabels {
     pub kind: &'static str,
 }
 
-/// Whether a reload was taken.
+/// Whether a reload was accepted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct ReloadLabels {
     pub outcome: &'static str,
 }
 
-/// A turn of a calendar job (`pipeline::Chore::name`), and how it went: done, failed, skipped.
+/// A run of a calendar job, and its outcome: done, failed, skipped.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct JobLabels {
     pub job: &'static str,
     pub outcome: &'static str,
 }
 
-/// How messages ended: sent, held, dead.
+/// Outcome of notifications: sent, held, dead.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct NotificationLabels {
     pub outcome: &'static str,
 }
 
-/// A try to hand a message over: by which method, and whether it was taken.
+/// A delivery attempt: its method, and whether the receiver accepted it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct DeliveryLabels {
     pub method: &'static str,
     pub outcome: &'static str,
 }
 
-/// The build.
+/// Version of the build.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct BuildLabels {
     pub version: &'static str,

@@ -7,8 +7,8 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 use tracing_subscriber::{EnvFilter, fmt};
 
-/// Every field name that a log line may carry, with what it means. Units stand in the name; secrets and
-/// bodies are never logged.
+/// Every field name that a log line may contain, with its meaning. Names include the unit; secrets and bodies are never
+/// logged.
 pub const LOG_FIELDS: &[(&str, &str)] = &[
     ("added", "monitors that came with a reload"),
     ("address", "socket address"),
@@ -56,37 +56,37 @@ pub const LOG_FIELDS: &[(&str, &str)] = &[
     ("why", "why a login failed, in words"),
 ];
 
-/// How a line looks.
+/// Format of log lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LogFormat {
-    /// For people; colours only on a terminal.
+    /// For people; with colours only on a terminal.
     #[default]
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
 impl LogFormat {
-    /// Every format's word, as settings take it.
+    /// Name of every format, as in settings.
     pub const NAMES: [&str; 2] = ["text", "json"];
 }
 
 impl FromStr for LogFormat {
     type Err = LogSetupError;
 
-    fn from_str(word: &str) -> Result<Self, Self::Err> {
-        match word {
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        match name {
             "text" => Ok(Self::Text),
             "json" => Ok(Self::Json),
-            _ => Err(LogSetupError::Format(word.to_owned())),
+            _ => Err(LogSetupError::Format(name.to_owned())),
         }
     }
 }
 
-/// What is logged, and how.
+/// Log format and filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogOptions {
-    /// How a line looks.
+    /// Format of log lines.
     pub format: LogFormat,
     /// A level (`info`), or levels by module (`info,vigie::net=debug`).
     pub filter: String,
@@ -98,49 +98,51 @@ impl Default for LogOptions {
     }
 }
 
-/// Why logging cannot be set up.
+/// Error of the log setup.
 #[derive(Debug, thiserror::Error)]
 pub enum LogSetupError {
-    /// The format is none of those known.
+    /// The format is unknown.
     #[error("`{0}` is no log format; use `text` or `json`")]
     Format(String),
-    /// The filter cannot be read.
+    /// The filter is invalid.
     #[error(
         "`{filter}` is no log level: {reason}; use `error`, `warn`, `info`, `debug` or `trace`, or levels by module such as `info,vigie::net=debug`"
     )]
     Filter {
         /// The filter.
         filter: String,
-        /// What is wrong with it.
+        /// Why it is invalid.
         reason: String,
     },
-    /// Something else in the process took the logs first.
+    /// A logger is already installed in the process.
     #[error("logging is set up already: {0}")]
     AlreadyInitialized(#[from] TryInitError),
 }
 
-/// Libraries that say at `info` and above what is of no use to people; suppaftp warns of what a check tells.
+/// Directives for libraries whose messages at `info` and above are of no use; suppaftp warns about errors that the
+/// check reports.
 const DEFAULT_DIRECTIVES: &str = "tokio_cron_scheduler=warn,suppaftp=off";
 
-/// Libraries that say at `debug` or `trace` what goes over the wire, passwords too.
+/// Libraries that log network traffic, passwords included, at `debug` or `trace`.
 const SECRET_LOGGING_CRATES: [&str; 2] = ["async_imap", "suppaftp"];
 
-/// Reads a level, or levels by module.
+/// Parses a level, or levels by module.
 pub fn parse_filter(filter: &str) -> Result<EnvFilter, LogSetupError> {
     let known = ["off", "error", "warn", "info", "debug", "trace"];
-    let bad = |reason: &str| LogSetupError::Filter { filter: filter.to_owned(), reason: reason.to_owned() };
+    let to_error =
+        |reason: &str| LogSetupError::Filter { filter: filter.to_owned(), reason: reason.to_owned() };
     for part in filter.split(',').map(str::trim) {
         if SECRET_LOGGING_CRATES.iter().any(|name| part.starts_with(name)) {
-            return Err(bad(&format!("`{part}` would write passwords into the log")));
+            return Err(to_error(&format!("`{part}` would write passwords into the log")));
         }
         // The library takes a misspelt level for the name of a module, and then logs nothing.
         if !part.contains('=') && !known.contains(&part.to_ascii_lowercase().as_str()) {
-            return Err(bad(&format!("`{part}` is not a level")));
+            return Err(to_error(&format!("`{part}` is not a level")));
         }
     }
     let safe = SECRET_LOGGING_CRATES.map(|name| format!("{name}=info")).join(",");
     EnvFilter::try_new(format!("{DEFAULT_DIRECTIVES},{filter},{safe}"))
-        .map_err(|error| bad(&error.to_string()))
+        .map_err(|error| to_error(&error.to_string()))
 }
 
 /// Sends the logs of the whole process to standard error.
@@ -152,7 +154,7 @@ pub fn init_logs(options: &LogOptions) -> Result<(), LogSetupError> {
             registry.with(lines.with_target(false)).try_init()?;
         }
         LogFormat::Json => {
-            // `span` holds the id of the request that a line belongs to.
+            // `span` contains the id of the request that a line belongs to.
             let lines = fmt::layer().json().flatten_event(true).with_span_list(false);
             registry.with(lines.with_writer(std::io::stderr)).try_init()?;
         }
@@ -160,8 +162,8 @@ pub fn init_logs(options: &LogOptions) -> Result<(), LogSetupError> {
     Ok(())
 }
 
-/// From now on a panic is one log line, and never a backtrace on standard error: panics of checks are
-/// contained, and what they print would break a log of JSON lines.
+/// Makes every panic a single log line, without a backtrace on standard error. Panics of checks are caught, and their
+/// output would break a log of JSON lines.
 pub fn install_panic_hook() {
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map(ToString::to_string).unwrap_or_default();
@@ -175,13 +177,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_level_is_read_and_a_misspelt_one_is_named() {
-        for good in ["info", "warn,vigie::net=debug", "vigie=trace", "off", "INFO"] {
-            assert!(parse_filter(good).is_ok(), "{good}");
+    fn levels_are_parsed_and_a_misspelt_one_is_named() {
+        for valid in ["info", "warn,vigie::net=debug", "vigie=trace", "off", "INFO"] {
+            assert!(parse_filter(valid).is_ok(), "{valid}");
         }
-        for bad in ["inof", "", "info,loud", "vigie=loud"] {
-            let error = parse_filter(bad).expect_err(bad).to_string();
-            assert!(error.contains(&format!("`{bad}`")) && error.contains("`debug`"), "{error}");
+        for invalid in ["inof", "", "info,loud", "vigie=loud"] {
+            let error = parse_filter(invalid).expect_err(invalid).to_string();
+            assert!(error.contains(&format!("`{invalid}`")) && error.contains("`debug`"), "{error}");
         }
     }
 
@@ -193,14 +195,14 @@ mod tests {
             assert!(!tracing::enabled!(target: "async_imap::imap_stream", tracing::Level::TRACE));
             assert!(!tracing::enabled!(target: "suppaftp::sync_ftp", tracing::Level::DEBUG));
         });
-        for bad in ["async_imap=trace", "info,async_imap::imap_stream=trace", "suppaftp=debug"] {
-            let error = parse_filter(bad).unwrap_err().to_string();
+        for filter in ["async_imap=trace", "info,async_imap::imap_stream=trace", "suppaftp=debug"] {
+            let error = parse_filter(filter).unwrap_err().to_string();
             assert!(error.contains("would write passwords"), "{error}");
         }
     }
 
     #[test]
-    fn a_format_is_read_and_another_is_named() {
+    fn formats_are_parsed_and_an_unknown_one_is_named() {
         assert_eq!("json".parse::<LogFormat>().unwrap(), LogFormat::Json);
         let error = "xml".parse::<LogFormat>().unwrap_err().to_string();
         assert_eq!(error, "`xml` is no log format; use `text` or `json`");

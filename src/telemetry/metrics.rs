@@ -17,12 +17,12 @@ use super::labels::{
 use super::process::ProcessCollector;
 use crate::domain::{CheckResult, MissedReason, NotificationMethod, Outcome, Timestamp};
 
-/// Bounds in seconds for what a network does: 100 µs to 60 s, about three a decade.
+/// Bucket bounds in seconds for network times: 100 µs to 60 s, about three per decade.
 const NETWORK_SECONDS: [f64; 15] =
     [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0];
-/// Bounds in seconds for what the scheduler does; 50 ms is the goal of architecture.md 7.
+/// Bucket bounds in seconds for scheduler times; 50 ms is the goal of architecture.md 7.
 const LATENESS_SECONDS: [f64; 12] = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 15.0, 60.0];
-/// Bounds in results for one commit.
+/// Bucket bounds for results per commit.
 const COMMIT_RESULTS: [f64; 9] = [1.0, 5.0, 10.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 5000.0];
 
 type Histograms<L> = Family<L, Histogram, fn() -> Histogram>;
@@ -31,7 +31,7 @@ fn network_histogram() -> Histogram {
     Histogram::new(NETWORK_SECONDS)
 }
 
-/// Every metric of the process. One instance a process (or test); cheap to share behind an `Arc`.
+/// All metrics of the process. One instance per process (or test), shared behind an `Arc`.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
@@ -64,8 +64,8 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// A catalogue of its own, every series at zero. Series with a small closed set of labels exist from
-    /// the start, so that a first failure shows as a rise and not as a new series.
+    /// Creates a catalogue with all series at zero. Series with a small closed set of labels exist from the start, so
+    /// that a first failure is an increase instead of a new series.
     #[must_use]
     pub fn new() -> Self {
         let metrics = Self {
@@ -103,7 +103,7 @@ impl Metrics {
         metrics.register_all()
     }
 
-    /// Names, help texts and units; the only place that has them.
+    /// Registers all metrics. Names, help texts and units are defined only here.
     fn register_all(mut self) -> Self {
         let r = &mut self.registry;
         let version = env!("CARGO_PKG_VERSION");
@@ -141,13 +141,13 @@ impl Metrics {
         self
     }
 
-    /// All of it in the text format of `OpenMetrics` 1.0.
+    /// Encodes all metrics in the text format of `OpenMetrics` 1.0.
     #[must_use]
     pub fn encode(&self) -> String {
         let mut out = String::with_capacity(16 * 1024);
         match text::encode(&mut out, &self.registry) {
             Ok(()) => out,
-            // Writing into a string cannot fail; an encoder that does leaves nothing to serve.
+            // Writing to a string cannot fail; if the encoder fails, there is nothing to serve.
             Err(std::fmt::Error) => String::new(),
         }
     }
@@ -157,8 +157,8 @@ impl Metrics {
         self.record_result_due_at(result, result.planned_at);
     }
 
-    /// As [`Self::record_result`], for a check that was due at `due_at`: later than its run was planned where locations
-    /// take turns.
+    /// Like [`Self::record_result`], for a check that was due at `due_at`, which is later than its planned time where
+    /// locations take turns.
     pub fn record_result_due_at(&self, result: &CheckResult, due_at: Timestamp) {
         let r#type = result.monitor_type;
         let labels = ResultLabels { outcome: result.outcome, r#type };
@@ -189,7 +189,7 @@ impl Metrics {
         }
     }
 
-    /// What a runner has to do changed from `before` to `now`. Several runners add up.
+    /// Records that the load of a runner changed from `before` to `now`. Several runners add up.
     pub fn record_load(&self, before: SchedulerLoad, now: SchedulerLoad) {
         add_difference(&self.monitors_planned, before.planned, now.planned);
         add_difference(&self.runs_queued, before.queued, now.queued);
@@ -199,66 +199,67 @@ impl Metrics {
         }
     }
 
-    /// Results that wait for the store.
+    /// Sets the number of results that wait for the store.
     pub fn set_ingest_queue_depth(&self, results: usize) {
         self.ingest_queued.set(gauge_value(results));
     }
 
-    /// One commit of the store: how many results it took, how long it took.
-    pub fn record_commit(&self, results: usize, took: Duration) {
+    /// Records a commit of the store, with its number of results and its duration.
+    pub fn record_commit(&self, results: usize, duration: Duration) {
         self.commit_results.observe(results as f64);
-        self.commit_seconds.observe(took.as_secs_f64());
+        self.commit_seconds.observe(duration.as_secs_f64());
     }
 
-    /// A commit that failed, by `StoreError::monitor_type`.
+    /// Counts a failed commit, by `StoreError::kind`.
     pub fn record_commit_error(&self, kind: &'static str) {
         self.commit_errors.get_or_create(&CommitErrorLabels { kind }).inc();
     }
 
-    /// A turn of the calendar job `job`: `outcome` is done, failed or skipped.
+    /// Counts a run of the calendar job `job`; `outcome` is done, failed or skipped.
     pub fn record_job(&self, job: &'static str, outcome: &'static str) {
         self.jobs.get_or_create(&JobLabels { job, outcome }).inc();
     }
 
-    /// Messages that were taken (`sent`), held back for a digest (`held`) or given up (`dead`).
+    /// Counts notifications that were accepted by the receiver (`sent`), held back for a digest (`held`) or given up
+    /// (`dead`).
     pub fn record_notifications(&self, outcome: &'static str, count: usize) {
         self.notifications.get_or_create(&NotificationLabels { outcome }).inc_by(count as u64);
     }
 
-    /// A try to hand a message over by `method`: whether it was taken, and how long that took.
-    pub fn record_delivery(&self, method: NotificationMethod, taken: bool, took: Duration) {
-        let outcome = if taken { "taken" } else { "failed" };
+    /// Records a delivery attempt by `method`: whether the receiver accepted it, and its duration.
+    pub fn record_delivery(&self, method: NotificationMethod, is_accepted: bool, duration: Duration) {
+        let outcome = if is_accepted { "taken" } else { "failed" };
         let labels = DeliveryLabels { method: method.name(), outcome };
-        self.deliveries.get_or_create(&labels).observe(took.as_secs_f64());
+        self.deliveries.get_or_create(&labels).observe(duration.as_secs_f64());
     }
 
-    /// A reload of the monitor files or settings: whether it was taken. The first load counts too.
-    pub fn record_reload(&self, taken: bool) {
-        let outcome = if taken { "taken" } else { "refused" };
+    /// Counts a reload of the monitor files or settings, and whether it was accepted. The first load counts too.
+    pub fn record_reload(&self, is_accepted: bool) {
+        let outcome = if is_accepted { "taken" } else { "refused" };
         self.reloads.get_or_create(&ReloadLabels { outcome }).inc();
-        self.last_reload_succeeded.set(i64::from(taken));
-        if taken {
+        self.last_reload_succeeded.set(i64::from(is_accepted));
+        if is_accepted {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             self.last_reload_at.set(i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
         }
     }
 }
 
-/// What a runner has to do at one moment.
+/// Load of a runner at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SchedulerLoad {
     /// Monitors that are planned.
     pub planned: usize,
-    /// Runs that wait for a place.
+    /// Runs that wait for admission.
     pub queued: usize,
-    /// Light checks that run.
+    /// Light checks in progress.
     pub light: usize,
-    /// Heavy checks that run.
+    /// Heavy checks in progress.
     pub heavy: usize,
 }
 
-fn add_difference(to: &Gauge, before: usize, now: usize) {
-    let _ = to.inc_by(gauge_value(now).saturating_sub(gauge_value(before)));
+fn add_difference(gauge: &Gauge, before: usize, now: usize) {
+    let _ = gauge.inc_by(gauge_value(now).saturating_sub(gauge_value(before)));
 }
 
 fn gauge_value(count: usize) -> i64 {

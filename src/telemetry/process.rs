@@ -1,5 +1,4 @@
-//! What the process takes of its host, read when it is asked for. Names are those that every Prometheus
-//! client library uses.
+//! Resource usage of the process, read when metrics are collected. Names are those of every Prometheus client library.
 
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -11,7 +10,7 @@ use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 
-/// Reads `/proc/self`; what the host does not tell is left out.
+/// Reads `/proc/self`; values that the host does not provide are left out.
 #[derive(Debug)]
 pub(super) struct ProcessCollector {
     started: f64,
@@ -19,8 +18,8 @@ pub(super) struct ProcessCollector {
 
 impl ProcessCollector {
     pub(super) fn new() -> Self {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Self { started: since.as_secs_f64() }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self { started: now.as_secs_f64() }
     }
 }
 

@@ -1,12 +1,12 @@
-//! Why a secret cannot be sealed or opened.
+//! Errors of the vault.
 
-/// Number of a key in its file, from 1.
+/// Id of a key in its file, from 1.
 pub type KeyId = u32;
 
-/// Why a secret cannot be sealed or opened, or a key file not be used. Never holds a secret.
+/// Error of sealing or opening a secret, or of using a key file. Never contains a secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VaultError {
-    /// The key file cannot be read, written or understood.
+    /// The key file cannot be read, written or parsed.
     #[error("{0}")]
     KeyFile(String),
     /// The secret was sealed with a key that the file does not have.
@@ -14,7 +14,7 @@ pub enum VaultError {
         "the secret was sealed with key {0}, which the key file does not have; put the old key file back"
     )]
     UnknownKey(KeyId),
-    /// The bytes are not what was sealed, or were sealed for something else.
+    /// The bytes are not a sealed secret, or were sealed for another context.
     #[error("a sealed secret was changed or belongs elsewhere")]
     AuthenticationFailed,
 }

@@ -1,4 +1,4 @@
-//! The file of the keys: text lines `number base64`, for its owner alone, replaced as a whole or not at all.
+//! The key file: text lines `id base64`, readable by its owner only, replaced atomically.
 
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -13,12 +13,12 @@ use zeroize::Zeroizing;
 
 use super::error::{KeyId, VaultError};
 
-/// One key of XChaCha20-Poly1305.
+/// A key of XChaCha20-Poly1305.
 pub(super) type SealingKey = Zeroizing<[u8; 32]>;
 /// All keys of a file; the last one seals.
 pub(super) type KeySet = BTreeMap<KeyId, SealingKey>;
 
-/// A larger file is no key file.
+/// Largest key file, in bytes.
 const MAX_BYTES: u64 = 64 * 1024;
 const HEADER: &str = "\
 # The keys that seal the secrets in the database of Vigie: number and key, one a line.
@@ -26,24 +26,24 @@ const HEADER: &str = "\
 # database: without it, the secrets are lost. `vigie key rotate` adds a key, `vigie key prune` removes old ones.
 ";
 
-/// Where the key file is, and whose it is.
+/// Location and kind of the key file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyFile {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Whether it is handed in by systemd (`LoadCredential=`): such a file is never made or changed here.
+    /// Whether systemd provides the file (`LoadCredential=`). Vigie never creates or changes such a file.
     pub is_credential: bool,
 }
 
 impl KeyFile {
-    /// A file of its own.
+    /// Creates the location of a file that Vigie manages.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), is_credential: false }
     }
 
-    /// Where it is by the setting `store.key_file`, or else among the credentials of systemd in `credentials`,
-    /// or else in the data folder.
+    /// Finds the key file: the setting `store.key_file`, otherwise a systemd credential in the folder `credentials`,
+    /// otherwise the data folder.
     #[must_use]
     pub fn locate(setting: Option<&Path>, credentials: Option<&Path>, data: &Path) -> Self {
         const NAME: &str = "vigie.key";
@@ -56,7 +56,7 @@ impl KeyFile {
         }
     }
 
-    /// Whether there is a file.
+    /// Whether the file exists.
     pub fn exists(&self) -> Result<bool, VaultError> {
         self.path.try_exists().map_err(|error| self.error(format!("cannot be looked for: {error}")))
     }
@@ -65,12 +65,12 @@ impl KeyFile {
         let unreadable = |error: std::io::Error| self.error(format!("cannot be read: {error}"));
         let file = File::open(&self.path).map_err(unreadable)?;
         let mode = file.metadata().map_err(unreadable)?.mode() & 0o7777;
-        // systemd gives the service its right to read by an access list, which shows as rights of the group.
-        let others = if self.is_credential { 0o007 } else { 0o077 };
-        if mode & others != 0 {
+        // systemd grants the service read access by an access list, which appears as permissions of the group.
+        let forbidden_bits = if self.is_credential { 0o007 } else { 0o077 };
+        if mode & forbidden_bits != 0 {
             let path = self.path.display();
-            let words = format!("may be read by others (mode {mode:03o})\nhint: `chmod 600 {path}`");
-            return Err(self.error(words));
+            let text = format!("may be read by others (mode {mode:03o})\nhint: `chmod 600 {path}`");
+            return Err(self.error(text));
         }
         let mut text = Zeroizing::new(String::new());
         file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
@@ -80,13 +80,13 @@ impl KeyFile {
         parse(&text).map_err(|error| self.error(error))
     }
 
-    /// As [`KeyFile::read`]; when there is no file, makes one with the keys that `first` answers.
+    /// Like [`KeyFile::read`]; if the file does not exist, creates it with the keys that `first` returns.
     pub(super) fn read_or_create(&self, first: impl FnOnce() -> KeySet) -> Result<KeySet, VaultError> {
         if self.exists()? || self.is_credential {
             return self.read();
         }
-        let _held = self.lock_dir()?;
-        // Somebody else may have made it meanwhile.
+        let _lock = self.lock_dir()?;
+        // Another process may have created it meanwhile.
         if self.exists()? {
             return self.read();
         }
@@ -95,14 +95,14 @@ impl KeyFile {
         Ok(keys)
     }
 
-    /// Replaces the keys by what `change` makes of them. A crash leaves either the old or the new file.
+    /// Applies `change` to the keys of the file. After a crash, either the old or the new file exists.
     pub(super) fn update(&self, change: impl FnOnce(&mut KeySet)) -> Result<KeySet, VaultError> {
         if self.is_credential {
             return Err(
                 self.error("is a credential of systemd; change it where `LoadCredential=` takes it from")
             );
         }
-        let _held = self.lock_dir()?;
+        let _lock = self.lock_dir()?;
         let mut keys = self.read()?;
         change(&mut keys);
         self.write_atomically(&keys)?;
@@ -113,14 +113,14 @@ impl KeyFile {
         self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
     }
 
-    /// Keeps other processes from changing a key file of the same folder.
+    /// Locks the folder, so that other processes cannot change a key file in it.
     fn lock_dir(&self) -> Result<Flock<File>, VaultError> {
-        let fault = |error: &dyn std::fmt::Display| {
+        let to_error = |error: &dyn std::fmt::Display| {
             self.error(format!("cannot be made or changed in its folder: {error}"))
         };
-        DirBuilder::new().recursive(true).mode(0o700).create(self.dir()).map_err(|error| fault(&error))?;
-        let folder = File::open(self.dir()).map_err(|error| fault(&error))?;
-        Flock::lock(folder, FlockArg::LockExclusive).map_err(|(_, errno)| fault(&errno))
+        DirBuilder::new().recursive(true).mode(0o700).create(self.dir()).map_err(|error| to_error(&error))?;
+        let folder = File::open(self.dir()).map_err(|error| to_error(&error))?;
+        Flock::lock(folder, FlockArg::LockExclusive).map_err(|(_, errno)| to_error(&errno))
     }
 
     fn write_atomically(&self, keys: &KeySet) -> Result<(), VaultError> {
@@ -131,7 +131,7 @@ impl KeyFile {
     }
 
     fn write(&self, next: &Path, keys: &KeySet) -> std::io::Result<()> {
-        // Left over from a crash; it may hold a key that nothing was sealed with.
+        // Left over from a crash; it may contain a key that nothing is sealed with.
         match std::fs::remove_file(next) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -144,19 +144,19 @@ impl KeyFile {
         File::open(self.dir())?.sync_all()
     }
 
-    /// Gives `file` the owner of the present key file, or else of its folder: root may rotate the keys of a
-    /// server that runs as another user.
+    /// Gives `file` the owner of the current key file, or else of its folder: root may rotate the keys of a server that
+    /// runs as another user.
     fn copy_owner(&self, file: &File) -> std::io::Result<()> {
         let owner = std::fs::metadata(&self.path).or_else(|_| std::fs::metadata(self.dir()))?;
-        let own = file.metadata()?;
-        if own.uid() == owner.uid() || !nix::unistd::geteuid().is_root() {
+        let current = file.metadata()?;
+        if current.uid() == owner.uid() || !nix::unistd::geteuid().is_root() {
             return Ok(());
         }
         std::os::unix::fs::fchown(file, Some(owner.uid()), Some(owner.gid()))
     }
 
-    fn error(&self, words: impl std::fmt::Display) -> VaultError {
-        VaultError::KeyFile(format!("the key file `{}` {words}", self.path.display()))
+    fn error(&self, text: impl std::fmt::Display) -> VaultError {
+        VaultError::KeyFile(format!("the key file `{}` {text}", self.path.display()))
     }
 }
 
@@ -173,7 +173,7 @@ fn render(keys: &KeySet) -> Zeroizing<String> {
     text
 }
 
-/// The keys of a file; the fault never repeats what stands in a line.
+/// Parses the keys of a file. Errors never repeat the content of a line.
 fn parse(text: &str) -> Result<KeySet, String> {
     let mut keys = KeySet::new();
     for (number, line) in text.lines().enumerate().map(|(index, line)| (index + 1, line.trim())) {
@@ -206,33 +206,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_survive_their_text_and_faults_name_the_line_but_not_the_key() {
+    fn keys_round_trip_and_errors_name_the_line_but_not_the_key() {
         let keys = KeySet::from([(1, SealingKey::new([7; 32])), (12, SealingKey::new([9; 32]))]);
         assert_eq!(parse(&render(&keys)).unwrap(), keys);
-        let good = STANDARD.encode([7; 32]);
+        let valid = STANDARD.encode([7; 32]);
         for (text, error) in [
             (String::new(), "holds no key"),
-            (format!("0 {good}"), "in line 1"),
-            (format!("# head\n\nx {good}"), "in line 3"),
+            (format!("0 {valid}"), "in line 1"),
+            (format!("# head\n\nx {valid}"), "in line 3"),
             ("1 c2hvcnQ=".to_owned(), "in line 1"),
-            (good.clone(), "in line 1"),
-            (format!("1 {good}\n1 {good}"), "has key 1 twice, again in line 2"),
+            (valid.clone(), "in line 1"),
+            (format!("1 {valid}\n1 {valid}"), "has key 1 twice, again in line 2"),
         ] {
-            let told = parse(&text).unwrap_err();
-            assert!(told.contains(error) && !told.contains(&good), "{text}: {told}");
+            let message = parse(&text).unwrap_err();
+            assert!(message.contains(error) && !message.contains(&valid), "{text}: {message}");
         }
     }
 
     #[test]
-    fn the_setting_beats_the_credential_which_beats_the_data_folder() {
+    fn the_setting_precedes_the_credential_which_precedes_the_data_folder() {
         let folder = tempfile::tempdir().unwrap();
         let data = Path::new("data");
-        let none = KeyFile::locate(None, Some(folder.path()), data);
-        assert_eq!(none, KeyFile::new("data/vigie.key"));
+        let default = KeyFile::locate(None, Some(folder.path()), data);
+        assert_eq!(default, KeyFile::new("data/vigie.key"));
         std::fs::write(folder.path().join("vigie.key"), "").unwrap();
         let credential = KeyFile::locate(None, Some(folder.path()), data);
         assert!(credential.is_credential && credential.path.starts_with(folder.path()));
-        let named = KeyFile::locate(Some(Path::new("k")), Some(folder.path()), data);
-        assert_eq!(named, KeyFile::new("k"));
+        let configured = KeyFile::locate(Some(Path::new("k")), Some(folder.path()), data);
+        assert_eq!(configured, KeyFile::new("k"));
     }
 }

@@ -1,4 +1,4 @@
-//! The keys: the newest seals, all of them open.
+//! The keyring: the newest key seals, all keys open.
 
 use std::fmt;
 use std::path::Path;
@@ -13,17 +13,16 @@ use super::signature;
 use super::signature::{SIGNATURE_BYTES, Signature};
 use crate::sync::RwLock;
 
-/// The form of sealed bytes: this byte, the key's number (4 bytes, big-endian), the nonce, the ciphertext with
-/// its tag.
+/// Format of sealed bytes: this version byte, the key id (4 bytes, big-endian), the nonce, the ciphertext with its tag.
 const FORMAT_VERSION: u8 = 1;
 const NONCE_BYTES: usize = 24;
 const TAG_BYTES: usize = 16;
 const HEADER_BYTES: usize = 1 + 4;
 
-/// All keys of a file.
+/// All keys of a key file.
 pub struct Keyring {
     keys: RwLock<KeySet>,
-    /// `None` for keys that are kept nowhere.
+    /// `None` for keys that are not stored.
     key_file: Option<KeyFile>,
 }
 
@@ -33,52 +32,52 @@ impl Keyring {
         Self::read_from(KeyFile::new(path))
     }
 
-    /// As [`Keyring::read`]; makes the file, with mode 0600 and one new key, when there is none.
+    /// Like [`Keyring::read`]; if the file does not exist, creates it with mode 0600 and one new key.
     pub fn read_or_create(path: &Path) -> Result<Self, VaultError> {
         Self::read_or_create_from(KeyFile::new(path))
     }
 
-    /// Reads the key file at `place`.
-    pub fn read_from(place: KeyFile) -> Result<Self, VaultError> {
-        Ok(Self { keys: RwLock::new(place.read()?), key_file: Some(place) })
+    /// Reads the key file `key_file`.
+    pub fn read_from(key_file: KeyFile) -> Result<Self, VaultError> {
+        Ok(Self { keys: RwLock::new(key_file.read()?), key_file: Some(key_file) })
     }
 
-    /// As [`Keyring::read_from`]; makes the file when there is none and it is no credential.
-    pub fn read_or_create_from(place: KeyFile) -> Result<Self, VaultError> {
-        let keys = place.read_or_create(|| KeySet::from([(1, new_key())]))?;
-        Ok(Self { keys: RwLock::new(keys), key_file: Some(place) })
+    /// Like [`Keyring::read_from`]; creates the file if it does not exist and is not a credential.
+    pub fn read_or_create_from(key_file: KeyFile) -> Result<Self, VaultError> {
+        let keys = key_file.read_or_create(|| KeySet::from([(1, new_key())]))?;
+        Ok(Self { keys: RwLock::new(keys), key_file: Some(key_file) })
     }
 
-    /// One new key that is kept nowhere: for tests and for a server that keeps nothing.
+    /// Creates one new key that is not stored: for tests, and for a server that stores nothing.
     #[must_use]
     pub fn ephemeral() -> Self {
         Self { keys: RwLock::new(KeySet::from([(1, new_key())])), key_file: None }
     }
 
-    /// Reads the key file anew, as after `vigie key rotate`; answers whether the keys changed. The old ones
-    /// stay when the file cannot be used.
+    /// Reads the key file again, as after `vigie key rotate`, and returns whether the keys changed. The old keys stay
+    /// when the file cannot be used.
     pub fn reload(&self) -> Result<bool, VaultError> {
         let Some(key_file) = &self.key_file else { return Ok(false) };
-        let now = key_file.read()?;
-        let changed = self.with_keys(|keys| *keys != now);
-        if changed {
-            *self.keys.write() = now;
+        let current = key_file.read()?;
+        let has_changed = self.with_keys(|keys| *keys != current);
+        if has_changed {
+            *self.keys.write() = current;
         }
-        Ok(changed)
+        Ok(has_changed)
     }
 
-    /// Adds a key to the file, which seals from now on; answers its number.
+    /// Adds a key to the file, which seals from now on, and returns its id.
     pub fn rotate(&self) -> Result<KeyId, VaultError> {
         let add = |keys: &mut KeySet| {
             let id = keys.last_key_value().map_or(1, |(id, _)| id.saturating_add(1));
-            // An exhausted numbering would overwrite the key that everything is sealed with.
+            // When the ids are used up, an insert would overwrite the key that seals everything.
             keys.entry(id).or_insert_with(new_key);
         };
         self.update(add)?;
         Ok(self.newest_id())
     }
 
-    /// Removes keys from the file, but never the newest. Whoever calls knows that they seal nothing any more.
+    /// Removes keys from the file, but never the newest. The caller ensures that they seal nothing any more.
     pub fn remove(&self, ids: &[KeyId]) -> Result<(), VaultError> {
         self.update(|keys| {
             let newest = keys.last_key_value().map(|(id, _)| *id);
@@ -86,19 +85,19 @@ impl Keyring {
         })
     }
 
-    /// The numbers of its keys, the newest last.
+    /// Ids of the keys, the newest last.
     #[must_use]
     pub fn ids(&self) -> Vec<KeyId> {
         self.with_keys(|keys| keys.keys().copied().collect())
     }
 
-    /// The number of the key that seals.
+    /// Id of the key that seals.
     #[must_use]
     pub fn newest_id(&self) -> KeyId {
         self.with_keys(|keys| keys.last_key_value().map_or(0, |(id, _)| *id))
     }
 
-    /// The number of the key that `sealed` was sealed with; `None` when it is nothing that was sealed.
+    /// Returns the id of the key that sealed `sealed`; `None` when the bytes are not a sealed secret.
     #[must_use]
     pub fn sealing_key_id(sealed: &[u8]) -> Option<KeyId> {
         let (version, rest) = sealed.split_first()?;
@@ -107,14 +106,14 @@ impl Keyring {
             .then(|| KeyId::from_be_bytes(*id))
     }
 
-    /// Seals `plain` under the newest key, bound to `context`: version, key id, nonce, ciphertext, tag.
+    /// Seals `plain` with the newest key, bound to `context`. Returns version, key id, nonce, ciphertext, tag.
     #[must_use]
     pub fn seal(&self, context: &str, plain: &[u8]) -> Vec<u8> {
         self.with_keys(|keys| keys.last_key_value().map(|(id, key)| seal(*id, key, context, plain)))
             .unwrap_or_default()
     }
 
-    /// Opens what [`Keyring::seal`] made for the same `context`.
+    /// Opens a secret that [`Keyring::seal`] sealed for the same `context`.
     pub fn open(&self, context: &str, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, VaultError> {
         let id = Self::sealing_key_id(sealed).ok_or(VaultError::AuthenticationFailed)?;
         self.with_keys(|keys| {
@@ -123,7 +122,7 @@ impl Keyring {
         })
     }
 
-    /// What `sealed` is under the newest key; `None` when it is under that already, or cannot be opened.
+    /// Seals `sealed` again with the newest key; `None` when it already uses that key, or cannot be opened.
     #[must_use]
     pub fn reseal(&self, context: &str, sealed: &[u8]) -> Option<Vec<u8>> {
         if Self::sealing_key_id(sealed)? == self.newest_id() {
@@ -132,21 +131,21 @@ impl Keyring {
         self.open(context, sealed).ok().map(|plain| self.seal(context, &plain))
     }
 
-    /// Signs `text` for `purpose` under the newest key. Whoever has no key cannot tell it from chance.
+    /// Signs `text` for `purpose` with the newest key. Without the key, a signature looks random.
     #[must_use]
     pub fn sign(&self, purpose: &str, text: &[u8]) -> Signature {
         let newest =
             |keys: &KeySet| keys.last_key_value().and_then(|(_, key)| signature::sign(key, purpose, text));
-        // Chance is never a signature: what cannot be signed is recognised by nobody.
+        // Random bytes never verify, so a failure to sign gives a signature that nothing accepts.
         self.with_keys(newest).unwrap_or_else(|| {
-            let mut chance = [0; SIGNATURE_BYTES];
-            fill_random(&mut chance);
-            chance
+            let mut bytes = [0; SIGNATURE_BYTES];
+            fill_random(&mut bytes);
+            bytes
         })
     }
 
-    /// Whether one of the keys signed `text` for `purpose` with `signature`; so what was signed before a
-    /// rotation is still known, until `vigie key prune` removes the key.
+    /// Whether `signature` is a signature of `text` for `purpose` by any of the keys. Signatures made before a rotation
+    /// stay valid until `vigie key prune` removes the key.
     #[must_use]
     pub fn verify(&self, purpose: &str, text: &[u8], signature: &[u8]) -> bool {
         self.with_keys(|keys| keys.values().any(|key| signature::verify(key, purpose, text, signature)))
@@ -161,12 +160,12 @@ impl Keyring {
         Ok(())
     }
 
-    fn with_keys<T>(&self, look: impl FnOnce(&KeySet) -> T) -> T {
-        look(&self.keys.read())
+    fn with_keys<T>(&self, read: impl FnOnce(&KeySet) -> T) -> T {
+        read(&self.keys.read())
     }
 }
 
-/// Shows the numbers of its keys and nothing else.
+/// Prints the ids of the keys and nothing else.
 impl fmt::Debug for Keyring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Keyring").field("ids", &self.ids()).finish_non_exhaustive()
@@ -179,27 +178,27 @@ fn new_key() -> SealingKey {
     key
 }
 
-/// Random bytes. When the system has none, aws-lc ends the process itself: no key or nonce is ever weak.
+/// Fills `bytes` with random bytes. If the system has none, aws-lc ends the process: a key or nonce is never weak.
 fn fill_random(bytes: &mut [u8]) {
     while rand::fill(bytes).is_err() {}
 }
 
 fn seal(id: KeyId, key: &SealingKey, context: &str, plain: &[u8]) -> Vec<u8> {
-    // With room for the tag, so that the plain bytes are not left behind by a move.
+    // With capacity for the tag, so that reallocation does not leave plaintext behind.
     let mut body = Vec::with_capacity(plain.len() + TAG_BYTES);
     body.extend_from_slice(plain);
     let mut nonce = [0; NONCE_BYTES];
     fill_random(&mut nonce);
     let cipher = XChaCha20Poly1305::new((&**key).into());
     if cipher.encrypt_in_place((&nonce).into(), &associated_data(id, context), &mut body).is_err() {
-        // Only for more than 256 GiB. Half-sealed bytes must not leave; what is empty never opens.
+        // Fails only above 256 GiB. Partly encrypted bytes must not be returned; an empty result never opens.
         body.zeroize();
         return body;
     }
     [&[FORMAT_VERSION], id.to_be_bytes().as_slice(), &nonce, &body].concat()
 }
 
-/// Opens what stands behind the head of sealed bytes.
+/// Opens the bytes after the header of a sealed secret.
 fn open(id: KeyId, key: &SealingKey, context: &str, rest: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     let (nonce, body) = rest.split_first_chunk::<NONCE_BYTES>()?;
     let mut body = Zeroizing::new(body.to_vec());
@@ -208,7 +207,7 @@ fn open(id: KeyId, key: &SealingKey, context: &str, rest: &[u8]) -> Option<Zeroi
     Some(body)
 }
 
-/// What sealed bytes are bound to: their own head, and what they are for.
+/// Returns the associated data of sealed bytes: their header, and their context.
 fn associated_data(id: KeyId, context: &str) -> Vec<u8> {
     [&[FORMAT_VERSION], id.to_be_bytes().as_slice(), context.as_bytes()].concat()
 }
@@ -218,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_sealed_opens_for_its_context_alone() {
+    fn a_sealed_secret_opens_only_for_its_context() {
         let keyring = Keyring::ephemeral();
         for plain in [&b""[..], b"hunter2", &vec![0; 100_000]] {
             let sealed = keyring.seal("vigie/monitor/1", plain);
@@ -233,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn every_changed_bit_and_every_cut_is_noticed() {
+    fn every_changed_bit_and_every_truncation_is_detected() {
         let keyring = Keyring::ephemeral();
         let sealed = keyring.seal("a", b"secret");
         for bit in 0..sealed.len() * 8 {
@@ -263,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_holds_for_its_text_and_purpose_also_after_a_rotation_and_nowhere_else() {
+    fn a_signature_verifies_only_for_its_text_and_purpose_and_survives_a_rotation() {
         let keyring = Keyring::ephemeral();
         let signature = keyring.sign("trip", b"7 1000");
         keyring.rotate().unwrap();
@@ -285,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn debug_shows_numbers_only() {
+    fn debug_shows_ids_only() {
         assert_eq!(format!("{:?}", Keyring::ephemeral()), "Keyring { ids: [1], .. }");
     }
 }

@@ -1,5 +1,5 @@
-//! Seals secrets at rest with XChaCha20-Poly1305 and opens them again; signs what this installation wants to
-//! recognise; the keyring with its key file.
+//! Seals secrets at rest with XChaCha20-Poly1305 and opens them; signs data that this installation must recognise
+//! later; manages the keyring and its key file.
 
 mod error;
 mod key_file;

@@ -1,22 +1,22 @@
-//! Signatures that only this installation can make: HMAC-SHA256 under a key that is derived from one of the
-//! keyring (HKDF, RFC 5869), so that a key that seals never signs.
+//! Signatures that only this installation can make: HMAC-SHA256 with a key derived from a key of the keyring (HKDF,
+//! RFC 5869), so that a sealing key never signs.
 
 use aws_lc_rs::hkdf::{HKDF_SHA256, Salt};
 use aws_lc_rs::hmac;
 
 use super::key_file::SealingKey;
 
-/// Bytes of a signature.
+/// Length of a signature, in bytes.
 pub const SIGNATURE_BYTES: usize = 32;
 /// A signature.
 pub type Signature = [u8; SIGNATURE_BYTES];
 
-/// The signature of `text` for `purpose` under `key`; `None` only if the library cannot derive at all.
+/// Signs `text` for `purpose` with `key`; `None` only if the library cannot derive a key.
 pub(super) fn sign(key: &SealingKey, purpose: &str, text: &[u8]) -> Option<Signature> {
     hmac::sign(&derive_key(key, purpose)?, text).as_ref().try_into().ok()
 }
 
-/// Whether `signature` is that of `text` for `purpose` under `key`, in a time that tells nothing of it.
+/// Whether `signature` is that of `text` for `purpose` with `key`, checked in constant time.
 pub(super) fn verify(key: &SealingKey, purpose: &str, text: &[u8], signature: &[u8]) -> bool {
     derive_key(key, purpose).is_some_and(|key| hmac::verify(&key, text, signature).is_ok())
 }

@@ -1,4 +1,4 @@
-//! Turns: who asks the gate for a place, and what is done with it.
+//! Admission of runs: which monitors request it, and what starts when it is granted.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ impl RunQueue {
         !self.stopped && (pending || self.orders.contains_key(&index))
     }
 
-    /// Brings what is at the gate in line with what the monitor wants.
+    /// Makes the state in the admission queue match what the monitor needs.
     pub(super) fn sync_admission(&mut self, index: u32, now: Timestamp) {
         let wants = self.wants_admission(index);
         let Some(entry) = self.entries.get_mut(index as usize).and_then(Option::as_mut) else { return };
@@ -37,7 +37,7 @@ impl RunQueue {
         }
     }
 
-    /// The queue is full: the slot that wanted to wait is missed, orders are refused.
+    /// Handles a full queue: the slot that needed to wait is missed, orders are refused.
     pub(super) fn reject_run(&mut self, index: u32, now: Timestamp) {
         if let Some(slot) = self.entry(index).and_then(|entry| entry.pending_slot.take()) {
             self.record_missed_slot(index, MissedReason::Overload, slot, now);
@@ -49,7 +49,7 @@ impl RunQueue {
         self.remove_if_idle(index);
     }
 
-    /// Collects what the gate lets in now, as after a change or an order.
+    /// Collects the checks that can be admitted now, for example after a change or an order.
     pub fn start_admitted(&mut self, now: Timestamp, starts: &mut Vec<StartRun>) {
         while let Some(index) = self.admission.admit() {
             self.fire_if_due(index, now);
@@ -92,7 +92,7 @@ impl RunQueue {
         self.sync_admission(index, now);
     }
 
-    /// Frees an entry that is not planned and has nothing going or waiting.
+    /// Frees an entry that is not planned and has no run in progress or waiting.
     pub(super) fn remove_if_idle(&mut self, index: u32) {
         let wants = self.wants_admission(index);
         let Some(entry) = self.entry(index) else { return };

@@ -10,40 +10,41 @@ use crate::schedule::LocationSlots;
 pub(super) struct QueueEntry {
     pub(super) assignment: Arc<Assignment>,
     pub(super) grid: LocationSlots,
-    /// The slot that has come and waits for its turn.
+    /// The due slot that waits to start.
     pub(super) pending_slot: Option<Timestamp>,
-    /// The newest slot that came or was given up.
+    /// The newest slot that was due or was given up.
     pub(super) last_handled: Timestamp,
-    /// The oldest slot that has not come yet.
+    /// The oldest slot that is not due yet.
     pub(super) next_slot: Timestamp,
-    /// When the slot `due` comes: at its start here, or later after a pause.
+    /// When `next_slot` is due: at its start here, or later after a pause.
     pub(super) wake_at: Timestamp,
     pub(super) target: Option<TargetKey>,
     pub(super) run_state: RunState,
-    /// False for one that only finishes a run, or only serves an order.
+    /// False for a monitor that only finishes a run, or only serves an order.
     pub(super) planned: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RunState {
-    /// Has nothing at the gate.
+    /// Not in the admission queue.
     Idle,
-    /// Waits at the gate.
+    /// Waits for admission.
     Queued,
-    /// Has a run going.
+    /// Has a run in progress.
     Running,
 }
 
-/// Why a slot that waited is given up.
-pub(super) fn missed_reason(turn: RunState) -> MissedReason {
-    if turn == RunState::Running { MissedReason::StillRunning } else { MissedReason::Overload }
+/// Returns why a waiting slot is given up.
+pub(super) fn missed_reason(state: RunState) -> MissedReason {
+    if state == RunState::Running { MissedReason::StillRunning } else { MissedReason::Overload }
 }
 
 impl QueueEntry {
     pub(super) fn new(assignment: Arc<Assignment>, now: Timestamp) -> Self {
         let grid = assignment.grid();
         let target = assignment.probe.target().map(TargetKey::from_host);
-        // With the first run that is planned after now, at whichever location: none is checked by some alone.
+        // Starts with the first run planned after now, at whichever location, so that no run is checked by only some of
+        // its locations.
         let due = grid.next_after(now);
         Self {
             assignment,
@@ -63,7 +64,7 @@ impl QueueEntry {
         self.assignment = assignment;
     }
 
-    /// Takes the slot that came during a pause and waits for its late start, if there is one.
+    /// Takes the slot that became due during a pause and waits for its late start, if there is one.
     pub(super) fn take_delayed_slot(&mut self) -> Option<Timestamp> {
         if self.grid.start_at(self.next_slot) >= self.wake_at {
             return None;
@@ -72,7 +73,7 @@ impl QueueEntry {
         Some(self.next_slot)
     }
 
-    /// Begins `grid` now, after every slot that was taken already.
+    /// Switches to `grid` now, after every slot that was already handled.
     pub(super) fn change_grid(&mut self, grid: LocationSlots, now: Timestamp) {
         self.grid = grid;
         self.wait_for_slot(grid.next_after(now.max(self.last_handled)));
@@ -84,8 +85,8 @@ impl QueueEntry {
         self.wake_at = self.grid.start_at(due);
     }
 
-    /// Takes the slot that waits when its interval has passed, which can be where a location does not check each
-    /// run: elsewhere the next slot has come by then.
+    /// Takes the waiting slot if its interval has passed. That only happens where a location does not check each run:
+    /// elsewhere the next slot is due by then.
     pub(super) fn take_expired_slot(&mut self, now: Timestamp) -> Option<Timestamp> {
         let grid = self.grid;
         self.pending_slot.take_if(|slot| grid.is_rotating() && grid.start_deadline(*slot) <= now)

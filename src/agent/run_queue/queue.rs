@@ -15,29 +15,29 @@ use crate::schedule::TimerQueue;
 
 /// One check to start now.
 pub struct StartRun {
-    /// To be handed back when it has ended.
+    /// To be returned when the check has ended.
     pub index: u32,
     /// What to run.
     pub assignment: Arc<Assignment>,
-    /// The slot that it is for; of an order, now.
+    /// The planned slot; for an order, now.
     pub planned_at: Timestamp,
-    /// When that slot is due here.
+    /// When that slot is due at this location.
     pub due_at: Timestamp,
-    /// Set for an order: its result goes here and nowhere else.
+    /// Set for an order: its result is sent here only.
     pub reply: Option<ResultReply>,
 }
 
-/// Orders that wait at most, over all monitors.
+/// Maximum number of waiting orders over all monitors.
 pub const MAX_ORDERS: usize = 256;
 
-/// Due timers that one [`RunQueue::tick`] takes at most, so that commands and ends of checks are not held up.
+/// Maximum number of due timers per [`RunQueue::tick`], so that commands and finished checks are not held up.
 pub(super) const MAX_TIMERS_PER_TICK: usize = 4096;
 
-/// Time between two ticks that is more than a busy runner explains: it looks up every second.
+/// Time between two ticks that a busy runner does not explain: it ticks every second.
 pub(super) const PAUSE_THRESHOLD: Duration = Duration::from_secs(2);
 
-/// A clock that is set back by up to this much is waited for; no slot runs twice then. Beyond it the monitors
-/// would stay unwatched for too long, and are planned anew from what the clock says now.
+/// A clock that is set back by up to this much is waited for, so that no slot runs twice. Beyond it, monitors would go
+/// unchecked for too long, and are replanned from the new time.
 pub(super) const CLOCK_STEP_TOLERANCE: Duration = Duration::from_hours(1);
 
 /// The state of every monitor of an agent.
@@ -51,16 +51,16 @@ pub struct RunQueue {
     pub(super) orders: HashMap<u32, VecDeque<ResultReply>>,
     pub(super) waiting_orders: usize,
     pub(super) planned: usize,
-    /// The latest time that was told; ahead of the clock after that was set back.
+    /// The latest time that was passed in; ahead of the clock after that was set back.
     pub(super) latest_now: Timestamp,
     ticked_at: Timestamp,
-    /// End of the last stretch in which nobody ticked: what came due before then was late by a pause.
+    /// End of the last period without ticks: slots that were due before then are late because of a pause.
     pub(super) paused_until: Timestamp,
     pub(super) stopped: bool,
 }
 
 impl RunQueue {
-    /// An agenda without monitors.
+    /// Creates a queue without monitors.
     #[must_use]
     pub fn new(limits: AdmissionLimits, now: Timestamp) -> Self {
         Self {
@@ -80,8 +80,8 @@ impl RunQueue {
         }
     }
 
-    /// Plans a monitor, or takes its new version. A new version keeps the grid, the slot that waits, and what
-    /// runs, unless interval, offset or its part in the runs changed: then its new grid begins now.
+    /// Plans a monitor, or updates it to a new revision. An update keeps the grid, the waiting slot and the run in
+    /// progress. If interval, offset or share changed, the new grid starts now.
     pub fn upsert(&mut self, assignment: Arc<Assignment>, now: Timestamp) {
         if self.stopped {
             return;
@@ -101,13 +101,13 @@ impl RunQueue {
         let grid = assignment.grid();
         entry.update_assignment(assignment);
         if !entry.planned {
-            // Slots that passed while it was not planned are nobody's.
+            // Slots that passed while it was not planned are ignored.
             entry.last_handled = entry.last_handled.max(grid.slots().last_at_or_before(now));
             entry.change_grid(grid, now);
             self.start_planning(index);
         } else if entry.grid != grid {
-            if let (None, Some(late)) = (entry.pending_slot, entry.take_delayed_slot()) {
-                entry.pending_slot = Some(late);
+            if let (None, Some(delayed)) = (entry.pending_slot, entry.take_delayed_slot()) {
+                entry.pending_slot = Some(delayed);
             }
             entry.change_grid(grid, now);
             let wake = entry.wake_at;
@@ -116,7 +116,7 @@ impl RunQueue {
         self.sync_admission(index, now);
     }
 
-    /// Ends the planning of a monitor. What runs goes on; a slot that waited is dropped.
+    /// Stops planning a monitor. A run in progress continues; a waiting slot is dropped.
     pub fn remove(&mut self, id: MonitorId) -> Option<u32> {
         let index = self.by_id.get(&id).copied()?;
         let entry = self.entry(index)?;
@@ -130,8 +130,8 @@ impl RunQueue {
         Some(index)
     }
 
-    /// Asks for a run of `id` out of its schedule. It takes a place like any other, and the monitor's next
-    /// turn: it never runs beside another run of the monitor.
+    /// Orders a run of `id` outside its schedule. It needs admission like any other run, and is the monitor's next run:
+    /// it never runs concurrently with another run of the monitor.
     pub fn order_run(&mut self, id: MonitorId, now: Timestamp, reply: ResultReply) {
         let index =
             self.by_id.get(&id).copied().filter(|&index| self.entry(index).is_some_and(|e| e.planned));
@@ -150,7 +150,8 @@ impl RunQueue {
         self.queue_order(index, now, reply);
     }
 
-    /// Lets the time be `now` and collects what starts. True when more timers are due: call again soon.
+    /// Advances the time to `now` and collects the checks to start. Returns whether more timers are due: then call
+    /// again soon.
     pub fn tick(&mut self, now: Timestamp, starts: &mut Vec<StartRun>) -> bool {
         if now + CLOCK_STEP_TOLERANCE < self.latest_now && !self.stopped {
             self.replan_all(now);
@@ -160,25 +161,25 @@ impl RunQueue {
         if now.since(self.ticked_at) > PAUSE_THRESHOLD {
             self.paused_until = now;
         }
-        // A pause that ended ahead of a clock that was set back explains nothing that comes now.
+        // After the clock was set back, a pause that ended in its future explains nothing that is due now.
         self.paused_until = self.paused_until.min(now);
         self.ticked_at = now;
-        let mut more = true;
+        let mut more_due = true;
         for _ in 0..MAX_TIMERS_PER_TICK {
             let Some(index) = self.timers.pop_due(now) else {
-                more = false;
+                more_due = false;
                 break;
             };
             self.fire_slot(index, now);
             self.sync_admission(index, now);
-            // One by one: the queue is for those that find no place, not for those that came together.
+            // One by one: the queue is for runs without capacity, not for those that are due together.
             self.start_admitted(now, starts);
         }
         self.start_admitted(now, starts);
-        more
+        more_due
     }
 
-    /// The check that was started as `index` has ended, its result is handed over.
+    /// Handles the end of the check that was started as `index`, after its result was delivered.
     pub fn on_finished(&mut self, index: u32, now: Timestamp, starts: &mut Vec<StartRun>) {
         self.fire_if_due(index, now);
         self.admission.release(index);
@@ -191,8 +192,8 @@ impl RunQueue {
         self.start_admitted(now, starts);
     }
 
-    /// Starts nothing any more: slots that wait are left to the next start of the process, which knows the
-    /// last planned time of each monitor; orders that wait are refused.
+    /// Starts nothing any more. Waiting slots are left to the next start of the process, which knows the last planned
+    /// time of each monitor; waiting orders are refused.
     pub fn stop(&mut self) {
         self.stopped = true;
         for index in 0..self.entries.len() {
@@ -211,41 +212,42 @@ impl RunQueue {
         self.waiting_orders = 0;
     }
 
-    /// When the next timer ends.
+    /// Returns the time of the next timer.
     pub fn next_wake(&mut self) -> Option<Timestamp> {
         self.timers.next_at()
     }
 
-    /// Takes one series of missed runs to hand over.
+    /// Removes and returns one series of missed runs to deliver.
     pub fn take_missed(&mut self) -> Option<MissedSeries> {
         self.missed.pop()
     }
 
-    /// Whether missed runs wait to be handed over.
+    /// Whether missed runs wait for delivery.
     #[must_use]
     pub fn has_missed(&self) -> bool {
         !self.missed.is_empty()
     }
 
-    /// Monitors that are planned.
+    /// Returns the number of planned monitors.
     #[must_use]
     pub fn planned(&self) -> usize {
         self.planned
     }
 
-    /// Runs that wait for a place. Those that wait for the previous run of their monitor are not among them.
+    /// Returns the number of runs that wait for admission. Excludes those that wait for the previous run of their
+    /// monitor.
     #[must_use]
     pub fn queued(&self) -> usize {
         self.admission.waiting()
     }
 
-    /// Checks that run.
+    /// Returns the number of running checks.
     #[must_use]
     pub fn in_flight(&self) -> usize {
         self.admission.in_flight()
     }
 
-    /// Checks of a weight class that run.
+    /// Returns the number of running checks of a weight class.
     #[must_use]
     pub fn in_flight_by_weight(&self, weight: Weight) -> usize {
         self.admission.in_flight_by_weight(weight)
@@ -268,7 +270,7 @@ impl RunQueue {
 }
 
 pub(super) fn reject_order(reply: ResultReply, error: RunOrderError) {
-    // Whoever asked may have gone.
+    // The caller may have stopped waiting.
     let _ = reply.send(Err(error));
 }
 

@@ -1,4 +1,4 @@
-//! Every slot is accounted for exactly once, whatever happens.
+//! Tests that every slot is accounted for exactly once, whatever happens.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -48,9 +48,9 @@ fn assignment(id: i64, interval: Duration, offset: Option<Duration>) -> Assignme
     }
 }
 
-/// The runs of monitor `id` over locations 1 to 4. Location 1 is the one here.
+/// Returns the run plan of monitor `id` over locations 1 to 4. Location 1 is the local one.
 fn plan(id: i64, seconds: u64, offset: Option<u64>, shape: usize) -> RunPlan {
-    // Locations, how many check one run, rotation, Round Robin.
+    // Number of locations, locations per run, rotation, Round Robin.
     let shapes = [
         (1, 1, false, false),
         (4, 3, true, false),
@@ -60,8 +60,8 @@ fn plan(id: i64, seconds: u64, offset: Option<u64>, shape: usize) -> RunPlan {
     ];
     let (pool, per_run, rotates, staggered) = shapes[shape % shapes.len()];
     let mut pool: Vec<_> = (1..=pool).map(LocationId).collect();
-    let turn = usize::try_from(id).unwrap() % pool.len();
-    pool.rotate_left(turn);
+    let rotation = usize::try_from(id).unwrap() % pool.len();
+    pool.rotate_left(rotation);
     let slots = Slots::new(MonitorId(id), Duration::from_secs(seconds), offset.map(Duration::from_secs));
     RunPlan {
         slots,
@@ -75,20 +75,20 @@ fn plan(id: i64, seconds: u64, offset: Option<u64>, shape: usize) -> RunPlan {
 
 #[derive(Clone, Debug)]
 enum Act {
-    /// Lets time pass, in milliseconds.
+    /// Advances the time, in milliseconds.
     Pass(u64),
     /// Sets the clock back, in seconds.
     Back(u64),
-    /// Ends the run that is at this place of the list of running ones.
+    /// Ends the run at this position in the list of running ones.
     End(usize),
-    /// A monitor, its interval and offset in seconds, and the shape of its runs over locations.
+    /// Adds or changes a monitor: its id, interval and offset in seconds, and the shape of its plan.
     Put(i64, u64, Option<u64>, usize),
     Remove(i64),
     Order(i64),
 }
 
 fn acts() -> impl Strategy<Value = Vec<Act>> {
-    let act = prop_oneof![
+    let operation = prop_oneof![
         8 => (1_u64..950).prop_map(Act::Pass),
         2 => (900_u64..60_000).prop_map(Act::Pass),
         1 => (60_000_u64..2_000_000).prop_map(Act::Pass),
@@ -99,13 +99,13 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         1 => (1_i64..9).prop_map(Act::Remove),
         1 => (1_i64..9).prop_map(Act::Order),
     ];
-    prop::collection::vec(act, 1..200)
+    prop::collection::vec(operation, 1..200)
 }
 
-/// The slots of one monitor that have come and were not accounted for.
+/// The slots of one monitor that were due and are not accounted for.
 struct Ledger {
     plan: RunPlan,
-    /// Slots that were planned up to here have come.
+    /// Slots planned up to here were due.
     cursor: Timestamp,
     newest: Timestamp,
     open: BTreeSet<Timestamp>,
@@ -117,7 +117,7 @@ impl Ledger {
         Self { plan, cursor: now, newest, open: BTreeSet::new() }
     }
 
-    /// The first slot after `planned` that this location has a part in, and when it starts that.
+    /// Returns the first slot after `planned` that this location checks, and its start here.
     fn next_after(&self, planned: Timestamp) -> (Timestamp, Timestamp) {
         let mut planned = self.plan.slots.next_after(planned);
         loop {
@@ -146,7 +146,7 @@ impl Ledger {
         self.plan = plan;
     }
 
-    /// Accounts for `first..=last`; answers how many slots that were.
+    /// Accounts for `first..=last`; returns the number of these slots.
     fn account(&mut self, first: Timestamp, last: Timestamp) -> u64 {
         let before = self.open.len();
         self.open.retain(|slot| !(first..=last).contains(slot));
@@ -165,7 +165,7 @@ struct World {
     latest: Timestamp,
     running: Vec<(u32, MonitorId)>,
     planned: HashMap<MonitorId, Ledger>,
-    /// The newest slot of removed ones; it counts while their last run is still going.
+    /// The newest slot of removed monitors; it counts while their last run is in progress.
     leaving: HashMap<MonitorId, Timestamp>,
     replies: Vec<oneshot::Receiver<Result<CheckResult, RunOrderError>>>,
 }
@@ -191,9 +191,9 @@ impl World {
                 let back = self.now - Duration::from_secs(seconds);
                 self.now = back.max(self.latest - Duration::from_mins(55)).min(self.now);
             }
-            Act::End(place) => {
-                if place < self.running.len() {
-                    let (index, _) = self.running.remove(place);
+            Act::End(position) => {
+                if position < self.running.len() {
+                    let (index, _) = self.running.remove(position);
                     self.queue.on_finished(index, self.now, &mut starts);
                 }
             }
@@ -220,9 +220,9 @@ impl World {
                 }
             }
             Act::Order(id) => {
-                let (reply, answer) = oneshot::channel();
+                let (reply, receiver) = oneshot::channel();
                 self.queue.order_run(MonitorId(id), self.now, reply);
-                self.replies.push(answer);
+                self.replies.push(receiver);
             }
         }
         self.settle(starts)
@@ -252,7 +252,7 @@ impl World {
         }
         prop_assert!(self.running.len() <= LIMITS.total && self.queue.in_flight() == self.running.len());
         while let Some(series) = self.queue.take_missed() {
-            // Those of a removed monitor are delivered, but no longer in the ledger.
+            // Missed runs of a removed monitor are delivered, but no longer in the ledger.
             let Some(ledger) = self.planned.get_mut(&series.assignment.monitor_id) else { continue };
             let MissedSlots { first, last, count } = series.slots;
             prop_assert_eq!(
@@ -280,7 +280,7 @@ proptest! {
         for act in acts {
             world.act(act)?;
         }
-        // Everything can be brought to an end: no place is lost.
+        // Everything can be ended: no admission is leaked.
         for id in 1..9 {
             world.act(Act::Remove(id))?;
         }
@@ -289,14 +289,15 @@ proptest! {
         }
         prop_assert_eq!((world.queue.in_flight(), world.queue.queued(), world.queue.planned()), (0, 0, 0));
         prop_assert!(world.queue.by_id.is_empty() && world.queue.timers.is_empty());
-        for mut answer in world.replies {
-            prop_assert!(answer.try_recv() != Err(oneshot::error::TryRecvError::Empty), "an order was forgotten");
+        for mut receiver in world.replies {
+            prop_assert!(receiver.try_recv() != Err(oneshot::error::TryRecvError::Empty), "an order was forgotten");
         }
     }
 }
 
-/// Runs one monitor for `slots` slots, each run taking `takes`; answers planned times that ran and missed ones.
-fn run_alone(takes: Duration, slots: u32) -> (Vec<Timestamp>, Vec<(MissedReason, u64)>) {
+/// Runs one monitor for `slots` slots, each run taking `takes`; returns the planned times that ran, and the missed
+/// runs.
+fn run_alone(duration: Duration, slots: u32) -> (Vec<Timestamp>, Vec<(MissedReason, u64)>) {
     let mut queue = RunQueue::new(LIMITS, START);
     let interval = Duration::from_mins(1);
     queue.upsert(Arc::new(assignment(1, interval, Some(Duration::ZERO))), START);
@@ -310,7 +311,7 @@ fn run_alone(takes: Duration, slots: u32) -> (Vec<Timestamp>, Vec<(MissedReason,
         }
         for start in starts.drain(..) {
             ran.push(start.planned_at);
-            ends = Some((start.index, now + takes));
+            ends = Some((start.index, now + duration));
         }
         missed.extend(std::iter::from_fn(|| queue.take_missed()).map(|m| (m.reason, m.slots.count)));
     }
@@ -326,7 +327,7 @@ fn runs_that_outlast_their_interval_a_little_skip_one_slot_in_seven() {
 }
 
 #[test]
-fn runs_of_just_less_than_their_interval_skip_none() {
+fn runs_shorter_than_their_interval_skip_none() {
     let (ran, missed) = run_alone(Duration::from_secs(59), 50);
     assert_eq!((ran.len(), missed.len()), (50, 0));
 }
@@ -361,7 +362,7 @@ fn a_restart_within_the_interval_misses_nothing_and_runs_no_slot_twice() {
 }
 
 #[test]
-fn a_clock_set_back_by_a_day_does_not_leave_monitors_unwatched() {
+fn monitors_are_replanned_after_the_clock_was_set_back_by_a_day() {
     let mut queue = RunQueue::new(LIMITS, START);
     queue.upsert(Arc::new(assignment(1, Duration::from_mins(1), Some(Duration::ZERO))), START);
     let back = START - Duration::from_hours(24);
@@ -370,7 +371,7 @@ fn a_clock_set_back_by_a_day_does_not_leave_monitors_unwatched() {
 }
 
 #[test]
-fn a_full_queue_turns_slots_away_as_overload_and_orders_as_busy() {
+fn a_full_queue_misses_slots_as_overload_and_refuses_orders_as_busy() {
     let mut run_queue = RunQueue::new(AdmissionLimits { total: 1, queue: 1, ..LIMITS }, START);
     for id in [1, 3, 7] {
         run_queue.upsert(Arc::new(assignment(id, Duration::from_mins(1), Some(Duration::ZERO))), START);
@@ -380,13 +381,13 @@ fn a_full_queue_turns_slots_away_as_overload_and_orders_as_busy() {
     assert_eq!((starts.len(), run_queue.queued()), (1, 1));
     let series = run_queue.take_missed().unwrap();
     assert_eq!((series.reason, series.slots.count), (MissedReason::Overload, 1));
-    let (reply, mut answer) = oneshot::channel();
+    let (reply, mut receiver) = oneshot::channel();
     run_queue.order_run(series.assignment.monitor_id, START + Duration::from_mins(1), reply);
-    assert_eq!(answer.try_recv(), Ok(Err(RunOrderError::Busy)));
+    assert_eq!(receiver.try_recv(), Ok(Err(RunOrderError::Busy)));
 }
 
 #[test]
-fn slots_that_a_busy_runner_comes_too_late_for_are_overload_and_those_of_a_pause_are_not() {
+fn late_slots_of_a_busy_runner_are_overload_and_those_of_a_pause_are_not() {
     for (gap_ms, reason) in [(1900, MissedReason::Overload), (4000, MissedReason::Paused)] {
         let mut queue = RunQueue::new(LIMITS, START);
         queue.upsert(Arc::new(assignment(1, Duration::from_secs(1), Some(Duration::ZERO))), START);
@@ -397,7 +398,8 @@ fn slots_that_a_busy_runner_comes_too_late_for_are_overload_and_those_of_a_pause
     }
 }
 
-/// What location 1 of `plan` starts within `minutes`, each run ending at once: planned, and due there.
+/// Returns what location 1 of `plan` starts within `minutes`, each run ending at once: planned time, and due time
+/// there.
 fn started(plan: &RunPlan, minutes: u64) -> Vec<(Timestamp, Timestamp)> {
     let mut queue = RunQueue::new(LIMITS, START);
     let mut assigned = assignment(1, Duration::from_mins(1), Some(Duration::ZERO));
@@ -417,7 +419,7 @@ fn started(plan: &RunPlan, minutes: u64) -> Vec<(Timestamp, Timestamp)> {
 }
 
 #[test]
-fn rotation_leaves_runs_to_others_and_misses_none_of_them() {
+fn under_rotation_runs_of_other_locations_are_not_missed() {
     let plan = plan(2, 60, Some(0), 2);
     let ran = started(&plan, 30);
     let mut expected = Vec::new();
@@ -440,15 +442,15 @@ fn the_second_of_three_round_robin_locations_starts_a_third_of_the_interval_late
 }
 
 #[test]
-fn a_slot_under_rotation_that_waited_for_longer_than_its_interval_is_missed_not_made_up_for() {
+fn a_slot_under_rotation_that_waits_longer_than_its_interval_is_missed() {
     let mut queue = RunQueue::new(AdmissionLimits { total: 1, ..LIMITS }, START);
     let mut assigned = assignment(1, Duration::from_mins(1), Some(Duration::ZERO));
     let plan = plan(1, 60, Some(0), 2);
     assigned.share = plan.location_rotation(HERE).unwrap();
     queue.upsert(Arc::new(assigned), START);
-    // Another monitor keeps the only place.
+    // Another monitor occupies the only running slot.
     let mut starts = Vec::new();
-    let (reply, _answer) = oneshot::channel();
+    let (reply, _receiver) = oneshot::channel();
     queue.order_run_once(Arc::new(assignment(3, Duration::from_mins(1), None)), START, reply);
     queue.start_admitted(START, &mut starts);
     let planned = queue.next_wake().unwrap();
@@ -463,7 +465,7 @@ fn a_slot_under_rotation_that_waited_for_longer_than_its_interval_is_missed_not_
     assert_eq!(queue.next_wake(), Some(planned + Duration::from_mins(3)));
 }
 
-/// A million monitors have to fit in 2 GB with all else that they need (architecture.md 7).
+/// A million monitors must fit in 2 GB with everything else that they need (architecture.md 7).
 #[test]
 fn the_state_of_a_monitor_stays_small() {
     let (entry, assignment) = (size_of::<QueueEntry>(), size_of::<Assignment>());

@@ -1,4 +1,4 @@
-//! Slots as they come due, are missed, or are caught up with.
+//! Slots that are due, missed, or caught up with.
 
 use std::sync::Arc;
 
@@ -26,21 +26,21 @@ impl RunQueue {
         self.catch_up(index, now, MissedReason::NotRunning);
     }
 
-    /// Gives up the slots whose interval has passed, and sets the timer for the one that follows.
+    /// Gives up the slots whose interval has passed, and sets the timer for the next one.
     pub(super) fn catch_up(&mut self, index: u32, now: Timestamp, reason: MissedReason) {
         let Some(entry) = self.entry(index) else { return };
-        let decided = CatchUp::decide(entry.grid, entry.next_slot, now, entry.assignment.monitor_id);
-        entry.last_handled = decided.missed.map_or(entry.last_handled, |missed| missed.last);
-        entry.next_slot = decided.next_run.planned_at;
-        entry.wake_at = decided.next_run.start_at;
+        let catch_up = CatchUp::decide(entry.grid, entry.next_slot, now, entry.assignment.monitor_id);
+        entry.last_handled = catch_up.missed.map_or(entry.last_handled, |missed| missed.last);
+        entry.next_slot = catch_up.next_run.planned_at;
+        entry.wake_at = catch_up.next_run.start_at;
         let wake = entry.wake_at;
         self.timers.set(index, wake);
-        if let Some(missed) = decided.missed {
+        if let Some(missed) = catch_up.missed {
             self.record_missed(index, reason, missed, now);
         }
     }
 
-    /// Lets the slot of a monitor come whose timer has ended but was not popped yet.
+    /// Fires the slot of a monitor whose timer has expired but was not popped yet.
     pub(super) fn fire_if_due(&mut self, index: u32, now: Timestamp) {
         let stopped = self.stopped;
         if self.entry(index).is_some_and(|entry| entry.planned && !stopped && entry.wake_at <= now) {
@@ -48,15 +48,15 @@ impl RunQueue {
         }
     }
 
-    /// The timer of a monitor has ended: its next slot has come, or a pause is noticed.
+    /// Handles the expired timer of a monitor: its next slot is due, or a pause is detected.
     pub(super) fn fire_slot(&mut self, index: u32, now: Timestamp) {
         let paused_until = self.paused_until;
         let Some(entry) = self.entry(index) else { return };
         let on_time =
             now.since(entry.wake_at) < LATENESS_TOLERANCE && now < entry.grid.start_deadline(entry.next_slot);
-        let given_up = entry.pending_slot.take();
-        let by_pause = entry.wake_at <= paused_until;
-        let reason = match (on_time, by_pause) {
+        let expired = entry.pending_slot.take();
+        let is_pause = entry.wake_at <= paused_until;
+        let reason = match (on_time, is_pause) {
             (true, _) => missed_reason(entry.run_state),
             (false, true) => MissedReason::Paused,
             (false, false) => MissedReason::Overload,
@@ -69,7 +69,7 @@ impl RunQueue {
             let wake = entry.wake_at;
             self.timers.set(index, wake);
         }
-        if let Some(slot) = given_up {
+        if let Some(slot) = expired {
             self.record_missed_slot(index, reason, slot, now);
         }
         if !on_time {
@@ -82,11 +82,11 @@ impl RunQueue {
         index: u32,
         reason: MissedReason,
         slots: MissedSlots,
-        noticed_at: Timestamp,
+        detected_at: Timestamp,
     ) {
         let Some(entry) = self.entries.get(index as usize).and_then(Option::as_ref) else { return };
         let assignment = Arc::clone(&entry.assignment);
-        self.missed.push(MissedSeries { assignment, reason, slots, detected_at: noticed_at }, &entry.grid);
+        self.missed.push(MissedSeries { assignment, reason, slots, detected_at }, &entry.grid);
     }
 
     pub(super) fn record_missed_slot(
@@ -99,14 +99,14 @@ impl RunQueue {
         self.record_missed(index, reason, MissedSlots { first: slot, last: slot, count: 1 }, now);
     }
 
-    /// Gives up the slot that waits when its interval has passed meanwhile.
+    /// Gives up the waiting slot if its interval has passed.
     pub(super) fn expire_pending_slot(&mut self, index: u32, reason: MissedReason, now: Timestamp) {
         if let Some(slot) = self.entry(index).and_then(|entry| entry.take_expired_slot(now)) {
             self.record_missed_slot(index, reason, slot, now);
         }
     }
 
-    /// Plans every monitor anew after the clock was set back by more than [`super::queue::CLOCK_STEP_TOLERANCE`].
+    /// Replans every monitor after the clock was set back by more than [`super::queue::CLOCK_STEP_TOLERANCE`].
     pub(super) fn replan_all(&mut self, now: Timestamp) {
         tracing::warn!(
             back_s = self.latest_now.since(now).as_secs(),
@@ -115,12 +115,12 @@ impl RunQueue {
         for index in 0..self.entries.len() {
             let index = u32::try_from(index).unwrap_or(u32::MAX);
             let Some(entry) = self.entry(index).filter(|entry| entry.planned) else { continue };
-            let given_up = entry.pending_slot.take();
+            let expired = entry.pending_slot.take();
             entry.last_handled = now;
             entry.wait_for_slot(entry.grid.next_after(now));
             let wake = entry.wake_at;
             self.timers.set(index, wake);
-            if let Some(slot) = given_up {
+            if let Some(slot) = expired {
                 self.record_missed_slot(index, MissedReason::Paused, slot, now);
             }
             self.sync_admission(index, now);

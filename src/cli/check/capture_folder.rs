@@ -1,4 +1,4 @@
-//! `--screenshots`: the files that a check captured, as files.
+//! `--screenshots`: writes the captures of a check to files.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use crate::cli::output::{self, UsageError};
 use crate::domain::CheckResult;
 
-/// A folder that can be written to.
+/// A writable folder for captures.
 pub(super) struct CaptureFolder(PathBuf);
 
 impl CaptureFolder {
-    /// Makes it, so that a check is not made in vain.
+    /// Creates the folder and checks that it is writable before any check runs.
     pub(super) fn create(path: PathBuf) -> anyhow::Result<Self> {
-        let made = fs::create_dir_all(&path).and_then(|()| probe_writable(&path));
-        match made {
+        let created = fs::create_dir_all(&path).and_then(|()| probe_writable(&path));
+        match created {
             Ok(()) => Ok(Self(path)),
             Err(error) => {
                 let message = format!("`{}` cannot be written to: {error}", path.display());
@@ -25,7 +25,7 @@ impl CaptureFolder {
         }
     }
 
-    /// Writes the captures of `results`, those of several in a folder of their own each.
+    /// Writes the captures of `results`; with several results, each gets its own folder.
     pub(super) fn write(&self, results: &[CheckResult]) -> anyhow::Result<()> {
         let mut count = 0;
         for (index, result) in results.iter().enumerate() {
@@ -46,7 +46,7 @@ impl CaptureFolder {
     }
 }
 
-/// Tries to write a file there.
+/// Checks that a file can be written in `folder`.
 fn probe_writable(folder: &std::path::Path) -> std::io::Result<()> {
     let probe = folder.join(format!(".vigie-{}", std::process::id()));
     fs::write(&probe, b"")?;

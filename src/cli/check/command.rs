@@ -118,7 +118,7 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(exit_code(results.iter().map(|result| result.outcome))))
 }
 
-/// Refuses options of scripts where nothing plays one.
+/// Refuses options that only browser scripts support when no subject is one.
 fn require_script(subjects: &[CheckSubject]) -> anyhow::Result<()> {
     if subjects.iter().any(|subject| subject.document.monitor_type() == MonitorType::BrowserScript) {
         return Ok(());
@@ -128,7 +128,7 @@ fn require_script(subjects: &[CheckSubject]) -> anyhow::Result<()> {
     Err(UsageError::with_hint(message, Some(hint.to_owned())))
 }
 
-/// Says what a check of `subject` cannot do, and what saving it would warn of.
+/// Prints the limits of a check of `subject`, and the warnings that saving it would give.
 fn print_remarks(subject: &CheckSubject) {
     for warning in &subject.warnings {
         output::print_note(&format!("warning: {warning}"));
@@ -155,7 +155,7 @@ fn print_results(results: &[CheckResult], json: bool) -> anyhow::Result<()> {
     Ok(output::print(&text)?)
 }
 
-/// The exit code of the worst of `outcomes`: error, unknown, warning, ok.
+/// Returns the exit code of the worst of `outcomes`: error, unknown, warning, ok.
 fn exit_code(outcomes: impl Iterator<Item = Outcome>) -> u8 {
     let worst = outcomes.max_by_key(|outcome| match outcome {
         Outcome::Ok => 0,

@@ -1,4 +1,4 @@
-//! `vigie check`: one check now, without a server.
+//! `vigie check`: runs one check now, without a server.
 
 mod capture_folder;
 mod command;

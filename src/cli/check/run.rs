@@ -1,4 +1,4 @@
-//! Runs the checks of the command line through the engine, without its schedule.
+//! Runs the checks of the command line through the agent, without its schedule.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,20 +17,20 @@ use crate::schema::{Monitor, Origin};
 use crate::settings::{HostedLocation, Settings};
 use crate::{agent, probe};
 
-/// How many monitors of a file are checked at once.
+/// Monitors of a file that are checked concurrently.
 const MAX_CONCURRENT: usize = 8;
-/// How long the browsers of aborted checks get to be gone.
+/// Time for the browsers of aborted checks to exit.
 const BROWSER_EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The results of checking `subjects` from `location`, in their order. With `record`, HTTP exchanges are kept of
-/// checks that pass too.
+/// Checks `subjects` from `location` and returns the results in their order. With `record`, HTTP exchanges of passing
+/// checks are kept too.
 pub(super) async fn run_checks(
     subjects: &[CheckSubject],
     settings: &Settings,
     location: &HostedLocation,
     record: bool,
 ) -> anyhow::Result<Vec<CheckResult>> {
-    // The first random number of a process takes 26 ms: the first handshake must not pay for it.
+    // The first random number of a process takes 26 ms, which must not count in the first handshake.
     net::warm_up();
     let net = Net::new(&location.net).context("the network of this location cannot be set up")?;
     let net = net.with_default_proxy(location.proxy.clone()).with_proxies(location.proxies.clone());
@@ -44,12 +44,12 @@ pub(super) async fn run_checks(
         agent::run_check(&assignment, SystemClock.now(), &cx, &cancel).await
     });
     let results = stream::iter(checks).buffered(MAX_CONCURRENT).collect().await;
-    // Where one does not end, the next check that wants a browser ends it.
+    // A browser that does not exit is ended by the next check that needs one.
     let _ = settings.probe.browser_pool.wait_until_empty(BROWSER_EXIT_TIMEOUT).await;
     Ok(results)
 }
 
-/// The monitor that a subject would be; it has no id, since nothing is stored.
+/// Returns an assignment for `subject`, with id 0, since nothing is stored.
 fn assignment(subject: &CheckSubject, settings: &Settings, location: LocationId) -> Assignment {
     let monitor = Monitor {
         id: MonitorId(0),

@@ -1,4 +1,4 @@
-//! What is checked: a document made of the words of the command line, or taken from a file.
+//! The subject of a check: a document made of command line arguments, or read from a file.
 
 use std::path::Path;
 
@@ -18,20 +18,20 @@ use crate::settings::{read_secret, read_text};
 use crate::syntax::node::{Key, Node, NodeValue, Position};
 use crate::syntax::{ValidationError, ValidationErrorKind, closest_match};
 
-/// A checked document, and what saving it would warn of.
+/// A document to check, and the warnings that saving it would give.
 pub(super) struct CheckSubject {
     pub(super) document: MonitorDocument,
     pub(super) warnings: Vec<String>,
 }
 
-/// The monitor of `kind` that watches `target`, with the fields that `sets` name.
+/// Creates a monitor of `kind` for `target`, with the fields in `sets`.
 pub(super) fn from_arguments(
     kind: MonitorType,
     target: &str,
     sets: &[String],
     settings: &Settings,
 ) -> anyhow::Result<CheckSubject> {
-    // What is checked is its name, as far as names go.
+    // The name is the target, as far as its length allows.
     let name: String = target.chars().take(MAX_NAME).collect();
     let mut entries = vec![
         text_entry("name", if name.is_empty() { "target" } else { &name }),
@@ -41,29 +41,29 @@ pub(super) fn from_arguments(
     from_entries(kind, entries, sets, settings)
 }
 
-/// Whether `file` is a browser script by its name.
+/// Whether `file` is a browser script, by its name.
 pub(super) fn is_script(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("xml"))
 }
 
-/// The monitor that plays the browser script in `file`, with the fields that `sets` name.
+/// Creates a monitor that runs the browser script in `file`, with the fields in `sets`.
 pub(super) fn from_script(file: &Path, sets: &[String], settings: &Settings) -> anyhow::Result<CheckSubject> {
     let text = file.display().to_string();
     let script =
         read_text(file).map_err(|reason| UsageError::with_hint(format!("`{text}` {reason}"), None))?;
     let errors = Script::parse(&script).err().unwrap_or_default();
     if !errors.is_empty() {
-        let told: Vec<String> = errors
+        let messages: Vec<String> = errors
             .iter()
             .map(|error| {
                 format!("{text}:{}:{}: {}", error.position.line, error.position.column, error.message)
             })
             .collect();
-        return Err(UsageError::with_hint(told.join("\n"), None));
+        return Err(UsageError::with_hint(messages.join("\n"), None));
     }
     let stem = file.file_stem().map_or_else(|| text.clone(), |stem| stem.to_string_lossy().into_owned());
     let name: String = stem.chars().take(MAX_NAME).collect();
-    // Whoever has the file has the values that it protects.
+    // A person who has the file already has the values that the password protects.
     let entries = vec![
         text_entry("name", &name),
         text_entry("billing_plancode", "check"),
@@ -92,7 +92,7 @@ fn from_entries(
     let body = Node { value: NodeValue::Map(entries), position: Position::default() };
     let read = |at: SecretSource<'_>| read_secret(Path::new(""), at);
     let known = KnownReferences::from_settings(settings);
-    // No plan: what is not stored is not billed.
+    // Without plans, since an unsaved monitor is not billed.
     let context = ValidationContext { plans: None, ..known.validation_context() };
     match create_with(kind, InputFormat::File, &body, &context, &read, &["type"]) {
         Ok(accepted) => Ok(CheckSubject { document: accepted.document, warnings: accepted.warnings }),
@@ -103,43 +103,42 @@ fn from_entries(
 /// Most characters of a name (interface.md 2.1).
 const MAX_NAME: usize = 255;
 
-/// A missing port, with how a target gives it.
+/// Adds to a missing port how a target names it.
 fn with_port_hint(error: ValidationError) -> ValidationError {
     let portless = error.kind == ValidationErrorKind::MissingField && error.path == "port";
     if portless { error.with_hint("write the target as `host:port`") } else { error }
 }
 
-/// The monitors of `file`, or the one called `name` there.
+/// Reads the monitors of `file`, or only the one named `name`.
 pub(super) fn from_file(
     file: &Path,
     name: Option<&str>,
     settings: &Settings,
 ) -> anyhow::Result<Vec<CheckSubject>> {
-    let shown = file.display().to_string();
-    let text =
-        read_text(file).map_err(|reason| UsageError::with_hint(format!("`{shown}` {reason}"), None))?;
+    let path = file.display().to_string();
+    let text = read_text(file).map_err(|reason| UsageError::with_hint(format!("`{path}` {reason}"), None))?;
     let folder = file.parent().unwrap_or(Path::new(""));
     let read = |at: SecretSource<'_>| read_secret(folder, at);
     let known = KnownReferences::from_settings(settings);
-    let named = [(shown.clone(), text)];
-    let found = monitor_file::load(&named, KeyPolicy::Optional, &known.validation_context(), &read);
+    let files = [(path.clone(), text)];
+    let found = monitor_file::load(&files, KeyPolicy::Optional, &known.validation_context(), &read);
     if !found.errors.is_empty() {
         return Err(InvalidInput(found.errors).into());
     }
     let names: Vec<String> =
         found.monitors.iter().map(|monitor| monitor.document.name().to_owned()).collect();
-    let wanted = |key: &str, title: &str| name.is_none_or(|name| name == key || name == title);
+    let matches = |key: &str, title: &str| name.is_none_or(|name| name == key || name == title);
     let subjects: Vec<CheckSubject> = found
         .monitors
         .into_iter()
         .zip(&names)
-        .filter(|(monitor, title)| wanted(&monitor.key, title))
+        .filter(|(monitor, title)| matches(&monitor.key, title))
         .map(|(monitor, _)| CheckSubject { document: monitor.document, warnings: monitor.warnings })
         .collect();
     match (subjects.is_empty(), name) {
         (false, _) => Ok(subjects),
-        (true, None) => Err(UsageError::with_hint(format!("`{shown}` holds no monitor"), None)),
-        (true, Some(name)) => Err(no_such_monitor(&shown, name, &names)),
+        (true, None) => Err(UsageError::with_hint(format!("`{path}` holds no monitor"), None)),
+        (true, Some(name)) => Err(no_such_monitor(&path, name, &names)),
     }
 }
 
@@ -151,7 +150,7 @@ fn no_such_monitor(file: &str, name: &str, names: &[String]) -> anyhow::Error {
     UsageError::with_hint(format!("`{file}` holds no monitor with the name or key `{name}`"), Some(hint))
 }
 
-/// The fields that `target` stands for in a monitor of `kind`.
+/// Returns the fields that `target` sets in a monitor of `kind`.
 fn target_fields(kind: MonitorType, target: &str) -> anyhow::Result<Vec<(Key, Node)>> {
     let has = |name| table::for_type(kind).field(name).is_some_and(crate::schema::field::Field::is_settable);
     if has("url") {
@@ -173,7 +172,7 @@ fn target_fields(kind: MonitorType, target: &str) -> anyhow::Result<Vec<(Key, No
     })
 }
 
-/// How a target of `kind` is written.
+/// Example target of `kind`.
 pub(super) fn target_example(kind: MonitorType) -> &'static str {
     match kind {
         MonitorType::Website | MonitorType::WebsiteApi => "`http://example.com/`",
@@ -186,7 +185,7 @@ pub(super) fn target_example(kind: MonitorType) -> &'static str {
     }
 }
 
-/// Splits `host:port` and `[address]:port`; what has a scheme stays whole.
+/// Splits `host:port` and `[address]:port`; a target with a scheme is not split.
 fn host_and_port(target: &str) -> (&str, Option<i64>) {
     if target.contains("://") {
         return (target, None);
@@ -201,16 +200,16 @@ fn host_and_port(target: &str) -> (&str, Option<i64>) {
     match port.map(str::parse) {
         None => (host, None),
         Some(Ok(port)) => (host, Some(port)),
-        // The rule for host names says what is wrong with it.
+        // The rule for host names reports the error.
         Some(Err(_)) => (target, None),
     }
 }
 
-/// `value` as the field `name` takes it: text as it stands, everything else as JSON.
+/// Parses `value` for the field `name`: text is used as it is, everything else is JSON.
 fn parse_field_value(kind: MonitorType, name: &str, value: &str) -> anyhow::Result<Node> {
-    let elsewhere = ["_file", "_env"].iter().find_map(|suffix| name.strip_suffix(suffix));
-    let of = table::for_type(kind);
-    let field = of.field(name).or_else(|| of.field(elsewhere?).filter(|field| field.secret));
+    let base_name = ["_file", "_env"].iter().find_map(|suffix| name.strip_suffix(suffix));
+    let type_table = table::for_type(kind);
+    let field = type_table.field(name).or_else(|| type_table.field(base_name?).filter(|field| field.secret));
     let field = field.ok_or_else(|| fields::unknown_field(kind, name))?;
     if matches!(field.field_type, FieldType::Text { .. } | FieldType::TextEnum(_)) {
         return Ok(Node { value: NodeValue::Text(value.to_owned()), position: Position::default() });
@@ -222,7 +221,7 @@ fn parse_field_value(kind: MonitorType, name: &str, value: &str) -> anyhow::Resu
             Some(hint),
         )
     })?;
-    // Places within the value would read as places in a file.
+    // Positions within the value would be printed as positions in a file.
     Ok(without_places(node))
 }
 
@@ -270,12 +269,12 @@ mod tests {
     #[test]
     fn values_are_text_or_json_by_the_field() {
         let kind = MonitorType::Website;
-        let of = |name, value| parse_field_value(kind, name, value).unwrap().value;
-        assert_eq!(of("keyword_string", "123"), NodeValue::Text("123".into()));
-        assert_eq!(of("timeout", "5"), NodeValue::Int(5));
-        assert_eq!(of("http_follow_redirects", "false"), NodeValue::Bool(false));
-        assert!(matches!(of("http_headers", r#"[{"name":"a","value":"b"}]"#), NodeValue::List(_)));
-        assert_eq!(of("realm_password_file", "/secret"), NodeValue::Text("/secret".into()));
+        let parsed = |name, value| parse_field_value(kind, name, value).unwrap().value;
+        assert_eq!(parsed("keyword_string", "123"), NodeValue::Text("123".into()));
+        assert_eq!(parsed("timeout", "5"), NodeValue::Int(5));
+        assert_eq!(parsed("http_follow_redirects", "false"), NodeValue::Bool(false));
+        assert!(matches!(parsed("http_headers", r#"[{"name":"a","value":"b"}]"#), NodeValue::List(_)));
+        assert_eq!(parsed("realm_password_file", "/secret"), NodeValue::Text("/secret".into()));
         for (name, value) in [("http_headers", "[{"), ("keywrd_string", "x"), ("url_file", "x")] {
             assert!(parse_field_value(kind, name, value).unwrap_err().is::<UsageError>(), "{name}");
         }

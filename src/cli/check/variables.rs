@@ -1,11 +1,11 @@
-//! `--set {{name}}=value`: variables that stand before the first step.
+//! `--set {{name}}=value`: variables that are set before the first step.
 
 use std::collections::BTreeMap;
 
 use crate::cli::output::UsageError;
 use crate::syntax::text_format::TextFormat;
 
-/// Splits `sets` into those of fields and the variables among them.
+/// Splits `sets` into fields and variables.
 ///
 /// # Errors
 /// [`UsageError`] for a variable without a value, or with a name that no template can use.
@@ -34,15 +34,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn variables_are_told_from_fields() {
-        let of = |sets: &[&str]| split_variables(sets.iter().map(|&set| set.to_owned()).collect());
-        let (fields, variables) = of(&["timeout=5", "{{token}}=a=b}}", "{{empty}}=", "{{token}}=c"]).unwrap();
+    fn variables_are_separated_from_fields() {
+        let split = |sets: &[&str]| split_variables(sets.iter().map(|&set| set.to_owned()).collect());
+        let (fields, variables) =
+            split(&["timeout=5", "{{token}}=a=b}}", "{{empty}}=", "{{token}}=c"]).unwrap();
         assert_eq!(fields, ["timeout=5"]);
         let variables: Vec<_> =
             variables.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         assert_eq!(variables, [("empty", ""), ("token", "c")]);
-        for bad in ["{{token", "{{token}}", "{{to ken}}=a", "{{}}=a", "{{1}}=a"] {
-            assert!(of(&[bad]).unwrap_err().is::<UsageError>(), "{bad}");
+        for invalid in ["{{token", "{{token}}", "{{to ken}}=a", "{{}}=a", "{{1}}=a"] {
+            assert!(split(&[invalid]).unwrap_err().is::<UsageError>(), "{invalid}");
         }
     }
 }

@@ -14,13 +14,13 @@ use crate::cli::{monitor_type, output};
 use crate::clock::{Clock, SystemClock};
 use crate::domain::MonitorType;
 
-/// How long running checks get to end when the time is over.
+/// Time for running checks to end after the measured time.
 const DRAIN_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Time between two looks at the memory.
+/// Time between two samples of the memory usage.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(200);
 
-/// The longest warm-up when none is asked for.
+/// Longest default warm-up, in seconds.
 const DEFAULT_MAX_WARM_UP: u64 = 10;
 
 /// Measure how many monitors this host can run
@@ -65,8 +65,8 @@ pub(in crate::cli) struct Args {
 
 impl Args {
     fn warm_up(&self) -> Duration {
-        let unless_said = u64::from(self.interval).min(DEFAULT_MAX_WARM_UP);
-        Duration::from_secs(self.warm_up.map_or(unless_said, u64::from))
+        let default = u64::from(self.interval).min(DEFAULT_MAX_WARM_UP);
+        Duration::from_secs(self.warm_up.map_or(default, u64::from))
     }
 }
 
@@ -93,23 +93,23 @@ async fn measure(args: &Args, kind: MonitorType) -> anyhow::Result<LoadReport> {
     let pipeline = LoadPipeline::start(&settings, &store)?;
     let planned = super::pipeline::build_monitors(&targets, kind, args.monitors, args.interval, &settings)?;
     let monitors = planned.documents.len();
-    let begin = SystemClock.now() + args.warm_up();
-    pipeline.counter.set_window(begin..begin + length);
+    let started_at = SystemClock.now() + args.warm_up();
+    pipeline.counter.set_window(started_at..started_at + length);
     pipeline.plan(planned.assignments).await?;
     let rss_idle_bytes = super::process_usage::resident_bytes();
 
     let mut rss_peak_bytes = rss_idle_bytes;
     let (mut cpu, mut stored) = (Duration::ZERO, 0);
     if args.duration > 0 {
-        rss_peak_bytes = rss_peak_bytes.max(peak_memory_until(begin).await);
+        rss_peak_bytes = rss_peak_bytes.max(peak_memory_until(started_at).await);
         let before = (super::process_usage::cpu_time(), pipeline.stored_results());
-        rss_peak_bytes = rss_peak_bytes.max(peak_memory_until(begin + length).await);
+        rss_peak_bytes = rss_peak_bytes.max(peak_memory_until(started_at + length).await);
         cpu = super::process_usage::cpu_time().saturating_sub(before.0);
         stored = pipeline.stored_results() - before.1;
     }
     let counts = pipeline.stop(DRAIN_TIMEOUT).await?;
     rss_peak_bytes = rss_peak_bytes.max(super::process_usage::resident_bytes());
-    // A server holds the documents as long as it runs.
+    // A server keeps the documents in memory while it runs, so they count until here.
     drop(planned.documents);
     if let Some(reason) = &counts.first_reason {
         output::print_note(&format!("warning: {} checks were not ok, such as: {reason}", counts.not_ok));
@@ -121,7 +121,7 @@ async fn measure(args: &Args, kind: MonitorType) -> anyhow::Result<LoadReport> {
     ))
 }
 
-/// Waits until `end`; answers the most memory that was seen.
+/// Waits until `end` and returns the highest memory usage seen.
 async fn peak_memory_until(end: crate::domain::Timestamp) -> u64 {
     let mut peak = 0;
     loop {

@@ -1,4 +1,4 @@
-//! `vigie load`: many monitors through the whole pipeline, on this host alone.
+//! `vigie load`: runs many monitors through the whole pipeline, on this host alone.
 
 mod command;
 mod pipeline;

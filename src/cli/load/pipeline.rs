@@ -1,4 +1,4 @@
-//! The pipeline of a server without its API: runner, ingestor and store, counted at both ends.
+//! The pipeline of a server without its API: runner, ingestor and store, with counters at both ends.
 
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -29,10 +29,10 @@ use crate::syntax::node::Node;
 use crate::telemetry::Metrics;
 use crate::{agent, probe};
 
-/// Monitors that are handed to the runner at once.
+/// Monitors that are passed to the runner in one call.
 const CHANGES_PER_CALL: usize = 10_000;
 
-/// The database of a run: in the folder that was named, or in one that goes with this.
+/// The database of a load run: in the given folder, or in a temporary one that is removed on drop.
 pub(super) struct LoadStore {
     store: Arc<CountingIngest>,
     temporary: Option<PathBuf>,
@@ -56,8 +56,7 @@ impl Ingest for CountingIngest {
 }
 
 impl LoadStore {
-    /// Opens a database in `folder`, or in a new folder for temporary files, with `cache_bytes` of its pages in
-    /// memory.
+    /// Opens a database in `folder`, or in a new temporary folder, with a page cache of `cache_bytes`.
     pub(super) fn open(folder: Option<&Path>, cache_bytes: u64) -> anyhow::Result<Self> {
         let temporary = match folder {
             Some(_) => None,
@@ -81,22 +80,22 @@ impl LoadStore {
 impl Drop for LoadStore {
     fn drop(&mut self) {
         if let Some(folder) = &self.temporary {
-            // What stays behind is in the folder for temporary files.
+            // If it fails, the leftovers are in the folder for temporary files.
             let _ = std::fs::remove_dir_all(folder);
         }
     }
 }
 
-/// Runner, ingestor and store at work.
+/// A running pipeline of runner, ingestor and store.
 pub(super) struct LoadPipeline {
     runner: RunnerHandle,
     ingestor: Arc<Ingestor>,
     store: Arc<CountingIngest>,
-    /// What is counted of the results.
+    /// Counts of the results.
     pub(super) counter: Arc<RunCounter>,
 }
 
-/// Counts a result on its way to the ingestor.
+/// Counts a result before it goes to the ingestor.
 struct CountingSink {
     counter: Arc<RunCounter>,
     ingestor: Arc<Ingestor>,
@@ -110,22 +109,22 @@ impl ResultSink for CountingSink {
 }
 
 impl LoadPipeline {
-    /// Starts everything, without a monitor.
+    /// Starts the pipeline without monitors.
     pub(super) fn start(settings: &Settings, store: &LoadStore) -> anyhow::Result<Self> {
         net::warm_up();
         let net = Net::new(&settings.net).context("the network of this location cannot be set up")?;
         let cx = ExecutionContext::new(Arc::new(net), Arc::new(SystemClock));
         let metrics = Arc::new(Metrics::new());
         let counter = Arc::new(RunCounter::new()?);
-        let taking: Arc<dyn Ingest> = store.store.clone();
+        let ingest: Arc<dyn Ingest> = store.store.clone();
         let ingestor =
-            Arc::new(Ingestor::start(taking, Arc::clone(&metrics), Vec::new(), IngestSettings::default()));
+            Arc::new(Ingestor::start(ingest, Arc::clone(&metrics), Vec::new(), IngestSettings::default()));
         let sink = CountingSink { counter: Arc::clone(&counter), ingestor: Arc::clone(&ingestor) };
         let runner = agent::start_runner(admission_limits(settings), cx, Arc::new(sink), metrics);
         Ok(Self { runner, ingestor, store: Arc::clone(&store.store), counter })
     }
 
-    /// Plans `assignments`; returns once all of them are.
+    /// Plans `assignments`; returns when all of them are planned.
     pub(super) async fn plan(&self, assignments: Vec<Arc<Assignment>>) -> anyhow::Result<()> {
         let mut assignments = assignments.into_iter();
         loop {
@@ -138,12 +137,12 @@ impl LoadPipeline {
         }
     }
 
-    /// Results that the store acknowledged so far.
+    /// Results that the store has acknowledged so far.
     pub(super) fn stored_results(&self) -> u64 {
         self.store.stored.load(Ordering::Relaxed)
     }
 
-    /// Lets running checks end and keeps every result; answers what was counted.
+    /// Waits for running checks, stores every result, and returns the counts.
     pub(super) async fn stop(self, within: Duration) -> anyhow::Result<RunCounts> {
         self.runner.shutdown(within).await;
         match self.ingestor.drain(within).await {
@@ -153,26 +152,26 @@ impl LoadPipeline {
     }
 }
 
-/// The limits of the settings, but for the one per target: all monitors watch a few addresses here.
+/// Returns the limits of the settings without the limit per target, since all monitors share a few addresses here.
 fn admission_limits(settings: &Settings) -> AdmissionLimits {
-    let engine = settings.concurrency;
+    let concurrency = settings.concurrency;
     AdmissionLimits {
-        total: engine.total,
-        light: engine.light,
-        heavy: engine.heavy,
-        per_target: engine.total,
-        queue: engine.queue_capacity,
+        total: concurrency.total,
+        light: concurrency.light,
+        heavy: concurrency.heavy,
+        per_target: concurrency.total,
+        queue: concurrency.queue_capacity,
     }
 }
 
-/// Monitors as a server holds them: what is planned, and the documents behind it.
+/// Monitors as a server holds them: assignments, and their documents.
 #[derive(Default)]
 pub(super) struct LoadMonitors {
     pub(super) assignments: Vec<Arc<Assignment>>,
     pub(super) documents: Vec<MonitorDocument>,
 }
 
-/// `count` monitors of `kind` that watch `targets`, each with a document and a probe of its own.
+/// Builds `count` monitors of `kind` for `targets`, each with its own document and probe.
 pub(super) fn build_monitors(
     targets: &LoadTargets,
     kind: MonitorType,

@@ -1,4 +1,4 @@
-//! What this process takes of its host.
+//! Resource usage of this process.
 
 use std::fs;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub(super) fn cpu_time() -> Duration {
         .unwrap_or_default()
 }
 
-/// Resident memory of this process in bytes; 0 where `/proc` does not tell.
+/// Resident memory of this process, in bytes; 0 where `/proc` has no value.
 pub(super) fn resident_bytes() -> u64 {
     let pages = fs::read_to_string("/proc/self/statm")
         .ok()
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_running_process_takes_memory_and_time() {
+    fn a_running_process_uses_memory_and_time() {
         assert!(resident_bytes() > 1024 * 1024);
         let before = cpu_time();
         while cpu_time() == before {

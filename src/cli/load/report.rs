@@ -7,34 +7,34 @@ use serde::Serialize;
 use super::run_counter::RunCounts;
 use crate::service::details::format_duration;
 
-/// What a load run measured. The JSON keys are those of behaviour.md 9, and a few more after them.
+/// Measurements of a load run. The JSON keys are those of behaviour.md 9, followed by a few more.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct LoadReport {
-    /// Runs that happened within the measured time.
+    /// Executed runs within the measured time.
     pub(super) checks: u64,
-    /// Runs that did not happen.
+    /// Missed runs.
     pub(super) missed: u64,
-    /// Median start lateness in microseconds.
+    /// Median start lateness, in microseconds.
     pub(super) lateness_p50_us: u64,
-    /// 99th percentile of the same.
+    /// 99th percentile of the start lateness, in microseconds.
     pub(super) lateness_p99_us: u64,
-    /// The largest.
+    /// Largest start lateness, in microseconds.
     pub(super) lateness_max_us: u64,
     /// Processor time of the whole pipeline per check, in microseconds.
     pub(super) cpu_us_per_check: f64,
     /// Results that the store acknowledged per second.
     pub(super) stored_per_s: f64,
-    /// Resident memory when all monitors were planned.
+    /// Resident memory after planning all monitors, in bytes.
     pub(super) rss_idle_bytes: u64,
-    /// The most of it that was seen until the end.
+    /// Highest resident memory until the end, in bytes.
     pub(super) rss_peak_bytes: u64,
-    /// Monitors that were planned.
+    /// Planned monitors.
     pub(super) monitors: usize,
-    /// Checks that did not come to ok.
+    /// Checks with another outcome than ok.
     pub(super) not_ok: u64,
 }
 
-/// What was measured beside the counts.
+/// Measurements besides the counts.
 pub(super) struct Measurements {
     pub(super) monitors: usize,
     pub(super) cpu: Duration,
@@ -45,16 +45,16 @@ pub(super) struct Measurements {
 }
 
 impl LoadReport {
-    /// The figures of `counts` and `measured`; ratios over nothing are 0.
+    /// Computes the report from `counts` and `measured`. A ratio with a zero divisor is 0.
     pub(super) fn from_counts(counts: &RunCounts, measured: &Measurements) -> Self {
         let per =
             |whole: f64, parts: f64| if parts > 0.0 { (whole / parts * 10.0).round() / 10.0 } else { 0.0 };
-        let late = |percentile| counts.lateness_us.value_at_percentile(percentile);
+        let percentile_us = |percentile| counts.lateness_us.value_at_percentile(percentile);
         Self {
             checks: counts.checks,
             missed: counts.missed,
-            lateness_p50_us: late(50.0),
-            lateness_p99_us: late(99.0),
+            lateness_p50_us: percentile_us(50.0),
+            lateness_p99_us: percentile_us(99.0),
             lateness_max_us: counts.lateness_us.max(),
             cpu_us_per_check: per(measured.cpu.as_secs_f64() * 1e6, counts.checks as f64),
             stored_per_s: per(measured.stored as f64, measured.took.as_secs_f64()),
@@ -65,7 +65,7 @@ impl LoadReport {
         }
     }
 
-    /// A table for people.
+    /// Renders a table for people.
     pub(super) fn to_table(&self) -> String {
         let rows = [
             ("monitors", self.monitors.to_string()),

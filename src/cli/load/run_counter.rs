@@ -1,4 +1,4 @@
-//! Counts what happens in the measured window.
+//! Counts the runs of the measured window.
 
 use crate::sync::Mutex;
 use std::ops::Range;
@@ -7,31 +7,31 @@ use hdrhistogram::Histogram;
 
 use crate::domain::{CheckResult, Outcome, Timestamp};
 
-/// Longest lateness that is told apart: an hour, in microseconds.
+/// Longest lateness that is recorded exactly: an hour, in microseconds.
 const MAX_LATENESS_US: u64 = 3_600_000_000;
 
-/// Counts of the runs that were planned within a window.
+/// Counter of the runs that are planned within a window.
 pub(super) struct RunCounter {
     inner: Mutex<(Range<Timestamp>, RunCounts)>,
 }
 
-/// What was counted.
+/// Counts of runs.
 #[derive(Clone)]
 pub(super) struct RunCounts {
-    /// Runs that happened.
+    /// Executed runs.
     pub(super) checks: u64,
-    /// Of these, the ones that did not come to ok.
+    /// Executed runs with another outcome than ok.
     pub(super) not_ok: u64,
-    /// Runs that did not happen.
+    /// Missed runs.
     pub(super) missed: u64,
-    /// Start lateness of those that did, in microseconds.
+    /// Start lateness of executed runs, in microseconds.
     pub(super) lateness_us: Histogram<u64>,
-    /// The first reason of a run that was not ok.
+    /// First reason of a run that was not ok.
     pub(super) first_reason: Option<String>,
 }
 
 impl RunCounter {
-    /// Nothing is counted before [`RunCounter::set_window`] says what.
+    /// Creates a counter that counts nothing until [`RunCounter::set_window`].
     pub(super) fn new() -> anyhow::Result<Self> {
         let lateness_us = Histogram::new_with_bounds(1, MAX_LATENESS_US, 3)?;
         let counts = RunCounts { checks: 0, not_ok: 0, missed: 0, lateness_us, first_reason: None };
@@ -39,7 +39,7 @@ impl RunCounter {
         Ok(Self { inner: Mutex::new((never, counts)) })
     }
 
-    /// Counts the runs that are planned within `window`.
+    /// Counts runs that are planned within `window`.
     pub(super) fn set_window(&self, window: Range<Timestamp>) {
         self.inner.lock().0 = window;
     }

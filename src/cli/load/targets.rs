@@ -1,5 +1,5 @@
-//! The targets of a load run: the built-in responder in a child process, so that its work is not counted
-//! with that of the pipeline.
+//! The targets of a load run: the built-in responder in a child process, so that the figures of the pipeline do not
+//! include its work.
 
 use std::process::Stdio;
 
@@ -17,16 +17,16 @@ use crate::targets::{ResponderAddresses, spread_address};
 /// Addresses that each target listens on: connections to one address and port share 28,000 local ports.
 const TARGET_ADDRESSES: u8 = 16;
 
-/// A running responder; it ends with this.
+/// A running responder, ended on drop.
 pub(super) struct LoadTargets {
     addresses: ResponderAddresses,
     ca_pem: String,
-    // Its standard input is held open by the child handle; dropping it tells the child to end.
+    // The child handle holds its standard input open; dropping the handle closes it, and the child exits.
     _child: Child,
 }
 
 impl LoadTargets {
-    /// Starts this very binary as a responder and waits until it listens.
+    /// Starts this same binary as a responder and waits until it listens.
     pub(super) async fn start() -> anyhow::Result<Self> {
         let program = std::env::current_exe().context("the path of this program is unknown")?;
         let mut child = Command::new(program)
@@ -50,10 +50,10 @@ impl LoadTargets {
         settings.net.trust.authorities.push(Pem { label: "built-in targets".to_owned(), text });
     }
 
-    /// The fields of the `index`th monitor of `kind`; `None` for a type without a built-in target.
+    /// Fields of monitor `index` of `kind`; `None` for a type without a built-in target.
     pub(super) fn monitor_fields(&self, kind: MonitorType, index: usize) -> Option<Map<String, Value>> {
         let at = |first| spread_address(first, index, TARGET_ADDRESSES);
-        let own = match kind {
+        let specific = match kind {
             MonitorType::Website => json!({"url": format!("http://{}/", at(self.addresses.http))}),
             MonitorType::WebsiteSsl => json!({"url": format!("https://{}/", at(self.addresses.https))}),
             MonitorType::Tcp => host_and_port(at(self.addresses.tcp)),
@@ -65,7 +65,7 @@ impl LoadTargets {
             }
             _ => return None,
         };
-        let Value::Object(mut fields) = own else { return None };
+        let Value::Object(mut fields) = specific else { return None };
         fields.insert("type".to_owned(), json!(kind));
         fields.insert("name".to_owned(), json!(format!("load {index}")));
         fields.insert("billing_plancode".to_owned(), json!("load"));

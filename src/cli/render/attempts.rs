@@ -1,4 +1,4 @@
-//! Prints the attempts of a check: phases as bars, by hop where it was redirected.
+//! Prints the attempts of a check: phases as bars, grouped by hop after redirects.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use super::text::escape_controls;
 use crate::cli::style::Style;
 use crate::service::details::{AttemptView, HopTitle, format_duration};
 
-/// One attempt, after an empty line.
+/// Prints one attempt, after an empty line.
 pub(super) fn render_attempt(out: &mut String, attempt: &AttemptView<'_>, style: Style) {
     out.push('\n');
     if attempt.is_one_of_several {
@@ -26,19 +26,19 @@ pub(super) fn render_attempt(out: &mut String, attempt: &AttemptView<'_>, style:
 
 fn render_heading(out: &mut String, attempt: &AttemptView<'_>, style: Style) {
     let title = style.bold(&format!("attempt {}", attempt.number));
-    let took = format_duration(attempt.total_us);
+    let duration = format_duration(attempt.total_us);
     let _ = match &attempt.failed_phase {
-        None => writeln!(out, "  {title}  passed in {took}"),
-        Some(phase) => writeln!(out, "  {title}  failed in phase {phase} after {took}"),
+        None => writeln!(out, "  {title}  passed in {duration}"),
+        Some(phase) => writeln!(out, "  {title}  failed in phase {phase} after {duration}"),
     };
 }
 
 fn render_hop_title(out: &mut String, hop: &HopTitle<'_>, style: Style) {
     let from = hop.address.map_or(String::new(), |address| format!(" from {address}"));
-    let answered = hop.http_status.map_or(String::new(), |status| format!("  {status}{from}"));
+    let response = hop.http_status.map_or(String::new(), |status| format!("  {status}{from}"));
     let _ = writeln!(
         out,
-        "  {}  `{}`{answered}",
+        "  {}  `{}`{response}",
         style.bold(&format!("hop {}", hop.number)),
         escape_controls(hop.url)
     );

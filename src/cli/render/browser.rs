@@ -1,4 +1,4 @@
-//! Prints what a browser reported of a script: its actions, measures, objects and console.
+//! Prints what a browser reported about a script: its actions, measures, objects and console.
 
 use std::fmt::Write;
 
@@ -10,14 +10,14 @@ use crate::service::details::{
     ActionView, BrowserStepView, BrowserView, ConsoleLine, format_duration, waterfall_span,
 };
 
-/// Objects of a step that are shown; the rest is in the JSON.
+/// Objects of a step that are printed; the JSON has all of them.
 const MAX_OBJECTS: usize = 15;
-/// Lines of the console that are shown of a step.
+/// Console lines of a step that are printed.
 const MAX_CONSOLE_LINES: usize = 5;
-/// Characters of such a line.
+/// Most characters of a printed console line.
 const MAX_LINE_CHARS: usize = 160;
 
-/// The browser, in a line.
+/// Prints the browser in one line.
 pub(super) fn render_browser(out: &mut String, browser: &BrowserView<'_>, style: Style) {
     let BrowserView { name, version, driver, width, height, .. } = browser;
     let device = browser.device.map_or(String::new(), |device| format!(" as `{device}`"));
@@ -27,7 +27,7 @@ pub(super) fn render_browser(out: &mut String, browser: &BrowserView<'_>, style:
     let _ = writeln!(out, "  {}", style.dim(&escape_controls(&line)));
 }
 
-/// What is shown below the line of a step.
+/// Prints the details below the line of a step.
 pub(super) fn render_step(out: &mut String, step: &BrowserStepView<'_>, style: Style) {
     if !step.url.is_empty() {
         let status = step.http_status.map_or(String::new(), |status| format!(" {status}"));
@@ -39,7 +39,7 @@ pub(super) fn render_step(out: &mut String, step: &BrowserStepView<'_>, style: S
     if !measures.is_empty() {
         let _ = writeln!(out, "      {}  {}", style.dim("was"), measures.join(", "));
     }
-    let actions: Vec<String> = step.actions.iter().map(|one| action_text(one, style)).collect();
+    let actions: Vec<String> = step.actions.iter().map(|action| action_text(action, style)).collect();
     if !actions.is_empty() {
         let _ = writeln!(out, "      {}  {}", style.dim("did"), actions.join(" → "));
     }

@@ -10,7 +10,7 @@ use crate::service::details::{
     DetailsView, attempt_views as attempts_of, fact_lines, format_duration, status_text,
 };
 
-/// The whole of `result`, ending with a line break.
+/// Renders the whole of `result`, ending with a line break.
 #[must_use]
 pub fn render_check(result: &CheckResult, style: Style) -> String {
     let mut out = String::new();
@@ -25,21 +25,21 @@ pub fn render_check(result: &CheckResult, style: Style) -> String {
     if let Some(facts) = &details.browser {
         browser::render_browser(&mut out, facts, style);
     }
-    if let Some(of_check) = &details.page {
-        page::render_page(&mut out, of_check, style);
+    if let Some(view) = &details.page {
+        page::render_page(&mut out, view, style);
     }
     facts::render_facts(&mut out, &fact_lines(result), style);
     out
 }
 
-/// The first line: outcome, what was checked, how long it took.
+/// Prints the first line: outcome, monitor, duration.
 fn render_verdict(out: &mut String, result: &CheckResult, style: Style) {
-    let word = style.outcome(result.outcome, result.outcome.name());
+    let outcome = style.outcome(result.outcome, result.outcome.name());
     let name = style.bold(&format!("`{}`", escape_controls(&result.monitor_name)));
-    let took = format_duration(result.total_us);
+    let duration = format_duration(result.total_us);
     let status = Some(status_text(result)).filter(|text| !text.is_empty());
     let status = status.map_or(String::new(), |text| format!(", {text}"));
-    let _ = writeln!(out, "{word}: {name} ({}) in {took}{status}", result.monitor_type);
+    let _ = writeln!(out, "{outcome}: {name} ({}) in {duration}{status}", result.monitor_type);
 }
 
 fn render_reasons(out: &mut String, result: &CheckResult) {

@@ -1,4 +1,4 @@
-//! Prints the content views of a script, a line for each.
+//! Prints the content views of a script, one line each.
 
 use std::fmt::Write;
 
@@ -7,15 +7,15 @@ use crate::cli::style::Style;
 use crate::domain::Outcome;
 use crate::service::details::{ContentViewView, format_duration, format_grouped};
 
-/// All content views.
+/// Prints all content views.
 pub(super) fn render_content_views(out: &mut String, views: &[ContentViewView<'_>], style: Style) {
     for view in views {
-        let (outcome, word) = if view.passed { (Outcome::Ok, "ok") } else { (Outcome::Error, "failed") };
+        let (outcome, text) = if view.passed { (Outcome::Ok, "ok") } else { (Outcome::Error, "failed") };
         let _ = writeln!(
             out,
             "view  {}  {}  {} objects, {} bytes in {}",
             escape_controls(view.name),
-            style.outcome(outcome, word),
+            style.outcome(outcome, text),
             view.objects,
             format_grouped(view.bytes),
             format_duration(view.total_us)

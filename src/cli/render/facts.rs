@@ -1,4 +1,4 @@
-//! Prints what a check learned of its target.
+//! Prints the facts that a check reported about its target.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use super::text::escape_controls;
 use crate::cli::style::Style;
 use crate::service::details::FactLine;
 
-/// All facts, after an empty line; nothing when there are none.
+/// Prints all facts, after an empty line; prints nothing without facts.
 pub(super) fn render_facts(out: &mut String, facts: &[FactLine], style: Style) {
     if !facts.is_empty() {
         out.push('\n');

@@ -1,4 +1,4 @@
-//! A check result in words for people: verdict, reasons, phases as bars, what was learned of the target.
+//! A check result as text for people: verdict, reasons, phases as bars, facts about the target.
 
 mod attempts;
 mod browser;

@@ -8,7 +8,7 @@ use crate::cli::style::Style;
 use crate::domain::Outcome;
 use crate::service::details::{ObjectView, format_duration, format_grouped};
 
-/// One object, in a waterfall that spans `span` microseconds.
+/// Prints one object, in a waterfall that spans `span` microseconds.
 pub(super) fn render_object(out: &mut String, object: &ObjectView<'_>, span: u64, style: Style) {
     let (lead, bar) = phase_bars::bar_text(object.started_us, object.total_us, span);
     let filled = lead.chars().count() + bar.chars().count();

@@ -1,4 +1,4 @@
-//! Prints a page: its sums, a waterfall of its objects, and how they differ from the last good run.
+//! Prints a page: its totals, a waterfall of its objects, and the differences to the last good run.
 
 use std::fmt::Write;
 
@@ -7,10 +7,10 @@ use super::text::shortened_url;
 use crate::cli::style::Style;
 use crate::service::details::{PageView, format_duration, format_grouped, waterfall_span};
 
-/// Objects that are shown; the rest is in the JSON.
+/// Objects that are printed; the JSON has all of them.
 const MAX_OBJECTS: usize = 60;
 
-/// The page, after an empty line.
+/// Prints the page, after an empty line.
 pub(super) fn render_page(out: &mut String, page: &PageView<'_>, style: Style) {
     let count = page.objects.len();
     let mut line = format!(

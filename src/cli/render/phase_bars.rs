@@ -1,4 +1,4 @@
-//! Phases as bars, each beginning where the one before it ended.
+//! Phases as bars, each starting where the previous one ended.
 
 use std::fmt::Write;
 
@@ -11,29 +11,30 @@ pub(super) const BAR_WIDTH: usize = 40;
 /// Parts of a cell, from one eighth to a full one.
 const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 
-/// One line per phase that was reached, the first one `began_us` microseconds after the start; `longest`
-/// microseconds fill the width.
+/// Prints one line per phase that was reached. The first one starts `offset_us` microseconds after the start of the
+/// attempt; `longest` microseconds fill the width.
 pub(super) fn render_phase_bars(
     out: &mut String,
     phases: &Phases,
-    began_us: u64,
+    offset_us: u64,
     longest: u64,
     style: Style,
 ) {
-    let longest = longest.max(began_us + total_us(phases)).max(1);
-    for span in phase_spans(phases, began_us) {
+    let longest = longest.max(offset_us + total_us(phases)).max(1);
+    for span in phase_spans(phases, offset_us) {
         let (lead, bar) = bar_text(span.offset_us, span.total_us, longest);
-        let (name, took) = (phase_label(span.phase), format_duration(span.total_us));
-        let _ = writeln!(out, "  {name:<11} {took:>9}  {}{}", style.dim(&lead), style.bar(&bar));
+        let (name, duration) = (phase_label(span.phase), format_duration(span.total_us));
+        let _ = writeln!(out, "  {name:<11} {duration:>9}  {}{}", style.dim(&lead), style.bar(&bar));
     }
 }
 
-/// The dots before a bar and the bar itself; a phase that took any time shows at least an eighth.
-pub(super) fn bar_text(begun: u64, micros: u64, longest: u64) -> (String, String) {
+/// Returns the dots before a bar, and the bar itself. A phase with a nonzero duration gets at least an eighth of a
+/// cell.
+pub(super) fn bar_text(offset: u64, micros: u64, longest: u64) -> (String, String) {
     let cell = |at: u64| {
         usize::try_from(u128::from(at) * BAR_WIDTH as u128 / u128::from(longest)).unwrap_or(BAR_WIDTH)
     };
-    let lead = cell(begun).min(BAR_WIDTH - 1);
+    let lead = cell(offset).min(BAR_WIDTH - 1);
     let eighths = u128::from(micros) * (BAR_WIDTH * 8) as u128 / u128::from(longest);
     let eighths = usize::try_from(eighths).unwrap_or(0).max(usize::from(micros > 0));
     let eighths = eighths.min((BAR_WIDTH - lead) * 8);

@@ -1,4 +1,4 @@
-//! Prints the steps of a check, a line for each.
+//! Prints the steps of a check, one line each.
 
 use std::fmt::Write;
 
@@ -8,32 +8,32 @@ use crate::cli::style::Style;
 use crate::domain::Outcome;
 use crate::service::details::{RequestView, StepView, format_duration};
 
-/// Characters of the names of steps that are shown.
+/// Most characters of a printed step name.
 const MAX_NAME_CHARS: usize = 40;
 
-/// All steps, after an empty line; nothing when there are none.
+/// Prints all steps, after an empty line; prints nothing without steps.
 pub(super) fn render_steps(out: &mut String, steps: &[StepView<'_>], style: Style) {
     if steps.is_empty() {
         return;
     }
     out.push('\n');
     let width = steps.iter().map(|step| step.name.chars().count()).max().unwrap_or(0).min(MAX_NAME_CHARS);
-    for of_check in steps {
-        render_step(out, of_check, width, style);
-        if let Some(of_browser) = &of_check.browser {
-            browser::render_step(out, of_browser, style);
+    for step in steps {
+        render_step(out, step, width, style);
+        if let Some(browser_step) = &step.browser {
+            browser::render_step(out, browser_step, style);
         }
     }
 }
 
 fn render_step(out: &mut String, step: &StepView<'_>, width: usize, style: Style) {
-    let (outcome, word) = if step.passed { (Outcome::Ok, "ok") } else { (Outcome::Error, "failed") };
+    let (outcome, text) = if step.passed { (Outcome::Ok, "ok") } else { (Outcome::Error, "failed") };
     let name: String = escape_controls(step.name).chars().take(width).collect();
-    let word = style.outcome(outcome, &format!("{word:<6}"));
-    let took = format_duration(step.total_us);
-    let asked = step.request.as_ref().map(request_text).unwrap_or_default();
+    let text = style.outcome(outcome, &format!("{text:<6}"));
+    let duration = format_duration(step.total_us);
+    let request = step.request.as_ref().map(request_text).unwrap_or_default();
     let number = style.bold(&format!("{:>4}", step.number));
-    let _ = writeln!(out, "{number}  {name:<width$}  {word} {took:>9}{asked}");
+    let _ = writeln!(out, "{number}  {name:<width$}  {text} {duration:>9}{request}");
     for (index, reason) in step.reasons.iter().enumerate() {
         let label = if index == 0 { "why" } else { "" };
         let _ = writeln!(out, "      {label:>3}  {}", escape_controls(reason));

@@ -1,4 +1,4 @@
-//! `vigie script check`: what is wrong with browser scripts.
+//! `vigie script check`: lists the errors in browser scripts.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::script::DEFAULT_MAX_STEPS;
 use crate::script::language::Script;
 use crate::settings::read_text;
 
-/// Bytes of a script that a monitor can have (fields.md 2).
+/// Longest script that a monitor can have, in bytes (fields.md 2).
 const MAX_BYTES: usize = 10 * 1024 * 1024;
 
 /// List everything that is wrong with browser scripts
@@ -31,19 +31,19 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let mut faults = 0;
+    let mut errors = 0;
     for file in &args.files {
         let (text, found) = check_file(file);
         output::print(&text)?;
-        faults += found;
+        errors += found;
     }
-    if faults > 0 {
-        output::print(&format!("{}\n", count_with_noun(faults, "fault")))?;
+    if errors > 0 {
+        output::print(&format!("{}\n", count_with_noun(errors, "fault")))?;
     }
-    Ok(ExitCode::from(u8::from(faults > 0)))
+    Ok(ExitCode::from(u8::from(errors > 0)))
 }
 
-/// What is to say of `file`, and how many faults are in that.
+/// Checks `file`; returns the text to print, and the number of errors.
 fn check_file(file: &Path) -> (String, usize) {
     let name = file.display();
     let text = match read_text(file) {
@@ -51,30 +51,33 @@ fn check_file(file: &Path) -> (String, usize) {
             return (format!("{name}: is larger than {} MiB\n", MAX_BYTES >> 20), 1);
         }
         Ok(text) => text,
-        Err(problem) => return (format!("{name}: {problem}\n"), 1),
+        Err(error) => return (format!("{name}: {error}\n"), 1),
     };
     match Script::parse(&text) {
         Ok(script) => (summary(&name.to_string(), &script), 0),
         Err(errors) => {
-            let mut told = String::new();
+            let mut report = String::new();
             for error in &errors {
                 let (line, column) = (error.position.line, error.position.column);
-                // Writing into a text cannot fail.
-                let _ = writeln!(told, "{name}:{line}:{column}: {}", error.message);
+                // Writing to a string cannot fail.
+                let _ = writeln!(report, "{name}:{line}:{column}: {}", error.message);
                 if let Some(hint) = &error.hint {
-                    let _ = writeln!(told, "  hint: {hint}");
+                    let _ = writeln!(report, "  hint: {hint}");
                 }
             }
-            (told, errors.len())
+            (report, errors.len())
         }
     }
 }
 
-/// What is in a script without faults.
+/// Describes the contents of a script without errors.
 fn summary(name: &str, script: &Script) -> String {
-    let acts = script.steps.iter().map(|step| step.actions.len()).sum();
-    let mut text =
-        format!("{name}: {}, {}", count_with_noun(script.steps.len(), "step"), count_with_noun(acts, "act"));
+    let actions = script.steps.iter().map(|step| step.actions.len()).sum();
+    let mut text = format!(
+        "{name}: {}, {}",
+        count_with_noun(script.steps.len(), "step"),
+        count_with_noun(actions, "act")
+    );
     if !script.variables.is_empty() {
         let protected = script.variables.iter().filter(|variable| variable.protected).count();
         let _ = write!(text, ", {}", count_with_noun(script.variables.len(), "variable"));
@@ -83,9 +86,9 @@ fn summary(name: &str, script: &Script) -> String {
         }
     }
     text.push('\n');
-    for (at, step) in script.steps.iter().enumerate() {
+    for (index, step) in script.steps.iter().enumerate() {
         let names: Vec<&str> = step.actions.iter().map(|action| action.kind.name()).collect();
-        let _ = writeln!(text, "  {}. {}: {}", at + 1, step.name, shortened_list(&names));
+        let _ = writeln!(text, "  {}. {}: {}", index + 1, step.name, shortened_list(&names));
     }
     for variable in &script.variables {
         let kind = if variable.protected { ", protected" } else { "" };
@@ -107,11 +110,11 @@ fn summary(name: &str, script: &Script) -> String {
     text
 }
 
-/// The acts of a step, of a long one the first.
+/// Lists the actions of a step; of a long step only the first ones.
 fn shortened_list(names: &[&str]) -> String {
-    const SHOWN: usize = 12;
-    match names.len().checked_sub(SHOWN) {
+    const MAX_LISTED: usize = 12;
+    match names.len().checked_sub(MAX_LISTED) {
         None | Some(0) => names.join(", "),
-        Some(more) => format!("{}, and {more} more", names[..SHOWN].join(", ")),
+        Some(more) => format!("{}, and {more} more", names[..MAX_LISTED].join(", ")),
     }
 }

@@ -1,4 +1,4 @@
-//! `vigie script import`: a project of Selenium IDE as browser scripts.
+//! `vigie script import`: converts a project of Selenium IDE to browser scripts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::script::selenium_ide::{ImportReport, SideProject};
 use crate::settings::read_text;
 use crate::syntax::closest_match;
 
-/// Bytes of a project.
+/// Longest project file, in bytes.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
 
 /// Turn a project of Selenium IDE into browser scripts
@@ -51,8 +51,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         fs::create_dir_all(folder)
             .with_context(|| format!("the folder `{}` cannot be made", folder.display()))?;
     }
-    let mut whole = true;
-    let mut taken = Vec::new();
+    let mut is_complete = true;
+    let mut used_names = Vec::new();
     for index in chosen {
         let ImportReport { script, issues: losses, notes } = project.import(index);
         let name = names.get(index).copied().unwrap_or_default();
@@ -62,38 +62,40 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         for note in &notes {
             output::print_note(&format!("note: {note}"));
         }
-        whole &= losses.is_empty() && script.is_some();
+        is_complete &= losses.is_empty() && script.is_some();
         let Some(script) = script else {
             output::print_note(&format!("not carried over: test `{name}`: nothing in it can be played"));
             continue;
         };
         let target = match folder {
-            Some(folder) => Some(folder.join(file_name(name, &mut taken))),
+            Some(folder) => Some(folder.join(file_name(name, &mut used_names))),
             None => args.output.clone(),
         };
         write_script(&script, target.as_deref())?;
     }
-    Ok(ExitCode::from(u8::from(!whole)))
+    Ok(ExitCode::from(u8::from(!is_complete)))
 }
 
 fn read_project(file: &Path) -> anyhow::Result<SideProject> {
     let name = file.display();
-    let text =
-        read_text(file).map_err(|problem| UsageError::with_hint(format!("`{name}` {problem}"), None))?;
+    let text = read_text(file).map_err(|error| UsageError::with_hint(format!("`{name}` {error}"), None))?;
     if text.len() > MAX_BYTES {
         return Err(UsageError::with_hint(format!("`{name}` is larger than {} MiB", MAX_BYTES >> 20), None));
     }
-    SideProject::parse(&text).map_err(|fault| {
-        let place = fault.position;
-        let place =
-            if place.is_known() { format!(":{}:{}", place.line, place.column) } else { String::new() };
-        UsageError::with_hint(format!("{name}{place}: {}", fault.message), None)
+    SideProject::parse(&text).map_err(|error| {
+        let position = error.position;
+        let position = if position.is_known() {
+            format!(":{}:{}", position.line, position.column)
+        } else {
+            String::new()
+        };
+        UsageError::with_hint(format!("{name}{position}: {}", error.message), None)
     })
 }
 
-/// Which tests are meant.
+/// Returns the indexes of the chosen tests.
 fn select_tests(args: &Args, names: &[&str]) -> anyhow::Result<Vec<usize>> {
-    let Some(wanted) = &args.test else {
+    let Some(test_name) = &args.test else {
         return match names.len() {
             0 => Err(UsageError::with_hint(format!("`{}` has no test in it", args.file.display()), None)),
             2.. if args.output.is_none() => {
@@ -114,14 +116,18 @@ fn select_tests(args: &Args, names: &[&str]) -> anyhow::Result<Vec<usize>> {
             _ => Ok((0..names.len()).collect()),
         };
     };
-    let found: Vec<usize> = (0..names.len()).filter(|at| names[*at] == wanted).collect();
+    let found: Vec<usize> = (0..names.len()).filter(|index| names[*index] == test_name).collect();
     if found.is_empty() {
         let lower: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
-        let near = closest_match(wanted, lower.iter().map(String::as_str));
-        let near =
-            near.and_then(|near| lower.iter().position(|name| name == near)).and_then(|at| names.get(at));
+        let near = closest_match(test_name, lower.iter().map(String::as_str));
+        let near = near
+            .and_then(|near| lower.iter().position(|name| name == near))
+            .and_then(|index| names.get(index));
         let hint = near.map(|near| format!("did you mean `{near}`?"));
-        return Err(UsageError::with_hint(format!("`{}` has no test `{wanted}`", args.file.display()), hint));
+        return Err(UsageError::with_hint(
+            format!("`{}` has no test `{test_name}`", args.file.display()),
+            hint,
+        ));
     }
     Ok(found.into_iter().take(1).collect())
 }
@@ -130,19 +136,19 @@ fn is_folder(path: &Path) -> bool {
     path.is_dir() || path.as_os_str().to_string_lossy().ends_with('/')
 }
 
-/// The name of a file for the test `name` that none of `taken` has; it joins them.
-fn file_name(name: &str, taken: &mut Vec<String>) -> String {
-    let fits = |c: char| if c.is_alphanumeric() { c } else { '-' };
-    let plain: String = name.to_lowercase().chars().map(fits).take(80).collect();
-    let plain = plain.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");
-    let plain = if plain.is_empty() { "test".to_owned() } else { plain };
-    let mut file = format!("{plain}.xml");
+/// Returns a file name for the test `name` that is not in `used_names`, and adds it there.
+fn file_name(name: &str, used_names: &mut Vec<String>) -> String {
+    let sanitize = |c: char| if c.is_alphanumeric() { c } else { '-' };
+    let stem: String = name.to_lowercase().chars().map(sanitize).take(80).collect();
+    let stem = stem.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");
+    let stem = if stem.is_empty() { "test".to_owned() } else { stem };
+    let mut file = format!("{stem}.xml");
     let mut number = 2;
-    while taken.contains(&file) {
-        file = format!("{plain}-{number}.xml");
+    while used_names.contains(&file) {
+        file = format!("{stem}-{number}.xml");
         number += 1;
     }
-    taken.push(file.clone());
+    used_names.push(file.clone());
     file
 }
 
@@ -150,8 +156,9 @@ fn write_script(script: &Script, target: Option<&Path>) -> anyhow::Result<()> {
     let text = script.to_xml();
     let Some(target) = target else { return Ok(output::print(&text)?) };
     fs::write(target, text).with_context(|| format!("`{}` cannot be written", target.display()))?;
-    let acts = script.steps.iter().map(|step| step.actions.len()).sum();
-    let what = format!("{}, {}", count_with_noun(script.steps.len(), "step"), count_with_noun(acts, "act"));
+    let actions = script.steps.iter().map(|step| step.actions.len()).sum();
+    let what =
+        format!("{}, {}", count_with_noun(script.steps.len(), "step"), count_with_noun(actions, "act"));
     output::print_note(&format!("wrote {}: {what}", target.display()));
     Ok(())
 }

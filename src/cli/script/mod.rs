@@ -1,4 +1,4 @@
-//! `vigie script`: browser scripts without a browser.
+//! `vigie script`: checks and converts browser scripts, without a browser.
 
 mod check;
 mod command;

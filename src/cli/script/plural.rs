@@ -1,6 +1,6 @@
 //! Counts with their nouns.
 
-/// `1 step`, `2 steps`.
+/// Formats a count: `1 step`, `2 steps`.
 pub(super) fn count_with_noun(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }

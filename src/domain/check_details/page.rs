@@ -6,24 +6,24 @@ use crate::domain::failure::Failure;
 use crate::domain::phase::Phases;
 use crate::domain::status::Status;
 
-/// The objects that a page consists of, and how they were loaded (behaviour.md 4, full page).
+/// The objects of a page and how they were loaded (behaviour.md 4, full page).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FullPage {
-    /// From the request for the page until the last object was there, in microseconds.
+    /// From the request for the page until the last object was loaded, in microseconds.
     pub total_us: u64,
-    /// Decoded bytes of the page and all objects.
+    /// Size of the page and all objects after decoding, in bytes.
     pub bytes: u64,
-    /// Objects that were found and are not listed, since there are too many.
+    /// Number of objects that are not listed because there are too many.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unlisted: u32,
     /// The objects, in the order in which they were found.
     pub objects: Vec<PageObject>,
-    /// How they differ from the last good run of the same location; set when the run is settled.
+    /// Differences from the last good run at the same location; set when the run is settled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<PageObjectChange>,
 }
 
-/// What an object of a page is for.
+/// The kind of an object of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PageObjectKind {
@@ -41,30 +41,30 @@ pub enum PageObjectKind {
     Media,
     /// Other resources, such as icons and manifests.
     Other,
-    /// A page itself, redirects to it among them, where a browser loaded it.
+    /// A page itself, including redirects to it, when a browser loaded it.
     Document,
 }
 
 /// One object of a page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PageObject {
-    /// Where it is, without credentials; where it was found, before redirects.
+    /// URL where the object was found, before redirects, without credentials.
     pub url: String,
-    /// What it is for.
+    /// Kind of the object.
     pub kind: PageObjectKind,
-    /// Whether it belongs to another registrable domain than the page.
+    /// Whether its registrable domain differs from that of the page.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub third_party: bool,
-    /// Whether Vigie itself did not let it through: its host is blocked, or the egress policy denies it.
+    /// Whether Vigie blocked it: its host is blocked, or the egress policy denies it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub blocked: bool,
-    /// From the request for the page until it was asked for, in microseconds.
+    /// Start of its request after the request for the page, in microseconds.
     pub started_us: u64,
-    /// How long it took, in microseconds.
+    /// Duration in microseconds.
     pub total_us: u64,
-    /// Where the time went; without resolve, connect and tls on a connection that stood.
+    /// Duration of each phase; without resolve, connect and tls on a reused connection.
     pub phases: Phases,
-    /// Status code of the answer; 0 when none came.
+    /// Status code of the response; 0 without a response.
     #[serde(default)]
     pub http_status: u16,
     /// `HTTP/1.1`, `HTTP/2`.
@@ -73,28 +73,28 @@ pub struct PageObject {
     /// Media type as declared.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub mimetype: String,
-    /// Bytes over the wire.
+    /// Size over the wire, in bytes.
     #[serde(default)]
     pub body_wire_bytes: u64,
-    /// Bytes after decompression.
+    /// Size after decompression, in bytes.
     #[serde(default)]
     pub body_bytes: u64,
-    /// Why it could not be loaded.
+    /// Why it failed to load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
 }
 
-/// How an object differs from the run before.
+/// A difference of an object from the previous run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageObjectChange {
     /// `7121` size changed, `7122` missing, `7123` new.
     pub status: Status,
-    /// The object.
+    /// URL of the object.
     pub url: String,
-    /// Decoded bytes before; none of a new one.
+    /// Size after decoding in the previous run, in bytes; `None` for a new object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<u64>,
-    /// Decoded bytes now; none of a missing one.
+    /// Size after decoding now, in bytes; `None` for a missing object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub now: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! How a node is compared with the wanted value.
+//! Comparison of a node with the expected value.
 
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
@@ -8,34 +8,34 @@ use serde_json::Value;
 
 use super::response::ResponseNode;
 
-/// Whether `node` equals `wanted`: as numbers when both are, as JSON when `wanted` is JSON, else as text.
-pub(super) fn equals(node: &ResponseNode<'_>, wanted: &str) -> bool {
+/// Whether `node` equals `expected`: as numbers when both are, as JSON when `expected` is JSON, else as text.
+pub(super) fn equals(node: &ResponseNode<'_>, expected: &str) -> bool {
     let text = node.text();
-    if text == wanted {
+    if text == expected {
         return true;
     }
-    let json = || serde_json::from_str::<Value>(wanted).ok();
+    let json = || serde_json::from_str::<Value>(expected).ok();
     if let ResponseNode::Json(found) = node {
-        return json().is_some_and(|wanted| json_eq(found, &wanted));
+        return json().is_some_and(|expected| json_eq(found, &expected));
     }
-    if let Some(order) = compare_numbers(&text, wanted) {
+    if let Some(order) = compare_numbers(&text, expected) {
         return order == Ordering::Equal;
     }
     // Only these have several spellings.
     match json() {
-        Some(wanted @ (Value::Array(_) | Value::Object(_) | Value::String(_))) => {
-            serde_json::from_str(&text).is_ok_and(|found| json_eq(&found, &wanted))
+        Some(expected @ (Value::Array(_) | Value::Object(_) | Value::String(_))) => {
+            serde_json::from_str(&text).is_ok_and(|found| json_eq(&found, &expected))
         }
         _ => false,
     }
 }
 
-/// Whether `node` is a number not above `wanted`.
-pub(super) fn at_most(node: &ResponseNode<'_>, wanted: &str) -> bool {
-    compare_numbers(&node.text(), wanted).is_some_and(Ordering::is_le)
+/// Whether `node` is a number that is not above `max`.
+pub(super) fn at_most(node: &ResponseNode<'_>, max: &str) -> bool {
+    compare_numbers(&node.text(), max).is_some_and(Ordering::is_le)
 }
 
-/// Equality of JSON by which `1`, `1.0` and `1e0` are the same. Both sides are at most 128 deep.
+/// Compares JSON values; `1`, `1.0` and `1e0` are equal. Both sides are at most 128 levels deep.
 fn json_eq(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => {
@@ -52,7 +52,7 @@ fn json_eq(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// The order of two decimal numbers; whole ones are compared exactly.
+/// Compares two decimal numbers; integers are compared exactly.
 fn compare_numbers(left: &str, right: &str) -> Option<Ordering> {
     let (left, right) = (left.trim(), right.trim());
     if let (Ok(left), Ok(right)) = (left.parse::<i128>(), right.parse::<i128>()) {
@@ -61,14 +61,14 @@ fn compare_numbers(left: &str, right: &str) -> Option<Ordering> {
     parse_number(left)?.partial_cmp(&parse_number(right)?)
 }
 
-/// A finite decimal number; `inf` and `nan` are words.
+/// Parses a finite decimal number; rejects `inf` and `nan`.
 pub(super) fn parse_number(text: &str) -> Option<f64> {
     let text = text.trim();
     let decimal = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
     text.parse().ok().filter(|number: &f64| decimal && number.is_finite())
 }
 
-/// Seconds with up to 3 decimals.
+/// Parses seconds with up to 3 decimals.
 pub(super) fn parse_seconds(text: &str) -> Option<Duration> {
     let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     let digits = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
@@ -78,7 +78,7 @@ pub(super) fn parse_seconds(text: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(text.parse().ok()?).ok()
 }
 
-/// A comma list of `200`, `200-299` and `2xx`.
+/// Parses a comma-separated list of `200`, `200-299` and `2xx`.
 pub(super) fn parse_status_ranges(text: &str) -> Option<Vec<RangeInclusive<u16>>> {
     text.split(',').map(|part| parse_status_range(part.trim())).collect()
 }

@@ -1,4 +1,4 @@
-//! An assertion: what it looks at, and what it expects there.
+//! Compiled assertions: what they read, and what they expect.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::{compare, response};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::syntax::comparison::comparisons_for;
 
-/// What is looked at, ready to be looked up.
+/// The subject of an assertion, compiled.
 #[derive(Clone, Debug)]
 enum AssertionSubject {
     Lookup(Lookup),
@@ -22,7 +22,7 @@ enum AssertionSubject {
     Status(Vec<RangeInclusive<u16>>),
 }
 
-/// How a node is tested, ready to be used.
+/// The test of a node, compiled.
 #[derive(Clone, Debug)]
 enum AssertionTest {
     Equals,
@@ -42,15 +42,16 @@ pub struct Assertion {
     value: String,
     subject: AssertionSubject,
     test: AssertionTest,
-    /// The comparison holds when no node fits.
+    /// Whether the assertion holds when no node passes the test.
     negated: bool,
 }
 
 impl Assertion {
-    /// The assertion that `settings` describe (interface.md 2.3).
+    /// Compiles the assertion that `settings` describe (interface.md 2.3).
     ///
     /// # Errors
-    /// [`AssertionError`] when the pair is not allowed, or a path, an expression or the value is no good.
+    /// [`AssertionError`] when the source and the comparison do not go together, or a path, an expression or the value
+    /// is invalid.
     pub fn new(settings: &AssertionSettings) -> Result<Self, AssertionError> {
         let AssertionSettings { source, property, comparison, value } = settings.clone();
         let allowed =
@@ -63,28 +64,28 @@ impl Assertion {
         Ok(Self { source, property, comparison, value, subject, test, negated: negative })
     }
 
-    /// Whether the source is the status code, which then decides in place of the rule for 400 and above.
+    /// Whether the source is the status code, which then replaces the rule for 400 and above.
     #[must_use]
     pub const fn checks_status(&self) -> bool {
         matches!(self.subject, AssertionSubject::Status(_))
     }
 
-    /// Whether it looks at the body.
+    /// Whether it reads the body.
     #[must_use]
     pub const fn reads_body(&self) -> bool {
         matches!(self.subject, AssertionSubject::Lookup(Lookup::Response | Lookup::Json(_) | Lookup::Xml(_)))
     }
 
-    /// Whether it looks at the header fields.
+    /// Whether it reads the header fields.
     #[must_use]
     pub const fn reads_headers(&self) -> bool {
         matches!(self.subject, AssertionSubject::Lookup(Lookup::Header(_)))
     }
 
-    /// Judges `answer`: a [`FailureKind::AssertionFailed`] when the assertion does not hold.
+    /// Checks `response`: returns a [`FailureKind::AssertionFailed`] when the assertion does not hold.
     #[must_use]
-    pub fn evaluate(&self, answer: &ParsedResponse<'_>) -> Option<Failure> {
-        let found = self.test_response(answer).err()?;
+    pub fn evaluate(&self, response: &ParsedResponse<'_>) -> Option<Failure> {
+        let found = self.test_response(response).err()?;
         let property = match self.property.as_str() {
             "" => String::new(),
             property => format!(" `{}`", excerpt(property)),
@@ -97,38 +98,38 @@ impl Assertion {
         Some(Failure::new(Phase::Validate, FailureKind::AssertionFailed, detail))
     }
 
-    /// Fails with what was found instead.
-    fn test_response(&self, answer: &ParsedResponse<'_>) -> Result<(), String> {
+    /// Tests `response`. The error describes what was found instead.
+    fn test_response(&self, response: &ParsedResponse<'_>) -> Result<(), String> {
         let lookup = match &self.subject {
             AssertionSubject::Lookup(lookup) => lookup,
             AssertionSubject::Timeout(max) => {
-                return if answer.elapsed <= *max {
+                return if response.elapsed <= *max {
                     Ok(())
                 } else {
-                    Err(format!("{:.3} seconds", answer.elapsed.as_secs_f64()))
+                    Err(format!("{:.3} seconds", response.elapsed.as_secs_f64()))
                 };
             }
             AssertionSubject::Status(codes) => {
-                let among = codes.iter().any(|codes| codes.contains(&answer.status));
-                return if among == self.negated { Err(answer.status.to_string()) } else { Ok(()) };
+                let is_listed = codes.iter().any(|codes| codes.contains(&response.status));
+                return if is_listed == self.negated { Err(response.status.to_string()) } else { Ok(()) };
             }
         };
-        let nodes = lookup.select(answer)?;
-        let fitting = nodes.iter().position(|node| self.node_matches(node, answer));
+        let nodes = lookup.select(response)?;
+        let matching = nodes.iter().position(|node| self.node_matches(node, response));
         let holds = match &self.test {
             AssertionTest::Exists => nodes.is_empty() == self.negated,
-            AssertionTest::Count(wanted) => nodes.len() == *wanted,
-            _ => fitting.is_none() == self.negated,
+            AssertionTest::Count(expected) => nodes.len() == *expected,
+            _ => matching.is_none() == self.negated,
         };
         if holds {
             return Ok(());
         }
-        Err(match (lookup, &self.test, fitting) {
-            (Lookup::Response, _, at) => self.describe_body(answer.text, at.is_some()),
+        Err(match (lookup, &self.test, matching) {
+            (Lookup::Response, _, at) => self.describe_body(response.text, at.is_some()),
             (_, AssertionTest::Count(_), _) => format!("{} nodes", nodes.len()),
             (Lookup::Header(_), ..) => response::describe_header(&self.property, &nodes),
             (_, AssertionTest::Exists, _) | (_, _, None) => response::describe(&nodes),
-            // Which one must not be there.
+            // Name the node that must not be there.
             (_, _, Some(at)) if nodes.len() > 1 => {
                 format!("{} as node {} of {}", response::describe(&nodes[at..=at]), at + 1, nodes.len())
             }
@@ -136,24 +137,24 @@ impl Assertion {
         })
     }
 
-    fn node_matches(&self, node: &ResponseNode<'_>, answer: &ParsedResponse<'_>) -> bool {
+    fn node_matches(&self, node: &ResponseNode<'_>, response: &ParsedResponse<'_>) -> bool {
         match &self.test {
             AssertionTest::Exists | AssertionTest::Count(_) => true,
             AssertionTest::Equals => compare::equals(node, &self.value),
             AssertionTest::AtMost => compare::at_most(node, &self.value),
             AssertionTest::Contains => node.text().contains(&self.value),
-            AssertionTest::Matches(regex) => answer.search_budget.is_match(regex, &node.text()),
+            AssertionTest::Matches(regex) => response.search_budget.is_match(regex, &node.text()),
         }
     }
 
-    /// A body in a few words; of what must not be in it, where it is.
-    fn describe_body(&self, text: &str, there: bool) -> String {
-        let place = match &self.test {
-            AssertionTest::Contains if there => text.find(&self.value),
-            AssertionTest::Matches(regex) if there => regex.find(text).map(|found| found.start()),
+    /// Describes a body in a few words; with its line if it contains text that it must not.
+    fn describe_body(&self, text: &str, is_match: bool) -> String {
+        let position = match &self.test {
+            AssertionTest::Contains if is_match => text.find(&self.value),
+            AssertionTest::Matches(regex) if is_match => regex.find(text).map(|found| found.start()),
             _ => None,
         };
-        match place {
+        match position {
             Some(at) => {
                 let line = 1 + text[..at].matches('\n').count();
                 format!("it in line {line} of a text of {} bytes", text.len())
@@ -163,28 +164,30 @@ impl Assertion {
     }
 }
 
-/// Judges `answer` by all `assertions` and tells every failure, in their order.
+/// Checks `response` against all `assertions` and returns every failure, in their order.
 #[must_use]
-pub fn evaluate_all(assertions: &[Assertion], answer: &ParsedResponse<'_>) -> Vec<Failure> {
-    assertions.iter().filter_map(|assertion| assertion.evaluate(answer)).collect()
+pub fn evaluate_all(assertions: &[Assertion], response: &ParsedResponse<'_>) -> Vec<Failure> {
+    assertions.iter().filter_map(|assertion| assertion.evaluate(response)).collect()
 }
 
 fn compile_subject(source: &str, property: &str, value: &str) -> Result<AssertionSubject, AssertionError> {
-    let bad_value = || AssertionError::InvalidValue(value.to_owned());
+    let invalid_value = || AssertionError::InvalidValue(value.to_owned());
     Ok(match source {
-        "Timeout" => AssertionSubject::Timeout(compare::parse_seconds(value).ok_or_else(bad_value)?),
-        "Status Code" => AssertionSubject::Status(compare::parse_status_ranges(value).ok_or_else(bad_value)?),
+        "Timeout" => AssertionSubject::Timeout(compare::parse_seconds(value).ok_or_else(invalid_value)?),
+        "Status Code" => {
+            AssertionSubject::Status(compare::parse_status_ranges(value).ok_or_else(invalid_value)?)
+        }
         _ => AssertionSubject::Lookup(Lookup::new(source, property)?),
     })
 }
 
-/// The test of a comparison, and whether it has to fail for every node.
+/// Compiles the test of a comparison. Also returns whether the test must fail for every node.
 fn compile_test(
     comparison: &str,
     value: &str,
     subject: &AssertionSubject,
 ) -> Result<(AssertionTest, bool), AssertionError> {
-    let bad_value = || AssertionError::InvalidValue(value.to_owned());
+    let invalid_value = || AssertionError::InvalidValue(value.to_owned());
     Ok(match comparison {
         "equals" => (AssertionTest::Equals, false),
         "does not equal" => (AssertionTest::Equals, true),
@@ -192,12 +195,12 @@ fn compile_test(
         "does not contain" => (AssertionTest::Contains, true),
         "exists" => (AssertionTest::Exists, false),
         "does not exist" => (AssertionTest::Exists, true),
-        "count" => (AssertionTest::Count(value.trim().parse().map_err(|_| bad_value())?), false),
+        "count" => (AssertionTest::Count(value.trim().parse().map_err(|_| invalid_value())?), false),
         "less than or equal" => {
-            let fine =
+            let is_valid =
                 matches!(subject, AssertionSubject::Timeout(_)) || compare::parse_number(value).is_some();
-            if !fine {
-                return Err(bad_value());
+            if !is_valid {
+                return Err(invalid_value());
             }
             (AssertionTest::AtMost, false)
         }

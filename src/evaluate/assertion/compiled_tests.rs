@@ -1,4 +1,4 @@
-//! A table of assertions with what they say, and answers made to do harm.
+//! A table of assertions with their results, and hostile responses.
 
 use serde_json::{Value, json};
 
@@ -23,10 +23,10 @@ fn headers() -> Vec<(String, String)> {
 
 fn judged(document: &Value, text: &str) -> Option<Failure> {
     let headers = headers();
-    let answer = ParsedResponse::new(204, Duration::from_millis(1500), &headers, text);
+    let response = ParsedResponse::new(204, Duration::from_millis(1500), &headers, text);
     Assertion::new(&serde_json::from_value(document.clone()).unwrap())
         .unwrap_or_else(|error| panic!("{document}: {error}"))
-        .evaluate(&answer)
+        .evaluate(&response)
 }
 
 const JS: &str = "JSON Response";
@@ -39,7 +39,7 @@ const NC: &str = "does not contain";
 const NX: &str = "does not exist";
 
 #[test]
-fn each_pair_says_what_it_should() {
+fn each_source_and_comparison_gives_its_result() {
     let cases: &[(&str, &str, &str, &str, bool)] = &[
         ("Response", "", "equals", TEXT, true),
         ("Response", "", "equals", "Hello", false),
@@ -144,7 +144,7 @@ fn each_pair_says_what_it_should() {
 }
 
 #[test]
-fn what_is_no_good_is_refused_when_it_is_loaded() {
+fn invalid_assertions_are_rejected_when_loaded() {
     let many = "..a".repeat(5);
     let nested = format!("{}1{}", "(".repeat(100), ")".repeat(100));
     for (source, property, comparison, value) in [
@@ -181,14 +181,14 @@ fn what_is_no_good_is_refused_when_it_is_loaded() {
 }
 
 #[test]
-fn the_value_is_1_when_left_out() {
+fn the_value_defaults_to_1() {
     let document = json!({"source": JS, "property": "x", "comparison": "equals"});
     assert_eq!(judged(&document, r#"{"x":1}"#), None);
     assert!(judged(&document, r#"{"x":2}"#).is_some());
 }
 
 #[test]
-fn every_failure_is_told_without_bodies_and_secrets() {
+fn failures_name_no_bodies_and_secrets() {
     let all = [
         assertion("Status Code", "", "equals", "200"),
         assertion("Timeout", "", LE, "1"),
@@ -205,8 +205,8 @@ fn every_failure_is_told_without_bodies_and_secrets() {
         .map(|document| Assertion::new(&serde_json::from_value(document.clone()).unwrap()).unwrap())
         .collect();
     let headers = headers();
-    let answer = ParsedResponse::new(204, Duration::from_millis(1500), &headers, JSON);
-    let failures = evaluate_all(&all, &answer);
+    let response = ParsedResponse::new(204, Duration::from_millis(1500), &headers, JSON);
+    let failures = evaluate_all(&all, &response);
     assert!(failures.iter().all(|failure| failure.kind == FailureKind::AssertionFailed));
     assert!(failures.iter().all(|failure| failure.phase == Phase::Validate));
     let details: Vec<_> = failures.iter().map(|failure| failure.detail.as_str()).collect();
@@ -230,7 +230,7 @@ fn every_failure_is_told_without_bodies_and_secrets() {
 }
 
 #[test]
-fn an_answer_that_cannot_be_parsed_fails_every_comparison() {
+fn an_unparsable_response_fails_every_comparison() {
     for (source, path) in [(JS, "a"), (XM, "//a")] {
         for comparison in ["exists", NX, NC, NE, "count"] {
             let failure = judged(&assertion(source, path, comparison, "0"), "<html><br>oops");
@@ -240,7 +240,7 @@ fn an_answer_that_cannot_be_parsed_fails_every_comparison() {
 }
 
 #[test]
-fn hostile_answers_end_in_a_failure_not_in_an_overflow() {
+fn hostile_responses_end_in_a_failure_not_in_an_overflow() {
     let xml = |depth: usize| format!("{}x{}", "<a>".repeat(depth), "</a>".repeat(depth));
     let entities = r#"<!DOCTYPE a [<!ENTITY b "bbb"><!ENTITY c "&b;&b;">]><a>&c;</a>"#;
     let external = r#"<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>"#;

@@ -1,16 +1,16 @@
-//! One value of a JSON text (RFC 8259), taken out in passing: paths such as `$.data.items[0].id` are most of all, and
-//! need no tree of the whole document.
+//! Reads one value directly from a JSON text (RFC 8259): most paths are like `$.data.items[0].id`, and need no tree of
+//! the whole document.
 
 use std::ops::Range;
 
 use serde_json::Value;
 
-/// Arrays and objects inside each other that a parser takes.
+/// Maximum nesting of arrays and objects, as in the parser.
 const MAX_DEPTH: u32 = 127;
-/// Bytes of a number that is surely none too large, as long as it has no exponent.
+/// Bytes of a number that is certainly not too large, as long as it has no exponent.
 const MAX_NUMBER_BYTES: usize = 300;
 
-/// Which bytes stand for themselves in a string: to look there takes less time than to compare.
+/// The bytes that are not special in a string: a table lookup is faster than comparisons.
 const UNESCAPED_BYTES: [bool; 256] = {
     let mut plain = [true; 256];
     let mut control = 0;
@@ -23,7 +23,7 @@ const UNESCAPED_BYTES: [bool; 256] = {
     plain
 };
 
-/// Where a path leads that goes from member to member and item to item.
+/// A path that only goes from member to member and item to item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DirectPath(Box<[PathSegment]>);
 
@@ -34,7 +34,7 @@ enum PathSegment {
 }
 
 impl DirectPath {
-    /// That of a JSONPath which is known to be good; `None` when it is written, or selects, in any other way.
+    /// Parses a valid JSONPath; `None` when it is written, or selects, in any other form.
     pub(super) fn parse(property: &str) -> Option<Self> {
         let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let mut steps = Vec::new();
@@ -60,96 +60,96 @@ impl DirectPath {
         Some(Self(steps.into()))
     }
 
-    /// What it leads to in `text`, or nothing.
+    /// Returns the value at this path in `text`, if there is one.
     pub(super) fn find_in(&self, text: &str) -> Result<Option<Value>, NeedsParser> {
         let mut reader = JsonScanner { text: text.as_bytes(), position: 0, depth: 0 };
         reader.skip_whitespace();
-        let place = reader.scan_value(Some(&self.0)).ok_or(NeedsParser)?;
+        let range = reader.scan_value(Some(&self.0)).ok_or(NeedsParser)?;
         reader.skip_whitespace();
-        match place {
+        match range {
             _ if reader.position < text.len() => Err(NeedsParser),
-            Some(place) => serde_json::from_str(&text[place]).map(Some).map_err(|_| NeedsParser),
+            Some(range) => serde_json::from_str(&text[range]).map(Some).map_err(|_| NeedsParser),
             None => Ok(None),
         }
     }
 }
 
-/// The text is no JSON, or it takes a parser to tell: of numbers with an exponent, names with an escape, and halves of
+/// The text is not JSON, or only a parser can decide: numbers with an exponent, names with an escape, and halves of
 /// surrogate pairs.
 #[derive(Debug)]
 pub(super) struct NeedsParser;
 
-/// Goes through a text. What it cannot say surely to be JSON is `None`.
+/// Scans a text. Returns `None` for anything that it cannot be sure is JSON.
 struct JsonScanner<'t> {
     text: &'t [u8],
     position: usize,
     depth: u32,
 }
 
-/// Where what was wanted stands.
+/// The position of the requested value.
 type ValueRange = Option<Range<usize>>;
 
 impl<'t> JsonScanner<'t> {
-    /// Passes one value. What the steps lead to in it is told, when there are any.
-    fn scan_value(&mut self, wanted: Option<&[PathSegment]>) -> Option<ValueRange> {
+    /// Skips one value. Returns the range at `path` inside of it, if there is a path.
+    fn scan_value(&mut self, path: Option<&[PathSegment]>) -> Option<ValueRange> {
         let from = self.position;
         let within = match self.text.get(self.position)? {
             b'"' => self.scan_string().map(|_| None)?,
-            b'{' => self.scan_object(wanted)?,
-            b'[' => self.scan_array(wanted)?,
+            b'{' => self.scan_object(path)?,
+            b'[' => self.scan_array(path)?,
             b'-' | b'0'..=b'9' => self.scan_number().map(|()| None)?,
             b't' => self.scan_literal(b"true")?,
             b'f' => self.scan_literal(b"false")?,
             b'n' => self.scan_literal(b"null")?,
             _ => return None,
         };
-        Some(if wanted.is_some_and(<[PathSegment]>::is_empty) { Some(from..self.position) } else { within })
+        Some(if path.is_some_and(<[PathSegment]>::is_empty) { Some(from..self.position) } else { within })
     }
 
-    fn scan_object(&mut self, wanted: Option<&[PathSegment]>) -> Option<ValueRange> {
-        let (name, rest) = match wanted.and_then(<[PathSegment]>::split_first) {
+    fn scan_object(&mut self, path: Option<&[PathSegment]>) -> Option<ValueRange> {
+        let (name, rest) = match path.and_then(<[PathSegment]>::split_first) {
             Some((PathSegment::Member(name), rest)) => (Some(name.as_bytes()), rest),
             _ => (None, &[][..]),
         };
         let mut found = None;
-        let mut goes_on = self.enter_container(b'}')?;
-        while goes_on {
-            let own = self.scan_string()?;
-            if name.is_some() && own.contains(&b'\\') {
+        let mut has_next = self.enter_container(b'}')?;
+        while has_next {
+            let key = self.scan_string()?;
+            if name.is_some() && key.contains(&b'\\') {
                 return None;
             }
             self.skip_whitespace();
             self.expect_byte(b':')?;
             self.skip_whitespace();
-            if name == Some(own) {
-                // Of several members of one name the last one counts.
+            if name == Some(key) {
+                // Of several members with the same name, the last one counts.
                 found = self.scan_value(Some(rest))?;
             } else {
                 self.scan_value(None)?;
             }
-            goes_on = self.next_element(b'}')?;
+            has_next = self.next_element(b'}')?;
         }
         Some(found)
     }
 
-    fn scan_array(&mut self, wanted: Option<&[PathSegment]>) -> Option<ValueRange> {
-        let (index, rest) = match wanted.and_then(<[PathSegment]>::split_first) {
+    fn scan_array(&mut self, path: Option<&[PathSegment]>) -> Option<ValueRange> {
+        let (index, rest) = match path.and_then(<[PathSegment]>::split_first) {
             Some((PathSegment::Index(index), rest)) => (Some(*index), rest),
             _ => (None, &[][..]),
         };
         let mut found = None;
-        let mut goes_on = self.enter_container(b']')?;
+        let mut has_next = self.enter_container(b']')?;
         let mut number = 0;
-        while goes_on {
-            let place = self.scan_value((index == Some(number)).then_some(rest))?;
-            found = found.or(place);
+        while has_next {
+            let range = self.scan_value((index == Some(number)).then_some(rest))?;
+            found = found.or(range);
             number += 1;
-            goes_on = self.next_element(b']')?;
+            has_next = self.next_element(b']')?;
         }
         Some(found)
     }
 
-    /// Passes what an array or object begins with. Whether there is anything in it.
+    /// Skips the start of an array or object. Returns whether it has any elements.
     fn enter_container(&mut self, end: u8) -> Option<bool> {
         self.position += 1;
         self.depth += 1;
@@ -162,7 +162,7 @@ impl<'t> JsonScanner<'t> {
         Some(false)
     }
 
-    /// Passes what stands behind a value in an array or object. Whether another one comes.
+    /// Skips the separator after a value in an array or object. Returns whether another element follows.
     fn next_element(&mut self, end: u8) -> Option<bool> {
         self.skip_whitespace();
         let next = *self.text.get(self.position)?;
@@ -175,7 +175,7 @@ impl<'t> JsonScanner<'t> {
         (next == end).then_some(false)
     }
 
-    /// Passes a string, and gives what stands between its quotes, as it is written.
+    /// Skips a string. Returns the raw text between its quotes.
     fn scan_string(&mut self) -> Option<&'t [u8]> {
         self.expect_byte(b'"')?;
         let from = self.position;
@@ -211,7 +211,7 @@ impl<'t> JsonScanner<'t> {
     fn scan_number(&mut self) -> Option<()> {
         let from = self.position;
         self.position += usize::from(self.text[from] == b'-');
-        // Nothing stands behind a zero that leads.
+        // No digit may follow a leading zero.
         match self.text.get(self.position)? {
             b'0' => self.position += 1,
             _ => self.scan_digits()?,
@@ -230,9 +230,9 @@ impl<'t> JsonScanner<'t> {
         (count > 0).then_some(())
     }
 
-    fn scan_literal(&mut self, word: &[u8]) -> Option<ValueRange> {
-        self.text[self.position..].starts_with(word).then_some(())?;
-        self.position += word.len();
+    fn scan_literal(&mut self, literal: &[u8]) -> Option<ValueRange> {
+        self.text[self.position..].starts_with(literal).then_some(())?;
+        self.position += literal.len();
         Some(None)
     }
 

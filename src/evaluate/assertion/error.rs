@@ -1,12 +1,12 @@
-//! Why an assertion cannot be used.
+//! Errors of assertions.
 
 /// Why an assertion cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AssertionError {
-    /// The source is none.
+    /// The source does not exist.
     #[error("`{0}` is no source of an assertion")]
     UnknownSource(String),
-    /// The comparison is none, or none that goes with the source.
+    /// The comparison does not exist, or not for this source.
     #[error("the comparison `{comparison}` does not go with source `{source_name}`")]
     UnsupportedComparison {
         /// The source.
@@ -17,16 +17,16 @@ pub enum AssertionError {
     /// The source needs a property.
     #[error("an assertion on `{0}` needs a property")]
     MissingProperty(String),
-    /// The property is no JSONPath or XPath.
+    /// The property is not a valid JSONPath or XPath.
     #[error("the path cannot be used: {0}")]
     InvalidPath(String),
-    /// The property would take too much time or room.
+    /// The property would take too much time or memory.
     #[error("the path has too many brackets or `..` steps")]
     TooComplex,
-    /// The value is no regular expression, or a too large one.
+    /// The value is not a valid regular expression, or too large.
     #[error("the regular expression cannot be used: {0}")]
     InvalidRegex(String),
-    /// The value does not fit the comparison.
+    /// The value does not suit the comparison.
     #[error("the value `{0}` does not fit the comparison")]
     InvalidValue(String),
 }

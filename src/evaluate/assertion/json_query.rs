@@ -1,4 +1,4 @@
-//! JSON of a body, and paths over it, none of which takes more time and room than it is granted.
+//! JSON bodies and JSONPath queries, with bounds on time and memory.
 
 use std::cell::Cell;
 
@@ -10,27 +10,27 @@ use super::error::AssertionError;
 use crate::syntax::path;
 use crate::syntax::path::PathError;
 
-/// Bytes of a document.
+/// Maximum size of a document in bytes.
 const MAX_BYTES: usize = 10 * 1024 * 1024;
-/// Bytes of a document that no value is picked out of: shorter ones never have [`MAX_VALUES`].
+/// Maximum size in bytes of a document whose values are read without parsing: such a document never has [`MAX_VALUES`].
 const MAX_DIRECT_BYTES: usize = 1024 * 1024;
-/// Values of a document; each takes 32 bytes and more, whatever its text.
+/// Maximum number of values of a document; each takes 32 bytes or more, whatever its text.
 const MAX_VALUES: u64 = 1_000_000;
-/// Arrays and objects inside each other.
+/// Maximum nesting of arrays and objects.
 const MAX_DEPTH: u64 = 127;
-/// Values that one path may give or look at: their list takes 8 bytes for each.
+/// Maximum number of values that one path may visit or return: their list takes 8 bytes each.
 const MAX_QUERY_COST: u64 = 10_000_000;
-/// Values that are looked at for one of the fuel, which is measured by the nodes of XML.
+/// Number of visited values per unit of fuel, which is measured in XML nodes.
 const VALUES_PER_FUEL: u64 = 8;
-/// What one regular expression takes, in values looked at: it is compiled for each.
+/// Cost of one regular expression, in visited values: it is compiled for each value.
 const REGEX_COST: u64 = 1000;
 
-/// A compiled JSONPath, with what is known of its price before it meets a document.
+/// A compiled JSONPath, with the part of its cost that is known before it meets a document.
 #[derive(Clone, Debug)]
 pub(in crate::evaluate) struct JsonQuery {
     query: JsonPath,
     cost: QueryCost,
-    /// Of one that can do without the document.
+    /// For a path that needs no parsed document.
     direct_path: Option<DirectPath>,
 }
 
@@ -63,7 +63,8 @@ impl From<PathError> for AssertionError {
 }
 
 impl JsonQuery {
-    /// What it selects. The values that are looked at take of `fuel`, estimated beforehand and from above.
+    /// Returns the values that the path selects. Consumes `fuel` for the values that it visits, by an upper estimate
+    /// made beforehand.
     pub(super) fn select<'d>(
         &self,
         document: &'d JsonDocument,
@@ -73,8 +74,8 @@ impl JsonQuery {
         Ok(self.query.query(&document.value).into_iter().collect())
     }
 
-    /// The one value that it selects, read out of `text` without a document; `None` for other paths, and where
-    /// something is wrong with the text, which [`parse`] finds the words for, or takes a parser to tell.
+    /// Returns the single value that the path selects, read from `text` without parsing it. `None` for other paths, and
+    /// where the text is invalid, so that [`parse`] reports the error, or where only a parser can decide.
     pub(super) fn read_direct(&self, text: &str, fuel: &Cell<u64>) -> Option<Result<Option<Value>, String>> {
         let path = self.direct_path.as_ref().filter(|_| text.len() <= MAX_DIRECT_BYTES)?;
         let found = path.find_in(text.trim_start_matches('\u{feff}')).ok()?;
@@ -82,14 +83,14 @@ impl JsonQuery {
     }
 
     fn charge(&self, size: DocumentSize, fuel: &Cell<u64>) -> Result<(), String> {
-        let price = self.cost.for_size(size);
-        let left = fuel.get().checked_sub(1 + price / VALUES_PER_FUEL).filter(|_| price <= MAX_QUERY_COST);
+        let cost = self.cost.for_size(size);
+        let left = fuel.get().checked_sub(1 + cost / VALUES_PER_FUEL).filter(|_| cost <= MAX_QUERY_COST);
         fuel.set(left.unwrap_or(0));
         left.map(drop).ok_or_else(|| "the JSONPath looks at too many values of this body".to_owned())
     }
 }
 
-/// The body as JSON, unless it is larger or deeper than is read.
+/// Parses the body as JSON. Fails when it is too large or too deeply nested.
 pub(super) fn parse(text: &str) -> Result<JsonDocument, String> {
     if text.len() > MAX_BYTES {
         return Err(format!("the body has more than {MAX_BYTES} bytes, too many for JSON"));
@@ -106,7 +107,7 @@ pub(super) fn parse(text: &str) -> Result<JsonDocument, String> {
     Ok(JsonDocument { value, size })
 }
 
-/// How many values `text` has at most, and how deep they are, before any of it is parsed.
+/// Returns an upper bound on the number of values in `text`, and their depth, without parsing it.
 fn measure(text: &str) -> DocumentSize {
     let (mut values, mut depth, mut deepest) = (1_u64, 0_u64, 0_u64);
     let (mut in_string, mut escaped) = (false, false);
@@ -129,25 +130,25 @@ fn measure(text: &str) -> DocumentSize {
     DocumentSize { values, depth: deepest }
 }
 
-/// How often a path looks at the values of a document.
+/// How often a path visits the values of a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct QueryCost {
-    /// Selectors of each bracket, multiplied: `[*,*]` gives everything twice.
+    /// The numbers of selectors of all brackets, multiplied: `[*,*]` returns everything twice.
     selector_copies: u64,
-    /// `..`: each but the first gives a value once for each value around it.
+    /// Number of `..` steps: each but the first returns a value once for each value around it.
     descendant_steps: u32,
-    /// Queries from the root inside of filters that select more than one value.
+    /// Number of queries from the root inside filters that select more than one value.
     root_queries: u32,
     /// Whether it compiles regular expressions.
     regex: bool,
-    /// Whether it walks from member to member only.
+    /// Whether it only goes from member to member.
     is_single_value: bool,
 }
 
 impl QueryCost {
     fn from_path(property: &str) -> Self {
         let plain = without_strings(property);
-        let mut price = Self { selector_copies: 1, ..Self::default() };
+        let mut cost = Self { selector_copies: 1, ..Self::default() };
         let mut commas: Vec<u64> = Vec::new();
         for (at, c) in plain.char_indices() {
             match c {
@@ -155,17 +156,16 @@ impl QueryCost {
                 ')' => drop(commas.pop()),
                 ',' => commas.iter_mut().rev().take(1).for_each(|count| *count += 1),
                 ']' => {
-                    price.selector_copies =
-                        price.selector_copies.saturating_mul(1 + commas.pop().unwrap_or(0));
+                    cost.selector_copies = cost.selector_copies.saturating_mul(1 + commas.pop().unwrap_or(0));
                 }
-                '$' if !commas.is_empty() && selects_many(&plain[at..]) => price.root_queries += 1,
+                '$' if !commas.is_empty() && selects_many(&plain[at..]) => cost.root_queries += 1,
                 _ => {}
             }
         }
-        price.descendant_steps = u32::try_from(plain.matches("..").count()).unwrap_or(u32::MAX);
-        price.is_single_value = !selects_many(&plain);
-        price.regex = plain.contains("match") || plain.contains("search");
-        price
+        cost.descendant_steps = u32::try_from(plain.matches("..").count()).unwrap_or(u32::MAX);
+        cost.is_single_value = !selects_many(&plain);
+        cost.regex = plain.contains("match") || plain.contains("search");
+        cost
     }
 
     fn for_size(self, size: DocumentSize) -> u64 {
@@ -173,13 +173,13 @@ impl QueryCost {
             return 1;
         }
         let regex = if self.regex { REGEX_COST } else { 1 };
-        let again = size.depth.saturating_add(1).saturating_pow(self.descendant_steps.saturating_sub(1));
+        let repeats = size.depth.saturating_add(1).saturating_pow(self.descendant_steps.saturating_sub(1));
         let rounds = size.values.saturating_pow(self.root_queries);
-        [self.selector_copies, again, rounds, regex].into_iter().fold(size.values, u64::saturating_mul)
+        [self.selector_copies, repeats, rounds, regex].into_iter().fold(size.values, u64::saturating_mul)
     }
 }
 
-/// Whether the query that `text` begins with, up to the end of its operand, can select more than one value.
+/// Whether the query at the start of `text`, up to the end of its operand, can select more than one value.
 fn selects_many(text: &str) -> bool {
     let mut depth = 0_u32;
     let within = text.chars().take_while(|&c| {
@@ -195,14 +195,14 @@ fn selects_many(text: &str) -> bool {
     query.contains("..") || query.contains(['*', '?', ':', ','])
 }
 
-/// `property` with its quoted texts emptied.
+/// Returns `property` with its quoted strings emptied.
 fn without_strings(property: &str) -> String {
     let (mut plain, mut quote, mut escaped) = (String::new(), None, false);
     for c in property.chars() {
         match quote {
             Some(_) if escaped => escaped = false,
             Some(_) if c == '\\' => escaped = true,
-            Some(open) if open == c => quote = None,
+            Some(delimiter) if delimiter == c => quote = None,
             Some(_) => {}
             None => {
                 if c == '"' || c == '\'' {
@@ -220,9 +220,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prices_are_told_from_the_path() {
+    fn costs_follow_from_the_path() {
         let size = DocumentSize { values: 100, depth: 4 };
-        for (path, price) in [
+        for (path, cost) in [
             ("$.a.b", 1),
             ("$['a b'][0]", 1),
             ("$.a[*].b", 100),
@@ -237,7 +237,7 @@ mod tests {
             ("$.a[?count($..*) > 1 && count($..*) > 2]", 5_000_000),
             ("$.a[?match(@.b, 'x')]", 100_000),
         ] {
-            assert_eq!(QueryCost::from_path(path).for_size(size), price, "{path}");
+            assert_eq!(QueryCost::from_path(path).for_size(size), cost, "{path}");
         }
         assert_eq!(
             QueryCost::from_path("$[?@[?$..*[?$..*]]]").for_size(DocumentSize { values: u64::MAX, depth: 9 }),
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_picked_as_it_is_found() {
+    fn a_direct_read_agrees_with_the_parser() {
         let texts = [
             r#"{"a":{"b":[1,{"c":"x\u0041"},[2,3]],"b2":null},"d":1.50,"e":[],"a2":true}"#,
             r#"{"a":{"b":[0]},"a":{"b":[7,8]},"d":[{"b":1}]}"#,
@@ -263,7 +263,7 @@ mod tests {
             &format!("{}1{}", "[".repeat(127), "]".repeat(127)),
             &format!("{}1{}", "[".repeat(128), "]".repeat(128)),
         ];
-        let picked = [
+        let properties = [
             "$.a",
             "a.b",
             "$.a.b[1]",
@@ -276,7 +276,7 @@ mod tests {
             "$[1].a",
             "$",
         ];
-        for property in picked {
+        for property in properties {
             let path = compile(property).unwrap();
             assert!(path.direct_path.is_some(), "{property}");
             for text in texts {
@@ -302,13 +302,13 @@ mod tests {
             );
         }
         for property in ["$.*", "$..a", "$[-1]", "$['a']", "$.a[0:1]", "$.a[?@.b]", "$.a[0,1]", "é", "a-b"] {
-            let trail = path::parse_json_path(property).ok().and_then(|_| DirectPath::parse(property));
-            assert_eq!(trail, None, "{property}");
+            let direct_path = path::parse_json_path(property).ok().and_then(|_| DirectPath::parse(property));
+            assert_eq!(direct_path, None, "{property}");
         }
     }
 
     #[test]
-    fn what_is_picked_out_of_any_text_is_what_a_parser_finds() {
+    fn a_direct_read_of_random_text_agrees_with_the_parser() {
         const PARTS: &[&str] = &[
             "{",
             "{",
@@ -351,7 +351,7 @@ mod tests {
         let (mut state, mut picked, mut left) = (7_u64, 0, 0);
         for _ in 0..100_000 {
             let mut text = String::new();
-            // Most beginnings are those of something.
+            // The first part usually opens a container or a string.
             for number in 0..=(state >> 60) {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let at = (state >> 33) as usize % PARTS.len();
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn the_size_is_never_told_too_small() {
+    fn the_measured_size_is_an_upper_bound() {
         for (text, values, depth) in
             [("1", 1, 0), ("[]", 2, 1), (r#"{"a,[":[1,{"b\"[":2}]}"#, 5, 3), ("[[[", 4, 3), ("]]", 1, 0)]
         {

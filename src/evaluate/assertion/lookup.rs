@@ -1,4 +1,4 @@
-//! What a source and its property select in an answer; assertions compare it, variables take the first of it.
+//! Selects the nodes of a source and its property in a response; assertions compare them, variables take the first.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use super::response::{ParsedResponse, ResponseNode};
 use crate::evaluate::xpath::XPathResult;
 use crate::syntax::path::XPath;
 
-/// Something to be looked up, compiled.
+/// A compiled lookup.
 #[derive(Clone, Debug)]
 pub(in crate::evaluate) enum Lookup {
     /// The body as text.
@@ -22,7 +22,7 @@ pub(in crate::evaluate) enum Lookup {
 }
 
 impl Lookup {
-    /// That of `source` and `property`.
+    /// Compiles the lookup of `source` and `property`.
     pub(in crate::evaluate) fn new(source: &str, property: &str) -> Result<Self, AssertionError> {
         match source {
             "Response" => Ok(Self::Response),
@@ -34,20 +34,20 @@ impl Lookup {
         }
     }
 
-    /// What is there. An answer that cannot be parsed has nothing to select in: it says why.
+    /// Returns the selected nodes. Fails with the reason when the response cannot be parsed.
     pub(in crate::evaluate) fn select<'a>(
         &self,
-        answer: &'a ParsedResponse<'_>,
+        response: &'a ParsedResponse<'_>,
     ) -> Result<Vec<ResponseNode<'a>>, String> {
         Ok(match self {
-            Self::Response => vec![ResponseNode::Text(Cow::Borrowed(answer.text))],
-            Self::Json(path) => answer.select_json(path)?,
-            Self::Xml(path) => match answer.xml()?.select(path, &answer.fuel)? {
+            Self::Response => vec![ResponseNode::Text(Cow::Borrowed(response.text))],
+            Self::Json(path) => response.select_json(path)?,
+            Self::Xml(path) => match response.xml()?.select(path, &response.fuel)? {
                 XPathResult::Nodes(nodes) => nodes.into_iter().map(ResponseNode::Xml).collect(),
                 XPathResult::Text(text) => vec![ResponseNode::Text(Cow::Owned(text))],
             },
             Self::Header(name) => {
-                answer.header(name).map(Cow::Owned).map(ResponseNode::Text).into_iter().collect()
+                response.header(name).map(Cow::Owned).map(ResponseNode::Text).into_iter().collect()
             }
         })
     }

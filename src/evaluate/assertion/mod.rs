@@ -1,10 +1,10 @@
-//! Assertions on an answer (behaviour.md 4, Assertions; allowed pairs: fields.md 4).
+//! Assertions on a response (behaviour.md 4, Assertions; allowed pairs: fields.md 4).
 //!
-//! An assertion is checked and compiled once, when its monitor is loaded; one whose value has variables, when
-//! they are known ([`AssertionTemplate`]). An [`ParsedResponse`] is parsed at most once for all assertions of a step. Sizes and
-//! depths are bounded, and so is what all paths together may look at: tenths of a second. Regular expressions
-//! take a time that grows with the body only, which for a large one is seconds and for a few expressions minutes, so
-//! that whoever judges a large body does so where blocking is fine, and says how long it may take ([`ParsedResponse::with_search_budget`]).
+//! An assertion is checked and compiled once, when its monitor is loaded; if its value has variables, when they are
+//! known ([`AssertionTemplate`]). A [`ParsedResponse`] is parsed at most once for all assertions of a step. Sizes and
+//! depths are bounded, and so is the number of nodes that all paths together may visit: tenths of a second. Regular
+//! expressions take a time linear in the body: seconds for a large one, and minutes for a few expressions. So a large
+//! body must be checked where blocking is fine, with a time limit ([`ParsedResponse::with_search_budget`]).
 
 mod assertion_template;
 mod compare;

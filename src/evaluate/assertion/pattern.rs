@@ -4,13 +4,13 @@ use regex::{Regex, RegexBuilder};
 
 use super::error::AssertionError;
 
-/// Bytes that a compiled expression may take: the bound by which it is judged when its monitor is saved.
+/// Maximum size of a compiled expression in bytes: the same bound as when its monitor is saved.
 const MAX_COMPILED_BYTES: usize = 10 * 1024 * 1024;
 
 pub(in crate::evaluate) fn compile_regex(value: &str) -> Result<Regex, AssertionError> {
     let regex =
         RegexBuilder::new(value).size_limit(MAX_COMPILED_BYTES).dfa_size_limit(MAX_COMPILED_BYTES).build();
-    // The last line of the report says what is wrong; those before it draw the place.
+    // The last line of the report is the reason; the lines before it show the position.
     regex.map_err(|error| {
         let report = error.to_string();
         let last = report.lines().last().unwrap_or_default();

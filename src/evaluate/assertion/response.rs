@@ -1,4 +1,4 @@
-//! The answer that assertions look at, parsed at most once for all of them.
+//! The response that assertions check, parsed at most once for all of them.
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
@@ -11,22 +11,22 @@ use super::json_query::{self, JsonDocument, JsonQuery};
 use crate::evaluate::search_budget::SearchBudget;
 use crate::evaluate::xpath::{XPathNode, XmlDocument};
 
-/// Characters of what was found that a failure tells.
+/// Maximum number of characters of a found value in a failure.
 const MAX_EXCERPT_CHARS: usize = 60;
-/// Values and nodes that all paths together may look at: some tenths of a second.
+/// Number of values and nodes that all paths together may visit: some tenths of a second.
 const FUEL: u64 = 5_000_000;
-/// As much as may be looked at where nothing may be held up: some milliseconds.
+/// The same on a thread that must not block: some milliseconds.
 const INLINE_FUEL: u64 = 50_000;
-/// Single values that are taken out of the text; for more of them it is worth to keep what was read.
+/// Number of values that are read directly from the text; for more of them parsing pays off.
 const MAX_DIRECT_READS: u8 = 3;
-/// Headers whose value is never told.
+/// Headers whose value is never shown.
 const SECRET_HEADERS: &[&str] = &["set-cookie", "authorization", "proxy-authorization", "cookie"];
 
-/// An answer; JSON and XML are parsed when the first assertion wants them.
+/// A response; JSON and XML are parsed when the first assertion needs them.
 pub struct ParsedResponse<'a> {
     /// The HTTP status.
     pub status: u16,
-    /// How long the answer took.
+    /// Duration of the exchange.
     pub elapsed: Duration,
     /// Name and value of each header.
     pub headers: &'a [(String, String)],
@@ -36,48 +36,47 @@ pub struct ParsedResponse<'a> {
     direct_reads: Cell<u8>,
     xml: OnceCell<Result<XmlDocument<'a>, String>>,
     pub(super) fuel: Cell<u64>,
-    /// Of regular expressions.
+    /// Budget of regular expressions.
     pub(in crate::evaluate) search_budget: SearchBudget<'a>,
 }
 
 impl<'a> ParsedResponse<'a> {
-    /// An answer of which nothing has been parsed yet.
+    /// Creates a response of which nothing is parsed yet.
     #[must_use]
     pub fn new(status: u16, elapsed: Duration, headers: &'a [(String, String)], text: &'a str) -> Self {
         let fuel = Cell::new(FUEL);
-        let (json, picked, xml) = (OnceCell::new(), Cell::new(0), OnceCell::new());
-        let budget = SearchBudget::unlimited();
-        Self { status, elapsed, headers, text, json, direct_reads: picked, xml, fuel, search_budget: budget }
+        let (json, direct_reads, xml) = (OnceCell::new(), Cell::new(0), OnceCell::new());
+        let search_budget = SearchBudget::unlimited();
+        Self { status, elapsed, headers, text, json, direct_reads, xml, fuel, search_budget }
     }
 
-    /// The same for somebody of this patience. What comes of it is worth nothing when that [is
-    /// over](SearchBudget::is_exhausted) behind it.
+    /// Limits searches to `budget`. Results are invalid if it [is exhausted](SearchBudget::is_exhausted) afterwards.
     #[must_use]
     pub fn with_search_budget(self, budget: SearchBudget<'a>) -> Self {
         Self { search_budget: budget, ..self }
     }
 
-    /// Whether an expression was not searched for, since that would have taken too long.
+    /// Whether an expression was not searched for because that would have taken too long.
     #[must_use]
     pub fn is_search_budget_exhausted(&self) -> bool {
         self.search_budget.is_exhausted()
     }
 
-    /// The same for paths that take some milliseconds at most, all together: for a thread that others wait for.
-    /// What comes of them is worth nothing when the answer [is spent](Self::is_fuel_exhausted) behind them.
+    /// Limits all paths together to some milliseconds: for a thread that must not block. Results are invalid if the
+    /// response [has no fuel left](Self::is_fuel_exhausted) afterwards.
     #[must_use]
     pub fn with_inline_fuel(self) -> Self {
         self.fuel.set(INLINE_FUEL);
         self
     }
 
-    /// Whether a path could not be looked up, since all that may be looked at had been.
+    /// Whether a path was not looked up because the fuel was used up.
     #[must_use]
     pub fn is_fuel_exhausted(&self) -> bool {
         self.fuel.get() == 0
     }
 
-    /// What `path` selects in the body as JSON.
+    /// Returns the nodes that `path` selects in the JSON body.
     pub(super) fn select_json<'s>(&'s self, path: &JsonQuery) -> Result<Vec<ResponseNode<'s>>, String> {
         if self.json.get().is_none() && self.direct_reads.get() < MAX_DIRECT_READS {
             self.direct_reads.set(self.direct_reads.get() + 1);
@@ -95,7 +94,7 @@ impl<'a> ParsedResponse<'a> {
         self.xml.get_or_init(|| XmlDocument::parse(self.text)).as_ref().map_err(Clone::clone)
     }
 
-    /// The values of the header `name`, joined by `, `; `None` when there is none.
+    /// Returns the values of the header `name`, joined by `, `; `None` without that header.
     pub(super) fn header(&self, name: &str) -> Option<String> {
         let of_name = self.headers.iter().filter(|(other, _)| other.eq_ignore_ascii_case(name));
         let values: Vec<_> = of_name.map(|(_, value)| value.as_str()).collect();
@@ -109,7 +108,7 @@ impl fmt::Debug for ParsedResponse<'_> {
     }
 }
 
-/// One thing that an assertion compares.
+/// A value that an assertion compares.
 pub(in crate::evaluate) enum ResponseNode<'a> {
     Json(Cow<'a, Value>),
     Xml(XPathNode<'a>),
@@ -117,7 +116,7 @@ pub(in crate::evaluate) enum ResponseNode<'a> {
 }
 
 impl ResponseNode<'_> {
-    /// Its text; that of a JSON value other than a string is compact JSON.
+    /// Returns its text; for a JSON value other than a string, compact JSON.
     pub(in crate::evaluate) fn text(&self) -> Cow<'_, str> {
         match self {
             Self::Json(value) => match &**value {
@@ -129,7 +128,7 @@ impl ResponseNode<'_> {
         }
     }
 
-    /// A few words on it: never a whole body, never all of a long text.
+    /// Describes the node briefly: never a whole body, never all of a long text.
     fn describe(&self) -> String {
         if let Self::Json(value) = self {
             match &**value {
@@ -142,7 +141,7 @@ impl ResponseNode<'_> {
     }
 }
 
-/// A few words on what was found.
+/// Describes the found nodes briefly.
 pub(super) fn describe(nodes: &[ResponseNode<'_>]) -> String {
     match nodes {
         [] => "nothing".to_owned(),
@@ -154,7 +153,7 @@ pub(super) fn describe(nodes: &[ResponseNode<'_>]) -> String {
     }
 }
 
-/// The value of the header `name` in a few words.
+/// Describes the value of the header `name` briefly.
 pub(super) fn describe_header(name: &str, nodes: &[ResponseNode<'_>]) -> String {
     match nodes {
         [value] if SECRET_HEADERS.iter().any(|secret| secret.eq_ignore_ascii_case(name)) => {
@@ -164,7 +163,7 @@ pub(super) fn describe_header(name: &str, nodes: &[ResponseNode<'_>]) -> String 
     }
 }
 
-/// The beginning of `text` in one line.
+/// Returns the beginning of `text` in one line.
 pub(in crate::evaluate) fn excerpt(text: &str) -> String {
     let mut characters = text.chars();
     let control = |c: char| if c.is_control() { ' ' } else { c };

@@ -1,20 +1,20 @@
-//! What an assertion says, as its monitor has it.
+//! The settings of an assertion.
 
 use serde::Deserialize;
 
-/// What has to hold for a response.
+/// The settings of an assertion on a response.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct AssertionSettings {
-    /// What it looks at.
+    /// Part of the response that it reads.
     #[serde(default)]
     pub source: String,
     /// JSONPath, XPath or name of the header; empty where the source needs none.
     #[serde(default)]
     pub property: String,
-    /// How it compares.
+    /// Comparison.
     #[serde(default)]
     pub comparison: String,
-    /// What it compares with.
+    /// Value to compare with.
     #[serde(default = "default_value")]
     pub value: String,
 }

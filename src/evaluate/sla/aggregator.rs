@@ -1,4 +1,4 @@
-//! Counts checks by the time and location that they belong to.
+//! Counts checks by time and location.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,12 +6,12 @@ use super::stats::SlaStats;
 use super::time_ranges::TimeRanges;
 use crate::domain::{LocationId, Sample, Timestamp};
 
-/// What counts.
+/// Which checks count.
 #[derive(Clone, Debug, Default)]
 pub struct SlaScope {
     /// When checks count: operating periods without exclusions and blackouts.
     pub included: TimeRanges,
-    /// When those of a single location do not.
+    /// When the checks of a single location do not count.
     pub excluded_by_location: HashMap<LocationId, TimeRanges>,
 }
 
@@ -25,15 +25,14 @@ impl SlaScope {
     }
 }
 
-/// Counts the checks of a monitor, over all and by pieces of time. They come in the order of their runs, in
-/// pieces of any size.
+/// Counts the checks of a monitor, in total and by time bucket. Checks must arrive in the order of their runs.
 #[derive(Debug)]
 pub struct SlaAggregator {
     scope: SlaScope,
-    /// Starts of the pieces of time, in order; each ends with the next, the last with `thru`.
+    /// Starts of the buckets, in order; each ends where the next begins, the last at `until`.
     starts: Vec<Timestamp>,
     until: Timestamp,
-    /// Ends of the time that are looked at on their own, by their start.
+    /// Periods from a given start to the end, counted on their own.
     trailing: Vec<(Timestamp, SlaStats)>,
     buckets: Vec<SlaStats>,
     total: SlaStats,
@@ -41,36 +40,41 @@ pub struct SlaAggregator {
     run: Vec<Sample>,
 }
 
-/// What was counted.
+/// The counts of all checks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlaAggregate {
-    /// Over all.
+    /// In total.
     pub total: SlaStats,
-    /// By piece of time, in their order.
+    /// By bucket, in order.
     pub buckets: Vec<SlaStats>,
     /// By location; a run there is its check there.
     pub locations: BTreeMap<LocationId, SlaStats>,
-    /// From each of the asked starts to the end.
+    /// From each of the requested starts to the end.
     pub trailing: Vec<SlaStats>,
 }
 
 impl SlaAggregator {
-    /// For checks from the first of `starts` up to `thru`.
+    /// Creates an aggregator for checks from the first of `starts` up to `thru`.
     #[must_use]
-    pub fn new(scope: SlaScope, starts: Vec<Timestamp>, thru: Timestamp, tails: &[Timestamp]) -> Self {
+    pub fn new(
+        scope: SlaScope,
+        starts: Vec<Timestamp>,
+        thru: Timestamp,
+        trailing_starts: &[Timestamp],
+    ) -> Self {
         Self {
             scope,
             buckets: vec![SlaStats::default(); starts.len()],
             starts,
             until: thru,
-            trailing: tails.iter().map(|from| (*from, SlaStats::default())).collect(),
+            trailing: trailing_starts.iter().map(|from| (*from, SlaStats::default())).collect(),
             total: SlaStats::default(),
             locations: BTreeMap::new(),
             run: Vec::new(),
         }
     }
 
-    /// Takes the next check.
+    /// Adds the next check.
     pub fn add(&mut self, check: Sample) {
         if self.run.first().is_some_and(|first| first.planned_at != check.planned_at) {
             self.finish_run();
@@ -81,12 +85,12 @@ impl SlaAggregator {
     fn finish_run(&mut self) {
         let mut run = std::mem::take(&mut self.run);
         let Some(at) = run.first().map(|check| check.planned_at) else { return };
-        let piece = self.starts.partition_point(|start| *start <= at).checked_sub(1);
-        if let Some(piece) = piece.filter(|_| at < self.until) {
+        let bucket = self.starts.partition_point(|start| *start <= at).checked_sub(1);
+        if let Some(bucket) = bucket.filter(|_| at < self.until) {
             let all = run.len() as u64;
             run.retain(|check| self.scope.includes(check));
             let excluded = all - run.len() as u64;
-            self.buckets[piece].add(&run, excluded);
+            self.buckets[bucket].add(&run, excluded);
             self.total.add(&run, excluded);
             for check in &run {
                 self.locations.entry(check.location).or_default().add(std::slice::from_ref(check), 0);
@@ -99,7 +103,7 @@ impl SlaAggregator {
         self.run = run;
     }
 
-    /// What was counted.
+    /// Returns the counts.
     #[must_use]
     pub fn finish(mut self) -> SlaAggregate {
         self.finish_run();

@@ -1,4 +1,4 @@
-//! Runs of checks, written as letters, and what is counted of them.
+//! Tests with runs of checks in a short form.
 
 use super::*;
 use crate::domain::{LocationId, Outcome, Sample, Timestamp};
@@ -7,8 +7,9 @@ fn at(minute: i64) -> Timestamp {
     Timestamp::from_seconds(60 * minute)
 }
 
-/// Runs a minute apart, a letter a check: `k` ok, `w` warning, `e` error, `u` unknown, `m` missed, `b`
-/// blackout, `.` none. Words are runs, letters locations from 1 on. A check takes its location in seconds.
+/// Counts `runs`, which are a minute apart and separated by spaces. Each letter is a check: `k` ok, `w` warning, `e`
+/// error, `u` unknown, `m` missed, `b` blackout, `.` none. Letters are locations from 1 on; a check at location n takes
+/// n seconds.
 fn counted(runs: &str, scope: SlaScope, starts: &[i64], tails: &[i64]) -> SlaAggregate {
     let starts = starts.iter().copied().map(at).collect();
     let tails: Vec<Timestamp> = tails.iter().copied().map(at).collect();
@@ -47,7 +48,7 @@ fn a_run_is_up_when_any_location_passes_and_every_check_counts_for_availability(
         ("kkk kkk", (2, 2), (6, 6)),
         ("kee eee", (1, 2), (1, 6)),
         ("wew", (1, 1), (2, 3)),
-        // What says nothing of the target counts for neither.
+        // Inconclusive checks count for neither.
         ("umb uuu", (0, 0), (0, 0)),
         ("ue km b", (1, 2), (1, 2)),
         ("", (0, 0), (0, 0)),
@@ -67,7 +68,7 @@ fn the_response_time_is_the_mean_over_locations_and_not_over_checks() {
 }
 
 #[test]
-fn only_what_the_agreement_names_counts() {
+fn only_checks_in_scope_count() {
     let mut scope = always();
     scope.included = scope.included.subtract(&TimeRanges::from_ranges(vec![(at(1), at(3))]));
     scope.excluded_by_location.insert(LocationId(2), TimeRanges::from_ranges(vec![(at(3), at(4))]));
@@ -79,13 +80,13 @@ fn only_what_the_agreement_names_counts() {
 }
 
 #[test]
-fn pieces_and_tails_of_the_time_are_counted_on_their_own() {
+fn buckets_and_trailing_periods_are_counted_separately() {
     let counted = counted("k e k e e", always(), &[0, 2, 4, 9], &[0, 3, 8]);
     let up: Vec<_> = counted.buckets.iter().map(SlaStats::uptime).collect();
     assert_eq!(up, [(1, 2), (1, 2), (0, 1), (0, 0)]);
     let tails: Vec<_> = counted.trailing.iter().map(SlaStats::uptime).collect();
     assert_eq!(tails, [(2, 5), (0, 2), (0, 0)]);
-    // Before the first piece and after the end there is nothing.
+    // Checks before the first bucket and after the end are ignored.
     let counted = self::counted("k e", always(), &[1], &[]);
     assert_eq!(counted.total.uptime(), (0, 1));
 }

@@ -1,35 +1,34 @@
-//! Goals in percent, and how much of the failures that they allow is used up.
+//! Objectives in percent, and how much of the allowed failures is used up.
 
-/// A goal in thousandths of a percent: 99.95 % is 99,950. Whole numbers, so that nothing is met or missed by
-/// rounding.
+/// An objective in thousandths of a percent: 99.95 % is 99,950. Integers, so that rounding never decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlaObjective(u32);
 
-/// How a goal stands.
+/// The status of an objective.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ObjectiveStatus {
-    /// Percent that was reached, three decimals, rounded down; `None` when nothing was counted.
+    /// Percent that was achieved, with three decimals, rounded down; `None` when nothing was counted.
     pub achieved_percent: Option<f64>,
-    /// Whether that is enough. Nothing counted is nothing missed.
+    /// Whether the objective is met; it is when nothing was counted.
     pub met: bool,
 }
 
-/// What may fail before the goal is missed.
+/// The failures that are allowed before the objective is missed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ErrorBudget {
-    /// How many of those that were counted may fail.
+    /// Number of counted checks or runs that may fail.
     pub allowed: f64,
-    /// How many did.
+    /// Number that failed.
     pub used: u64,
-    /// What is left, in percent of what is allowed; below 0 when the goal is missed. `None` when nothing is
-    /// allowed at all.
+    /// What is left, in percent of what is allowed; negative when the objective is missed. `None` when nothing may fail
+    /// or nothing was counted.
     pub remaining_percent: Option<f64>,
 }
 
 const HUNDRED_PERCENT: u64 = 100_000;
 
 impl SlaObjective {
-    /// A goal of so many percent, to three decimals.
+    /// Creates an objective of `percent`, rounded to three decimals; `None` outside of 0 to 100.
     #[must_use]
     pub fn from_percent(percent: f64) -> Option<Self> {
         let thousandths = (percent * 1000.0).round();
@@ -37,20 +36,20 @@ impl SlaObjective {
         (0.0..=100_000.0).contains(&thousandths).then_some(Self(thousandths as u32))
     }
 
-    /// In percent.
+    /// Returns the objective in percent.
     #[must_use]
     pub fn as_percent(self) -> f64 {
         f64::from(self.0) / 1000.0
     }
 
-    /// How it stands when `good` of `all` passed.
+    /// Returns the status when `good` of `all` passed.
     #[must_use]
     pub fn status(self, (good, all): (u64, u64)) -> ObjectiveStatus {
         let met = u128::from(good) * u128::from(HUNDRED_PERCENT) >= u128::from(self.0) * u128::from(all);
         ObjectiveStatus { achieved_percent: ratio_percent((good, all)), met }
     }
 
-    /// How much of what may fail did.
+    /// Returns how much of the allowed failures is used up.
     #[must_use]
     pub fn error_budget(self, (good, all): (u64, u64)) -> ErrorBudget {
         let allowed = all as f64 * self.allowed_failure_ratio();
@@ -59,8 +58,8 @@ impl SlaObjective {
         ErrorBudget { allowed, used, remaining_percent: left_percent }
     }
 
-    /// How many times faster than the goal allows failures come: at 1, exactly what is allowed is used up at
-    /// the end. `None` when nothing was counted or nothing may fail.
+    /// Returns how many times faster than allowed failures occur: at 1, exactly the allowed number is used up at the
+    /// end. `None` when nothing was counted or nothing may fail.
     #[must_use]
     pub fn burn_rate(self, (good, all): (u64, u64)) -> Option<f64> {
         (self.0 < 100_000 && all > 0).then(|| (all - good) as f64 / all as f64 / self.allowed_failure_ratio())
@@ -71,7 +70,7 @@ impl SlaObjective {
     }
 }
 
-/// `good` of `all` in percent, three decimals, rounded down: 100 means that nothing failed.
+/// Returns `good` of `all` in percent, with three decimals, rounded down: 100 means that nothing failed.
 #[must_use]
 pub fn ratio_percent((good, all): (u64, u64)) -> Option<f64> {
     let thousandths = (u128::from(good) * u128::from(HUNDRED_PERCENT)).checked_div(u128::from(all))?;
@@ -83,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_goal_is_met_to_the_last_check() {
+    fn an_objective_is_met_exactly() {
         let objective = SlaObjective::from_percent(99.95).unwrap();
         assert_eq!(
             objective.status((1999, 2000)),
@@ -104,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_is_used_up_by_failures() {
+    fn failures_use_up_the_error_budget() {
         let objective = SlaObjective::from_percent(99.0).unwrap();
         let near = |a: Option<f64>, b: f64| a.is_some_and(|a| (a - b).abs() < 1e-9);
         for (good, left, rate) in [(1000, 100.0, 0.0), (995, 50.0, 0.5), (990, 0.0, 1.0), (970, -200.0, 3.0)]

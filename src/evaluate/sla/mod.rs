@@ -1,5 +1,5 @@
-//! Figures of a service level agreement (behaviour.md 7): what counts, what is counted, and how much of what was
-//! allowed is used up.
+//! Figures of a service level agreement (behaviour.md 7): which checks count, their counts, and how much of the error
+//! budget is used up.
 
 mod aggregator;
 mod error_budget;

@@ -1,21 +1,21 @@
-//! What was counted over a time.
+//! Counts over a period.
 
 use std::collections::BTreeMap;
 
 use crate::domain::{LocationId, MeanDuration, Outcome, Sample};
 
-/// What was counted over a time. Only what the agreement lets count stands in it, but for `excluded`.
+/// Counts over a period. All fields but `excluded` only count checks within the scope of the agreement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlaStats {
     /// Runs in which any location passed.
     pub runs_up: u64,
-    /// Runs in which some location failed and none passed. Runs that say nothing of the target are in neither.
+    /// Runs in which some location failed and none passed. Inconclusive runs are in neither.
     pub runs_down: u64,
     /// Checks by outcome, in the order of [`Outcome::ALL`].
     pub checks: [u64; 6],
-    /// Checks out of operating periods, in exclusions or blackouts.
+    /// Checks outside of operating periods, or in exclusions or blackouts.
     pub excluded: u64,
-    /// Times of those that passed, by location.
+    /// Durations of checks that passed, by location.
     pub durations: BTreeMap<LocationId, MeanDuration>,
 }
 
@@ -50,26 +50,26 @@ impl SlaStats {
         }
     }
 
-    /// Checks of this outcome.
+    /// Returns the number of checks with this outcome.
     #[must_use]
     pub fn checks_with(&self, outcome: Outcome) -> u64 {
         self.checks[usize::from(outcome.code())]
     }
 
-    /// Checks that passed, and those with them that failed.
+    /// Returns the number of checks that passed, and of those that passed or failed.
     #[must_use]
     pub fn availability(&self) -> (u64, u64) {
         let good = self.checks_with(Outcome::Ok) + self.checks_with(Outcome::Warning);
         (good, good + self.checks_with(Outcome::Error))
     }
 
-    /// Runs that were up, and those with them that were down.
+    /// Returns the number of runs that were up, and of those that were up or down.
     #[must_use]
     pub const fn uptime(&self) -> (u64, u64) {
         (self.runs_up, self.runs_up + self.runs_down)
     }
 
-    /// The mean over locations of their mean times, in microseconds: a location counts as much as another,
+    /// Returns the mean over locations of their mean durations, in microseconds: each location has the same weight,
     /// however often it checked.
     #[must_use]
     pub fn mean_response_us(&self) -> Option<u64> {

@@ -1,35 +1,35 @@
-//! Sets of times.
+//! Sets of time ranges.
 
 use crate::domain::Timestamp;
 
-/// Times, each from its start up to its end, which is not in it; in order and apart.
+/// Half-open time ranges, each from its start up to but excluding its end; in order and disjoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimeRanges(Vec<(Timestamp, Timestamp)>);
 
 impl TimeRanges {
-    /// All that lies in any of `parts`, which may overlap and be in any order.
+    /// Returns the union of `ranges`, which may overlap and be in any order.
     #[must_use]
-    pub fn from_ranges(mut parts: Vec<(Timestamp, Timestamp)>) -> Self {
-        parts.retain(|(from, thru)| from < thru);
-        parts.sort_unstable();
-        let mut apart: Vec<(Timestamp, Timestamp)> = Vec::with_capacity(parts.len());
-        for (from, thru) in parts {
-            match apart.last_mut() {
+    pub fn from_ranges(mut ranges: Vec<(Timestamp, Timestamp)>) -> Self {
+        ranges.retain(|(from, thru)| from < thru);
+        ranges.sort_unstable();
+        let mut merged: Vec<(Timestamp, Timestamp)> = Vec::with_capacity(ranges.len());
+        for (from, thru) in ranges {
+            match merged.last_mut() {
                 Some(last) if from <= last.1 => last.1 = last.1.max(thru),
-                _ => apart.push((from, thru)),
+                _ => merged.push((from, thru)),
             }
         }
-        Self(apart)
+        Self(merged)
     }
 
-    /// Whether `at` lies in one of them.
+    /// Whether `at` lies in one of the ranges.
     #[must_use]
     pub fn contains(&self, at: Timestamp) -> bool {
-        let behind = self.0.partition_point(|(from, _)| *from <= at);
-        behind.checked_sub(1).is_some_and(|last| at < self.0[last].1)
+        let next = self.0.partition_point(|(from, _)| *from <= at);
+        next.checked_sub(1).is_some_and(|last| at < self.0[last].1)
     }
 
-    /// Those of these that do not lie in `others`.
+    /// Returns these ranges without those of `others`.
     #[must_use]
     pub fn subtract(&self, others: &Self) -> Self {
         let mut left = Vec::with_capacity(self.0.len());
@@ -49,13 +49,13 @@ impl TimeRanges {
         Self(left)
     }
 
-    /// How long they are together, in microseconds.
+    /// Returns the total length in microseconds.
     #[must_use]
     pub fn total_micros(&self) -> u64 {
         self.0.iter().map(|(from, thru)| thru.as_micros().abs_diff(from.as_micros())).sum()
     }
 
-    /// The part of them in `from..thru`.
+    /// Returns the part of the ranges in `from..thru`.
     #[must_use]
     pub fn clip(&self, from: Timestamp, thru: Timestamp) -> Self {
         let parts = self.0.iter().map(|(start, end)| ((*start).max(from), (*end).min(thru)));
@@ -80,7 +80,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn they_hold_what_their_parts_hold(a in parts(), b in parts(), from in 0_i64..60, thru in 0_i64..60) {
+        fn set_operations_agree_with_their_ranges(a in parts(), b in parts(), from in 0_i64..60, thru in 0_i64..60) {
             let (all, others) = (spans(&a), spans(&b));
             let (left, cut) = (all.subtract(&others), all.clip(Timestamp::from_micros(from), Timestamp::from_micros(thru)));
             let inside = |parts: &[(i64, i64)], at: i64| parts.iter().any(|&(from, thru)| from <= at && at < thru);

@@ -1,4 +1,4 @@
-//! XML documents that expressions are evaluated on, and their bounds.
+//! Bounded XML documents for the evaluation of expressions.
 
 use std::cell::Cell;
 
@@ -9,23 +9,23 @@ use super::nodes::XPathNode;
 use super::value::XPathValue;
 use crate::syntax::path::XPath;
 
-/// Bytes of a document.
+/// Maximum size of a document in bytes.
 const MAX_BYTES: usize = 8 * 1024 * 1024;
 
-/// Nodes of a document.
+/// Maximum number of nodes of a document.
 const MAX_NODES: u32 = 200_000;
 
-/// Attributes of an element: the parser compares each with all others.
+/// Maximum number of attributes of an element: the parser compares each with all others.
 const MAX_ATTRIBUTES: usize = 256;
 
-/// Elements inside each other.
+/// Maximum nesting of elements.
 const MAX_DEPTH: usize = 256;
 
-/// What an expression gave.
+/// The result of an expression.
 pub(in crate::evaluate) enum XPathResult<'d> {
     /// Nodes in the order of the document.
     Nodes(Vec<XPathNode<'d>>),
-    /// A number, a text or a truth value, as text.
+    /// A number, a string or a boolean, as text.
     Text(String),
 }
 
@@ -51,7 +51,7 @@ impl<'i> XmlDocument<'i> {
         let options = ParsingOptions { allow_dtd: true, nodes_limit: MAX_NODES, entity_resolver: None };
         let document = Document::parse_with_options(text, options)
             .map_err(|error| format!("the body is no XML: {error}"))?;
-        // The root and what the deepest element holds are counted too.
+        // The root and the content of the deepest element count too.
         let too_deep = |node: Node<'_, '_>| node.ancestors().nth(MAX_DEPTH + 2).is_some();
         if document.descendants().any(|node| !node.has_children() && too_deep(node)) {
             return Err(format!("the XML is nested deeper than {MAX_DEPTH} elements"));
@@ -59,7 +59,7 @@ impl<'i> XmlDocument<'i> {
         Ok(Self { document })
     }
 
-    /// What `path` selects. Each node that is looked at takes one of `fuel`.
+    /// Evaluates `path`. Each visited node consumes one unit of `fuel`.
     pub(in crate::evaluate) fn select(
         &self,
         path: &XPath,
@@ -74,25 +74,25 @@ impl<'i> XmlDocument<'i> {
     }
 }
 
-/// Whether a tag of `text` has too many attributes, before any of it is parsed.
+/// Whether a tag of `text` has too many attributes; checked before parsing.
 fn has_too_many_attributes(text: &str) -> bool {
     let mut rest = text;
     while let Some(open) = rest.find('<') {
         rest = &rest[open + 1..];
-        let aside = [("!--", "-->"), ("![CDATA[", "]]>"), ("?", "?>")];
-        if let Some((_, close)) = aside.into_iter().find(|(open, _)| rest.starts_with(open)) {
+        let skipped = [("!--", "-->"), ("![CDATA[", "]]>"), ("?", "?>")];
+        if let Some((_, close)) = skipped.into_iter().find(|(open, _)| rest.starts_with(open)) {
             let Some(end) = rest.find(close) else { return false };
             rest = &rest[end..];
             continue;
         }
-        let (tag, behind) = rest.split_once('>').unwrap_or((rest, ""));
+        let (tag, after) = rest.split_once('>').unwrap_or((rest, ""));
         let blanks = [' ', '\t', '\r', '\n'];
         let values = tag.split('=').skip(1);
         let values = values.filter(|value| value.trim_start_matches(blanks).starts_with(['"', '\'']));
         if values.take(MAX_ATTRIBUTES + 1).count() > MAX_ATTRIBUTES {
             return true;
         }
-        rest = behind;
+        rest = after;
     }
     false
 }

@@ -1,4 +1,4 @@
-//! Expressions over a document (XPath 1.0, 2 and 3).
+//! Evaluation of expressions on a document (XPath 1.0, 2 and 3).
 
 use std::cell::Cell;
 
@@ -11,7 +11,7 @@ use super::nodes::XPathNode;
 use super::value::{XPathValue, compare};
 use crate::syntax::xpath::{ArithmeticOperator, Axis, Expr, LocationStep, NodeTest, PathStart};
 
-/// Nodes after which those found twice are thrown out in between.
+/// Number of nodes after which intermediate results are deduplicated.
 const DEDUP_THRESHOLD: usize = 64 * 1024;
 
 impl<'d, 'f> Evaluator<'d, 'f> {
@@ -19,7 +19,7 @@ impl<'d, 'f> Evaluator<'d, 'f> {
         Self { document, fuel }
     }
 
-    /// What `expr` comes to at the root.
+    /// Evaluates `expr` at the root.
     pub(super) fn evaluate(&self, expr: &Expr) -> Result<XPathValue<'d>, String> {
         self.evaluate_expr(
             expr,
@@ -27,38 +27,44 @@ impl<'d, 'f> Evaluator<'d, 'f> {
         )
     }
 
-    pub(super) fn evaluate_expr(&self, expr: &Expr, at: EvalContext<'d>) -> Result<XPathValue<'d>, String> {
+    pub(super) fn evaluate_expr(
+        &self,
+        expr: &Expr,
+        context: EvalContext<'d>,
+    ) -> Result<XPathValue<'d>, String> {
         consume_fuel(self.fuel, 1)?;
         Ok(match expr {
             Expr::Or(left, right) => XPathValue::Boolean(
-                self.evaluate_expr(left, at)?.to_bool() || self.evaluate_expr(right, at)?.to_bool(),
+                self.evaluate_expr(left, context)?.to_bool() || self.evaluate_expr(right, context)?.to_bool(),
             ),
             Expr::And(left, right) => XPathValue::Boolean(
-                self.evaluate_expr(left, at)?.to_bool() && self.evaluate_expr(right, at)?.to_bool(),
+                self.evaluate_expr(left, context)?.to_bool() && self.evaluate_expr(right, context)?.to_bool(),
             ),
             Expr::Compare(operator, left, right) => XPathValue::Boolean(compare(
                 *operator,
-                &self.evaluate_expr(left, at)?,
-                &self.evaluate_expr(right, at)?,
+                &self.evaluate_expr(left, context)?,
+                &self.evaluate_expr(right, context)?,
                 self.fuel,
             )?),
             Expr::Arithmetic(operator, left, right) => {
-                let left = self.evaluate_expr(left, at)?.to_number(self.fuel)?;
+                let left = self.evaluate_expr(left, context)?.to_number(self.fuel)?;
                 XPathValue::Number(apply_arithmetic(
                     *operator,
                     left,
-                    self.evaluate_expr(right, at)?.to_number(self.fuel)?,
+                    self.evaluate_expr(right, context)?.to_number(self.fuel)?,
                 ))
             }
-            Expr::Negate(value) => XPathValue::Number(-self.evaluate_expr(value, at)?.to_number(self.fuel)?),
+            Expr::Negate(value) => {
+                XPathValue::Number(-self.evaluate_expr(value, context)?.to_number(self.fuel)?)
+            }
             Expr::Union(left, right) => {
-                let mut nodes = self.evaluate_nodes(left, at)?;
-                nodes.append(&mut self.evaluate_nodes(right, at)?);
+                let mut nodes = self.evaluate_nodes(left, context)?;
+                nodes.append(&mut self.evaluate_nodes(right, context)?);
                 XPathValue::Nodes(sort_and_dedup(nodes))
             }
-            Expr::Path(start, steps) => XPathValue::Nodes(self.evaluate_path(start, steps, at)?),
+            Expr::Path(start, steps) => XPathValue::Nodes(self.evaluate_path(start, steps, context)?),
             Expr::Filter(inner, predicates) => {
-                let mut nodes = self.evaluate_nodes(inner, at)?;
+                let mut nodes = self.evaluate_nodes(inner, context)?;
                 for predicate in predicates {
                     nodes = self.filter_by_predicate(nodes, predicate)?;
                 }
@@ -66,17 +72,17 @@ impl<'d, 'f> Evaluator<'d, 'f> {
             }
             Expr::Number(number) => XPathValue::Number(*number),
             Expr::Literal(text) => XPathValue::Text(text.to_string()),
-            Expr::Call(function, arguments) => functions::call(self, *function, arguments, at)?,
+            Expr::Call(function, arguments) => functions::call(self, *function, arguments, context)?,
         })
     }
 
-    /// The nodes of `expr`; that it gives nodes was seen when it was parsed.
+    /// Returns the nodes of `expr`; the parser has checked that it yields nodes.
     pub(super) fn evaluate_nodes(
         &self,
         expr: &Expr,
-        at: EvalContext<'d>,
+        context: EvalContext<'d>,
     ) -> Result<Vec<XPathNode<'d>>, String> {
-        match self.evaluate_expr(expr, at)? {
+        match self.evaluate_expr(expr, context)? {
             XPathValue::Nodes(nodes) => Ok(nodes),
             _ => Err("the XPath needs nodes where there are none".to_owned()),
         }
@@ -86,12 +92,12 @@ impl<'d, 'f> Evaluator<'d, 'f> {
         &self,
         start: &PathStart,
         steps: &[LocationStep],
-        at: EvalContext<'d>,
+        context: EvalContext<'d>,
     ) -> Result<Vec<XPathNode<'d>>, String> {
         let mut nodes = match start {
             PathStart::Root => vec![XPathNode::Tree(self.document.root())],
-            PathStart::ContextNode => vec![at.node],
-            PathStart::Expr(expr) => self.evaluate_nodes(expr, at)?,
+            PathStart::ContextNode => vec![context.node],
+            PathStart::Expr(expr) => self.evaluate_nodes(expr, context)?,
         };
         for step in steps {
             nodes = self.evaluate_step(&nodes, step)?;
@@ -119,7 +125,7 @@ impl<'d, 'f> Evaluator<'d, 'f> {
             }
             found.append(&mut nodes);
             if found.len() > node_count {
-                // To sort them takes longer than to find them.
+                // Sorting takes longer than finding.
                 consume_fuel(self.fuel, 4 * found.len() as u64)?;
                 found = sort_and_dedup(found);
                 node_count = DEDUP_THRESHOLD.max(2 * found.len());
@@ -128,31 +134,31 @@ impl<'d, 'f> Evaluator<'d, 'f> {
         Ok(sort_and_dedup(found))
     }
 
-    /// Those of `nodes` that fit `predicate`, by their places in this list.
+    /// Returns those of `nodes` that match `predicate`, by their positions in this list.
     fn filter_by_predicate(
         &self,
         nodes: Vec<XPathNode<'d>>,
         predicate: &Expr,
     ) -> Result<Vec<XPathNode<'d>>, String> {
         let size = nodes.len();
-        let mut fitting = Vec::new();
+        let mut matching = Vec::new();
         for (index, node) in nodes.into_iter().enumerate() {
             let position = index + 1;
-            let fits = match self.evaluate_expr(predicate, EvalContext { node, position, size })? {
+            let matches = match self.evaluate_expr(predicate, EvalContext { node, position, size })? {
                 #[expect(clippy::float_cmp, reason = "a place is a whole number")]
                 XPathValue::Number(number) => number == position as f64,
                 other => other.to_bool(),
             };
-            if fits {
-                fitting.push(node);
+            if matches {
+                matching.push(node);
             }
         }
-        Ok(fitting)
+        Ok(matching)
     }
 
     fn matches_node_test(&self, node: XPathNode<'d>, step: &LocationStep) -> Result<bool, String> {
         let tree = node.owner_node();
-        let of_its_kind = match (step.axis, node) {
+        let is_principal = match (step.axis, node) {
             (Axis::Attribute, XPathNode::Attribute(..)) | (Axis::Namespace, XPathNode::Namespace(..)) => true,
             (Axis::Attribute | Axis::Namespace, _) => false,
             (_, XPathNode::Tree(_)) => tree.is_element(),
@@ -167,19 +173,19 @@ impl<'d, 'f> Evaluator<'d, 'f> {
             NodeTest::ProcessingInstruction(Some(target)) => {
                 is_tree && tree.pi().is_some_and(|pi| pi.target == &**target)
             }
-            NodeTest::Wildcard => of_its_kind,
+            NodeTest::Wildcard => is_principal,
             NodeTest::PrefixWildcard(prefix) => {
                 let uri = self.namespace_uri(prefix)?;
-                of_its_kind && node.name().0 == Some(uri)
+                is_principal && node.name().0 == Some(uri)
             }
             NodeTest::Named(prefix, local) => {
                 let uri = prefix.as_deref().map(|prefix| self.namespace_uri(prefix)).transpose()?;
-                of_its_kind && node.name() == (uri, &**local)
+                is_principal && node.name() == (uri, &**local)
             }
         })
     }
 
-    /// The namespace of `prefix`, as declared on the root element (behaviour.md 4).
+    /// Returns the namespace of `prefix`, as declared on the root element (behaviour.md 4).
     fn namespace_uri(&self, prefix: &str) -> Result<&'d str, String> {
         if prefix == "xml" {
             return Ok(NS_XML_URI);
@@ -188,7 +194,7 @@ impl<'d, 'f> Evaluator<'d, 'f> {
         declared.map(roxmltree::Namespace::uri).ok_or_else(|| unknown_prefix_error(prefix))
     }
 
-    /// Fails for one of `prefixes` that the root element does not declare, whether or not it is come to.
+    /// Fails for any of `prefixes` that the root element does not declare, even if it is never reached.
     pub(super) fn check_prefixes(&self, prefixes: &[Box<str>]) -> Result<(), String> {
         prefixes.iter().try_for_each(|prefix| self.namespace_uri(prefix).map(drop))
     }

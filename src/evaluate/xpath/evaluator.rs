@@ -1,4 +1,4 @@
-//! What an expression is evaluated on.
+//! The state of an evaluation.
 
 use std::cell::Cell;
 
@@ -6,13 +6,13 @@ use roxmltree::Document;
 
 use super::nodes::XPathNode;
 
-/// The document, and how much of it may still be looked at.
+/// The document, and how many nodes may still be visited.
 pub(super) struct Evaluator<'d, 'f> {
     pub(super) document: &'d Document<'d>,
     pub(super) fuel: &'f Cell<u64>,
 }
 
-/// What is looked at (1): the node, its place among those that are, and their number.
+/// The evaluation context (1): the context node, its position, and the context size.
 #[derive(Clone, Copy)]
 pub(super) struct EvalContext<'d> {
     pub(super) node: XPathNode<'d>,
@@ -20,9 +20,9 @@ pub(super) struct EvalContext<'d> {
     pub(super) size: usize,
 }
 
-/// `nodes` in the order of the document, each once.
+/// Returns `nodes` in the order of the document, each once.
 pub(super) fn sort_and_dedup(mut nodes: Vec<XPathNode<'_>>) -> Vec<XPathNode<'_>> {
-    // What one walk gives is in order already, or backwards.
+    // The nodes of one axis are already in order, or in reverse order.
     if nodes.windows(2).all(|pair| pair[0].document_order() < pair[1].document_order()) {
         return nodes;
     }

@@ -1,8 +1,8 @@
-//! The bound on what an expression may look at.
+//! The bound on the number of nodes that an expression may visit.
 
 use std::cell::Cell;
 
-/// Takes `amount` of `fuel`.
+/// Consumes `amount` of `fuel`.
 pub(super) fn consume_fuel(fuel: &Cell<u64>, amount: u64) -> Result<(), String> {
     let left = fuel.get().checked_sub(amount);
     fuel.set(left.unwrap_or(0));

@@ -1,4 +1,4 @@
-//! The core library of functions (XPath 1.0, 4).
+//! The core function library (XPath 1.0, 4).
 
 use std::collections::HashMap;
 
@@ -12,16 +12,16 @@ use crate::syntax::xpath::{Expr, XPathFunction};
 
 const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
 
-/// What `function` gives for `arguments`, whose number was checked when they were parsed.
+/// Calls `function` with `arguments`, whose number the parser has checked.
 pub(super) fn call<'d>(
     scope: &Evaluator<'d, '_>,
     function: XPathFunction,
     arguments: &[Expr],
-    at: EvalContext<'d>,
+    context: EvalContext<'d>,
 ) -> Result<XPathValue<'d>, String> {
     let value = |index: usize| match arguments.get(index) {
-        Some(argument) => scope.evaluate_expr(argument, at),
-        None => Ok(XPathValue::Nodes(vec![at.node])),
+        Some(argument) => scope.evaluate_expr(argument, context),
+        None => Ok(XPathValue::Nodes(vec![context.node])),
     };
     let text = |index: usize| {
         let text = value(index)?.to_text(scope.fuel)?;
@@ -29,15 +29,17 @@ pub(super) fn call<'d>(
         Ok::<_, String>(text)
     };
     let number = |index: usize| value(index)?.to_number(scope.fuel);
-    // The node that a name is asked of: the first.
-    let named = || match value(0)? {
+    // The node whose name is requested: the first.
+    let first_node = || match value(0)? {
         XPathValue::Nodes(nodes) => Ok::<_, String>(nodes.first().copied()),
         _ => Ok(None),
     };
-    let name = |of: fn(XPathNode<'d>) -> String| Ok::<_, String>(named()?.map(of).unwrap_or_default());
+    let name = |name_of: fn(XPathNode<'d>) -> String| {
+        Ok::<_, String>(first_node()?.map(name_of).unwrap_or_default())
+    };
     Ok(match function {
-        XPathFunction::Last => XPathValue::Number(at.size as f64),
-        XPathFunction::Position => XPathValue::Number(at.position as f64),
+        XPathFunction::Last => XPathValue::Number(context.size as f64),
+        XPathFunction::Position => XPathValue::Number(context.position as f64),
         XPathFunction::Count => match value(0)? {
             XPathValue::Nodes(nodes) => XPathValue::Number(nodes.len() as f64),
             _ => XPathValue::Number(f64::NAN),
@@ -61,8 +63,8 @@ pub(super) fn call<'d>(
             XPathValue::Text(whole.split_once(&part).map_or(String::new(), |(_, after)| after.to_owned()))
         }
         XPathFunction::Substring => {
-            let most = if arguments.len() == 3 { Some(number(2)?) } else { None };
-            XPathValue::Text(substring(&text(0)?, number(1)?, most))
+            let length = if arguments.len() == 3 { Some(number(2)?) } else { None };
+            XPathValue::Text(substring(&text(0)?, number(1)?, length))
         }
         XPathFunction::StringLength => XPathValue::Number(text(0)?.chars().count() as f64),
         XPathFunction::NormalizeSpace => {
@@ -75,7 +77,7 @@ pub(super) fn call<'d>(
         XPathFunction::Not => XPathValue::Boolean(!value(0)?.to_bool()),
         XPathFunction::True => XPathValue::Boolean(true),
         XPathFunction::False => XPathValue::Boolean(false),
-        XPathFunction::Lang => XPathValue::Boolean(matches_language(at.node, &text(0)?)),
+        XPathFunction::Lang => XPathValue::Boolean(matches_language(context.node, &text(0)?)),
         XPathFunction::Number => XPathValue::Number(number(0)?),
         XPathFunction::Sum => match value(0)? {
             XPathValue::Nodes(nodes) => {
@@ -91,16 +93,16 @@ pub(super) fn call<'d>(
     })
 }
 
-/// The nearest whole number, of two the greater one (4.4).
+/// Rounds to the nearest integer, of two the greater (4.4).
 fn round(number: f64) -> f64 {
     if number.fract() == 0.0 { number } else { (number + 0.5).floor() }
 }
 
-/// The characters whose place, from 1, lies from `start` on, `most` of them (4.2).
-fn substring(text: &str, start: f64, most: Option<f64>) -> String {
+/// Returns the characters whose position, from 1, is at least `start`; at most `length` of them (4.2).
+fn substring(text: &str, start: f64, length: Option<f64>) -> String {
     let start = round(start);
-    let end = most.map_or(f64::INFINITY, |most| start + round(most));
-    let within = |place: usize| (place as f64) >= start && (place as f64) < end;
+    let end = length.map_or(f64::INFINITY, |length| start + round(length));
+    let within = |position: usize| (position as f64) >= start && (position as f64) < end;
     text.chars().enumerate().filter(|(index, _)| within(index + 1)).map(|(_, c)| c).collect()
 }
 
@@ -114,13 +116,13 @@ fn translate(text: &str, from: &str, to: &str) -> String {
     text.chars().filter_map(|c| becomes.get(&c).copied().unwrap_or(Some(c))).collect()
 }
 
-/// The elements with one of these `xml:id`: which other attributes are ids, only a DTD says, and none is read.
+/// Returns the elements with one of these `xml:id`. Only a DTD can declare other id attributes, and none is read.
 fn elements_by_id<'d>(
     scope: &Evaluator<'d, '_>,
     value: &XPathValue<'d>,
 ) -> Result<Vec<XPathNode<'d>>, String> {
-    let mut wanted = Vec::new();
-    let mut add = |text: &str| wanted.extend(text.split(BLANKS).map(str::to_owned));
+    let mut ids = Vec::new();
+    let mut add = |text: &str| ids.extend(text.split(BLANKS).map(str::to_owned));
     match value {
         XPathValue::Nodes(nodes) => {
             for node in nodes {
@@ -129,23 +131,23 @@ fn elements_by_id<'d>(
         }
         other => add(&other.to_text(scope.fuel)?),
     }
-    let wanted: std::collections::HashSet<String> = wanted.into_iter().collect();
+    let ids: std::collections::HashSet<String> = ids.into_iter().collect();
     let mut found = Vec::new();
     for node in scope.document.descendants() {
         consume_fuel(scope.fuel, 1)?;
-        if node.attribute((NS_XML_URI, "id")).is_some_and(|id| wanted.contains(id)) {
+        if node.attribute((NS_XML_URI, "id")).is_some_and(|id| ids.contains(id)) {
             found.push(XPathNode::Tree(node));
         }
     }
     Ok(sort_and_dedup(found))
 }
 
-/// Whether the nearest `xml:lang` is `language` or a part of it.
+/// Whether the nearest `xml:lang` is `language` or a sublanguage of it.
 fn matches_language(node: XPathNode<'_>, language: &str) -> bool {
-    let spoken = node.owner_node().ancestors().find_map(|above| above.attribute((NS_XML_URI, "lang")));
-    spoken.is_some_and(|spoken| {
-        let head = spoken.get(..language.len()).unwrap_or_default();
-        let rest = spoken.get(language.len()..).unwrap_or_default();
+    let declared = node.owner_node().ancestors().find_map(|above| above.attribute((NS_XML_URI, "lang")));
+    declared.is_some_and(|declared| {
+        let head = declared.get(..language.len()).unwrap_or_default();
+        let rest = declared.get(language.len()..).unwrap_or_default();
         head.eq_ignore_ascii_case(language) && (rest.is_empty() || rest.starts_with('-'))
     })
 }

@@ -1,7 +1,7 @@
-//! XPath 1.0 over a bounded tree: no entities, no endless documents, and no more steps than it is granted.
+//! XPath 1.0 over a bounded tree: no entities, no endless documents, and a limited number of steps.
 //!
-//! Why not a crate: those that speak 1.0 cannot be stopped, take the negative of `=` for `!=`, and panic at a
-//! prefix that they do not know.
+//! No existing crate fits: those that support 1.0 cannot be stopped, evaluate `!=` as the negation of `=`, and panic at
+//! an unknown prefix.
 
 mod document;
 mod eval;

@@ -1,4 +1,4 @@
-//! The nodes of an XML document as XPath sees them, and the ways between them (XPath 1.0, 2.2 and 5).
+//! The nodes of an XML document in the XPath data model, and the axes between them (XPath 1.0, 2.2 and 5).
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -8,7 +8,7 @@ use roxmltree::{NS_XML_URI, Node};
 use super::fuel::consume_fuel;
 use crate::syntax::xpath::Axis;
 
-/// The namespace node of `xml`, which is bound without a declaration (Namespaces in XML 3).
+/// Index of the namespace node of `xml`, which is bound without a declaration (Namespaces in XML 3).
 const XML_NAMESPACE_INDEX: u32 = u32::MAX;
 
 /// A node.
@@ -16,14 +16,14 @@ const XML_NAMESPACE_INDEX: u32 = u32::MAX;
 pub(crate) enum XPathNode<'d> {
     /// The root, an element, a text, a comment, a processing instruction.
     Tree(Node<'d, 'd>),
-    /// An attribute of an element, by its place.
+    /// An attribute of an element, by its index.
     Attribute(Node<'d, 'd>, u32),
-    /// A namespace of an element, by its place.
+    /// A namespace of an element, by its index.
     Namespace(Node<'d, 'd>, u32),
 }
 
 impl<'d> XPathNode<'d> {
-    /// By which nodes stand in the order of the document (5).
+    /// Returns the sort key of document order (5).
     pub(super) fn document_order(&self) -> (u32, u8, u32) {
         match *self {
             Self::Tree(node) => (node.id().get(), 0, 0),
@@ -32,7 +32,7 @@ impl<'d> XPathNode<'d> {
         }
     }
 
-    /// What one look at it takes: a namespace is counted off from the first one of its element.
+    /// Returns the cost of one visit: a namespace is counted from the first one of its element.
     pub(super) const fn cost(&self) -> u64 {
         match *self {
             Self::Namespace(_, at) if at != XML_NAMESPACE_INDEX => 16 + at as u64,
@@ -40,14 +40,14 @@ impl<'d> XPathNode<'d> {
         }
     }
 
-    /// The element that an attribute or namespace belongs to, else the node.
+    /// Returns the element of an attribute or namespace, or else the node itself.
     pub(super) const fn owner_node(&self) -> Node<'d, 'd> {
         match *self {
             Self::Tree(node) | Self::Attribute(node, _) | Self::Namespace(node, _) => node,
         }
     }
 
-    /// The namespace and the local part of the name; empty of what has no name.
+    /// Returns the namespace and the local part of the name; empty for nodes without a name.
     pub(super) fn name(&self) -> (Option<&'d str>, &'d str) {
         match *self {
             Self::Tree(node) => match node.pi() {
@@ -64,7 +64,7 @@ impl<'d> XPathNode<'d> {
         }
     }
 
-    /// The name with its prefix.
+    /// Returns the name with its prefix.
     pub(super) fn qualified_name(&self) -> String {
         let (uri, local) = self.name();
         match uri.and_then(|uri| self.owner_node().lookup_prefix(uri)).filter(|prefix| !prefix.is_empty()) {
@@ -73,7 +73,7 @@ impl<'d> XPathNode<'d> {
         }
     }
 
-    /// Its text (5): of an element that of all within it.
+    /// Returns its string value (5): for an element, the text of all descendants.
     pub(crate) fn text(&self) -> Cow<'d, str> {
         match *self {
             Self::Tree(node) if node.is_element() || node.is_root() => {
@@ -98,7 +98,7 @@ impl<'d> XPathNode<'d> {
         }
     }
 
-    /// As [`XPathNode::text`], paid for by what is looked at.
+    /// Like [`XPathNode::text`], but consumes fuel for the visited nodes.
     pub(super) fn text_metered(&self, fuel: &Cell<u64>) -> Result<Cow<'d, str>, String> {
         if let Self::Tree(node) = self
             && node.has_children()
@@ -112,7 +112,7 @@ impl<'d> XPathNode<'d> {
         Ok(text)
     }
 
-    /// Gives `each` the nodes of `axis`, nearest first.
+    /// Calls `each` with the nodes of `axis`, nearest first.
     pub(super) fn walk_axis(
         &self,
         axis: Axis,
@@ -178,7 +178,7 @@ impl<'d> XPathNode<'d> {
     }
 }
 
-/// A document has less than 2^32 of anything, since it has less than 2^23 bytes.
+/// Converts an index. A document has fewer than 2^32 nodes of any kind, since it has fewer than 2^23 bytes.
 fn index_u32(at: u64) -> u32 {
     u32::try_from(at).unwrap_or(XML_NAMESPACE_INDEX - 1)
 }

@@ -1,4 +1,4 @@
-//! The values of XPath and what they become (XPath 1.0, 3.4, 4.2 to 4.4).
+//! The values of XPath and their conversions (XPath 1.0, 3.4, 4.2 to 4.4).
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use super::nodes::XPathNode;
 use crate::syntax::xpath::ComparisonOperator;
 
-/// What an expression comes to.
+/// The value of an expression.
 #[derive(Debug)]
 pub(super) enum XPathValue<'d> {
     /// Nodes in the order of the document, each once.
@@ -48,7 +48,7 @@ impl XPathValue<'_> {
     }
 }
 
-/// A number as text (4.2): never with an exponent.
+/// Formats a number (4.2): never with an exponent.
 pub(super) fn format_number(number: f64) -> String {
     if number.is_nan() {
         "NaN".to_owned()
@@ -61,7 +61,7 @@ pub(super) fn format_number(number: f64) -> String {
     }
 }
 
-/// A text as number (4.4): digits, at most one point, at most one `-` before them.
+/// Parses a number (4.4): digits with at most one point, and at most one `-` before them.
 pub(super) fn parse_number(text: &str) -> f64 {
     let text = text.trim_matches([' ', '\t', '\r', '\n']);
     let digits = text.strip_prefix('-').unwrap_or(text);
@@ -69,7 +69,7 @@ pub(super) fn parse_number(text: &str) -> f64 {
     if plain { text.parse().unwrap_or(f64::NAN) } else { f64::NAN }
 }
 
-/// Whether `left` and `right` compare so (3.4). Of nodes any has to fit, also for `!=`.
+/// Whether `left` and `right` compare as `operator` says (3.4). Of several nodes any one suffices, also for `!=`.
 pub(super) fn compare(
     operator: ComparisonOperator,
     left: &XPathValue<'_>,
@@ -86,17 +86,17 @@ pub(super) fn compare(
             let (left, right) = (node_texts(left, fuel)?, node_texts(right, fuel)?);
             Ok(match operator {
                 ComparisonOperator::Equal => !left.is_disjoint(&right),
-                // Two different ones exist, unless both sides say one and the same.
+                // Two different texts exist, unless both sides consist of one and the same text.
                 _ => !left.is_empty() && !right.is_empty() && (left.len() > 1 || left != right),
             })
         }
         (Nodes(left), Nodes(right)) => {
             let (left, right) = (node_numbers(left, fuel)?, node_numbers(right, fuel)?);
-            let least = |all: &[f64]| all.iter().copied().reduce(f64::min);
-            let most = |all: &[f64]| all.iter().copied().reduce(f64::max);
+            let min = |all: &[f64]| all.iter().copied().reduce(f64::min);
+            let max = |all: &[f64]| all.iter().copied().reduce(f64::max);
             let ends = match operator {
-                ComparisonOperator::Less | ComparisonOperator::LessOrEqual => least(&left).zip(most(&right)),
-                _ => most(&left).zip(least(&right)),
+                ComparisonOperator::Less | ComparisonOperator::LessOrEqual => min(&left).zip(max(&right)),
+                _ => max(&left).zip(min(&right)),
             };
             Ok(ends.is_some_and(|(left, right)| compare_numbers(operator, left, right)))
         }
@@ -120,7 +120,9 @@ fn any_node_compares(
     for node in nodes {
         let text = node.text_metered(fuel)?;
         let fits = match as_text {
-            Some(XPathValue::Text(wanted)) => (text == *wanted) == (operator == ComparisonOperator::Equal),
+            Some(XPathValue::Text(expected)) => {
+                (text == *expected) == (operator == ComparisonOperator::Equal)
+            }
             _ => compare_numbers(operator, parse_number(&text), other.to_number(fuel)?),
         };
         if fits {
@@ -130,7 +132,7 @@ fn any_node_compares(
     Ok(false)
 }
 
-/// The same comparison with its sides exchanged.
+/// Returns the comparison with its sides exchanged.
 const fn swap_sides(operator: ComparisonOperator) -> ComparisonOperator {
     match operator {
         ComparisonOperator::Less => ComparisonOperator::Greater,
@@ -157,7 +159,7 @@ fn node_texts(nodes: &[XPathNode<'_>], fuel: &Cell<u64>) -> Result<HashSet<Strin
     nodes.iter().map(|node| node.text_metered(fuel).map(std::borrow::Cow::into_owned)).collect()
 }
 
-/// Those that are numbers.
+/// Returns the values of nodes that are numbers.
 fn node_numbers(nodes: &[XPathNode<'_>], fuel: &Cell<u64>) -> Result<Vec<f64>, String> {
     let numbers = nodes.iter().map(|node| node.text_metered(fuel).map(|text| parse_number(&text)));
     numbers.filter(|number| number.as_ref().map_or(true, |number| !number.is_nan())).collect()

@@ -1,15 +1,15 @@
-//! Builds the description of a field.
+//! Builders of field descriptions.
 
 use super::definition::{Access, DefaultValue, Field, FieldTable, FieldType, LegacyEncoding};
 use crate::syntax::text_format::TextFormat;
 
 impl Field {
-    /// A field of `kind` without a default, open to editors.
+    /// Creates a field of type `kind` without a default that editors may set.
     #[must_use]
-    pub const fn new(name: &'static str, kind: FieldType, about: &'static str) -> Self {
+    pub const fn new(name: &'static str, kind: FieldType, description: &'static str) -> Self {
         Self {
             name,
-            description: about,
+            description,
             field_type: kind,
             default: DefaultValue::None,
             required: false,
@@ -20,62 +20,72 @@ impl Field {
         }
     }
 
-    /// A yes or no with its default.
+    /// Creates a boolean field with a default.
     #[must_use]
-    pub const fn flag(name: &'static str, default: bool, about: &'static str) -> Self {
-        Self::new(name, FieldType::Bool, about).with_default(DefaultValue::Bool(default))
+    pub const fn flag(name: &'static str, default: bool, description: &'static str) -> Self {
+        Self::new(name, FieldType::Bool, description).with_default(DefaultValue::Bool(default))
     }
 
-    /// A whole number in `min..=max`.
+    /// Creates an integer field with values in `min..=max`.
     #[must_use]
-    pub const fn int(name: &'static str, min: i64, max: i64, about: &'static str) -> Self {
-        Self::new(name, FieldType::Int { min, max }, about)
+    pub const fn int(name: &'static str, min: i64, max: i64, description: &'static str) -> Self {
+        Self::new(name, FieldType::Int { min, max }, description)
     }
 
-    /// A free text of up to `max` characters.
+    /// Creates a free text field of up to `max` characters.
     #[must_use]
-    pub const fn text(name: &'static str, max: usize, about: &'static str) -> Self {
-        Self::new(name, FieldType::Text { min: 0, max, format: TextFormat::Any }, about)
+    pub const fn text(name: &'static str, max: usize, description: &'static str) -> Self {
+        Self::new(name, FieldType::Text { min: 0, max, format: TextFormat::Any }, description)
     }
 
-    /// A text of up to `max` characters in `format`.
+    /// Creates a text field of up to `max` characters in `format`.
     #[must_use]
     pub const fn text_with_format(
         name: &'static str,
         max: usize,
         format: TextFormat,
-        about: &'static str,
+        description: &'static str,
     ) -> Self {
-        Self::new(name, FieldType::Text { min: 0, max, format }, about)
+        Self::new(name, FieldType::Text { min: 0, max, format }, description)
     }
 
-    /// A text out of `choices`, the first of which is the default.
+    /// Creates a text field with a fixed set of values; the first of `choices` is the default.
     #[must_use]
-    pub const fn choice(name: &'static str, choices: &'static [&'static str], about: &'static str) -> Self {
-        Self::new(name, FieldType::TextEnum(choices), about).with_default(DefaultValue::Text(choices[0]))
+    pub const fn choice(
+        name: &'static str,
+        choices: &'static [&'static str],
+        description: &'static str,
+    ) -> Self {
+        Self::new(name, FieldType::TextEnum(choices), description)
+            .with_default(DefaultValue::Text(choices[0]))
     }
 
-    /// A list of up to `max` entries, empty by default.
+    /// Creates a list field of up to `max` entries, empty by default.
     #[must_use]
-    pub const fn list(name: &'static str, of: &'static FieldType, max: usize, about: &'static str) -> Self {
-        Self::new(name, FieldType::List { items: of, min: 0, max }, about)
+    pub const fn list(
+        name: &'static str,
+        items: &'static FieldType,
+        max: usize,
+        description: &'static str,
+    ) -> Self {
+        Self::new(name, FieldType::List { items, min: 0, max }, description)
             .with_default(DefaultValue::EmptyList)
     }
 
-    /// A map with the fields of `table`.
+    /// Creates a field that holds an object with the fields of `table`.
     #[must_use]
-    pub const fn object(name: &'static str, table: &'static FieldTable, about: &'static str) -> Self {
-        Self::new(name, FieldType::Object(table), about)
+    pub const fn object(name: &'static str, table: &'static FieldTable, description: &'static str) -> Self {
+        Self::new(name, FieldType::Object(table), description)
     }
 
-    /// With this default.
+    /// Sets the default.
     #[must_use]
     pub const fn with_default(mut self, default: DefaultValue) -> Self {
         self.default = default;
         self
     }
 
-    /// Has to be there on create; a text must not be empty then.
+    /// Makes the field required on create; a text must then not be empty.
     #[must_use]
     pub const fn required(mut self) -> Self {
         self.required = true;
@@ -85,35 +95,35 @@ impl Field {
         self
     }
 
-    /// Set by Vigie alone.
+    /// Makes the field read-only: only Vigie sets it.
     #[must_use]
     pub const fn read_only(mut self) -> Self {
         self.access = Access::ReadOnly;
         self
     }
 
-    /// With this access.
+    /// Sets who may set the field.
     #[must_use]
     pub const fn access(mut self, access: Access) -> Self {
         self.access = access;
         self
     }
 
-    /// Shown masked.
+    /// Marks the field as a secret, which is shown masked.
     #[must_use]
     pub const fn secret(mut self) -> Self {
         self.secret = true;
         self
     }
 
-    /// Beyond interface.md.
+    /// Marks the field as an extension beyond interface.md.
     #[must_use]
     pub const fn extension(mut self) -> Self {
         self.extension = true;
         self
     }
 
-    /// With this form in the legacy API.
+    /// Sets the encoding in the legacy API.
     #[must_use]
     pub const fn legacy(mut self, legacy: LegacyEncoding) -> Self {
         self.legacy = legacy;

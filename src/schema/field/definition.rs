@@ -11,58 +11,58 @@ use crate::syntax::text_format::TextFormat;
 /// The type of a value, with its bounds.
 #[derive(Clone, Copy, Debug)]
 pub enum FieldType {
-    /// Yes or no.
+    /// A boolean.
     Bool,
-    /// A whole number within bounds, both included.
+    /// An integer within inclusive bounds.
     Int {
-        /// Smallest.
+        /// Smallest value.
         min: i64,
-        /// Largest.
+        /// Largest value.
         max: i64,
     },
-    /// A whole number out of a list.
+    /// An integer from a fixed list.
     IntEnum(&'static [i64]),
-    /// A number with or without a fraction, within bounds, both included.
+    /// A number with or without a fraction, within inclusive bounds.
     Float {
-        /// Smallest.
+        /// Smallest value.
         min: f64,
-        /// Largest.
+        /// Largest value.
         max: f64,
     },
     /// A text; lengths count Unicode scalar values (fields.md 1).
     Text {
-        /// Fewest characters.
+        /// Minimum number of characters.
         min: usize,
-        /// Most characters.
+        /// Maximum number of characters.
         max: usize,
-        /// The form that it has to have.
+        /// Required format.
         format: TextFormat,
     },
-    /// A text out of a list.
+    /// A text from a fixed list.
     TextEnum(&'static [&'static str]),
     /// A list.
     List {
-        /// What each entry is.
+        /// Type of the entries.
         items: &'static FieldType,
-        /// Fewest entries.
+        /// Minimum number of entries.
         min: usize,
-        /// Most entries.
+        /// Maximum number of entries.
         max: usize,
     },
-    /// A map with fields of its own.
+    /// An object with fields of its own.
     Object(&'static FieldTable),
-    /// Any JSON: of answers only, such as the fields of an audit entry.
+    /// Any JSON value: only in responses, such as the fields of an audit entry.
     Any,
 }
 
 /// Who may set a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Whoever may edit.
+    /// Every user who may edit.
     ReadWrite,
-    /// Nobody: Vigie sets it. Ignored in bodies (behaviour.md 1), a fault in files.
+    /// Only Vigie. Ignored in request bodies (behaviour.md 1), an error in files.
     ReadOnly,
-    /// Nobody, but it may stand there so that what was read can be sent back; ignored everywhere.
+    /// No one. The field is accepted and ignored everywhere, so that a response can be sent back as a request.
     Ignored,
     /// Read-only in version 3; the legacy API, files, command line and web pages set it (fields.md 3).
     ReadOnlyInV3,
@@ -71,41 +71,41 @@ pub enum Access {
 /// The value of a field that is not set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DefaultValue {
-    /// None.
+    /// No default.
     None,
-    /// Yes or no.
+    /// A boolean.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Int(i64),
     /// A text.
     Text(&'static str),
     /// The empty list.
     EmptyList,
-    /// A map of the defaults of its fields.
+    /// An object with the defaults of its fields.
     Object,
 }
 
-/// How the legacy API writes a field (behaviour.md 2). Flags are `y` and `n`, everything is a text.
+/// How the legacy API encodes a field (behaviour.md 2). Flags are `y` and `n`; every value is a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LegacyEncoding {
-    /// The same name and words.
+    /// Same name and same values.
     Same,
-    /// The same words under another name.
+    /// Same values under another name.
     Renamed(&'static str),
-    /// Each word has a code: (code, version 3 word). What has none keeps its word.
+    /// Each value has a code: (code, version 3 value). A value without a code stays as it is.
     Coded(&'static [(&'static str, &'static str)]),
-    /// As `Same` on output; on input these further words are taken too: (further word, version 3 word).
+    /// Like `Same` on output; on input also accepts aliases: (alias, version 3 value).
     Alias(&'static [(&'static str, &'static str)]),
-    /// A flag written `EnabledDisabled` or `Disabled`.
+    /// A flag written as `Enabled` or `Disabled`.
     EnabledDisabled,
-    /// Beside the object itself: its field `field` as a number under `name`, an index into its choices.
+    /// The object itself, and next to it under `name` the index of its `choice_field` into the choices of that field.
     Indexed {
-        /// The name at the top.
+        /// Name of the index at the top level.
         name: &'static str,
-        /// The field inside of the object.
+        /// Name of the choice field inside the object.
         choice_field: &'static str,
     },
-    /// Not written: another field stands for it.
+    /// Not written: another field represents it.
     Hidden,
 }
 
@@ -114,50 +114,50 @@ pub enum LegacyEncoding {
 pub struct Field {
     /// Its name in version 3 and in files.
     pub name: &'static str,
-    /// One line for people, without a full stop.
+    /// One-line description for people, without a full stop.
     pub description: &'static str,
     /// Type and bounds.
     pub field_type: FieldType,
-    /// The value when it is not set.
+    /// Default value.
     pub default: DefaultValue,
-    /// Whether it has to be there on create.
+    /// Whether it is required on create.
     pub required: bool,
     /// Who may set it.
     pub access: Access,
     /// Whether it is sealed at rest and shown masked.
     pub secret: bool,
-    /// Whether it goes beyond interface.md: the (x) of fields.md.
+    /// Whether it goes beyond interface.md: marked (x) in fields.md.
     pub extension: bool,
-    /// How the legacy API writes it.
+    /// Encoding in the legacy API.
     pub legacy: LegacyEncoding,
 }
 
-/// The fields of one object: of a monitor type, a sub-object, an input of the APIs, the settings.
+/// The fields of one object: a monitor type, a sub-object, an input of the APIs, the settings.
 pub struct FieldTable {
-    /// What it describes, as messages and the schema name it.
+    /// Name of the table in messages and in the schema.
     pub name: &'static str,
-    /// One line for people, without a full stop.
+    /// One-line description for people, without a full stop.
     pub description: &'static str,
     pub(super) groups: &'static [&'static [Field]],
     pub(super) index: OnceLock<FieldIndex>,
 }
 
-/// What is looked up often, made once.
+/// Data that is looked up often, computed once per table.
 pub(super) struct FieldIndex {
     pub(super) fields: Vec<&'static Field>,
     /// Positions in `fields`, by name.
     pub(super) positions: HashMap<&'static str, u16, FixedState>,
     pub(super) defaults: Vec<Option<Value>>,
-    /// Every value of a field of few values, so that documents can share them.
+    /// All values of each field that has only a few, so that documents can share them.
     pub(super) shared_values: Vec<Vec<Value>>,
-    /// Where the fields of typed settings stand in `fields`, by the list of their names.
+    /// Positions in `fields` of the fields of typed settings, by the list of their names.
     pub(super) structs: [OnceLock<StructFields>; MAX_STRUCTS],
 }
 
-/// More types of settings are read out of no table.
+/// Most types of settings that are read from one table with cached positions.
 pub(super) const MAX_STRUCTS: usize = 16;
 
-/// Where the fields of one type of settings stand.
+/// Positions of the fields of one type of settings.
 pub(super) struct StructFields {
     pub(super) names: &'static [&'static str],
     pub(super) positions: Box<[u16]>,

@@ -1,10 +1,10 @@
-//! Says what values a kind takes, for messages.
+//! Describes for error messages which values a type accepts.
 
 use super::definition::FieldType;
 use crate::syntax::text_format::TextFormat;
 
 impl FieldType {
-    /// What is wanted, as messages say it after `must be`.
+    /// Returns the expected values, worded to follow `must be` in a message.
     #[must_use]
     pub fn expected(&self) -> String {
         match self {

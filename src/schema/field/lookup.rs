@@ -1,4 +1,4 @@
-//! Looks fields up in a table, by name and position.
+//! Lookup of fields in a table, by name and position.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -8,37 +8,42 @@ use serde_json::{Map, Value};
 use super::definition::{Access, Field, FieldIndex, FieldTable, FieldType, StructFields};
 
 impl FieldTable {
-    /// A table of groups of fields; a later field replaces an earlier one of the same name in its place.
+    /// Creates a table from groups of fields. A later field replaces an earlier one of the same name at its position.
     #[must_use]
-    pub const fn new(name: &'static str, about: &'static str, groups: &'static [&'static [Field]]) -> Self {
-        Self { name, description: about, groups, index: OnceLock::new() }
+    pub const fn new(
+        name: &'static str,
+        description: &'static str,
+        groups: &'static [&'static [Field]],
+    ) -> Self {
+        Self { name, description, groups, index: OnceLock::new() }
     }
 
-    /// The fields in order.
+    /// Returns the fields in order.
     #[must_use]
     pub fn fields(&self) -> &[&'static Field] {
         &self.index().fields
     }
 
-    /// The field called `name` in version 3.
+    /// Returns the field called `name` in version 3.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&'static Field> {
         self.position(name).map(|position| self.index().fields[position])
     }
 
-    /// The field called `name` in the legacy API.
+    /// Returns the field called `name` in the legacy API.
     #[must_use]
     pub fn legacy_field(&self, name: &str) -> Option<&'static Field> {
         self.fields().iter().copied().find(|field| field.legacy_name() == name)
     }
 
-    /// The place of `name` in [`FieldTable::fields`].
+    /// Returns the position of `name` in [`FieldTable::fields`].
     #[must_use]
     pub fn position(&self, name: &str) -> Option<usize> {
         self.index().positions.get(name).map(|at| usize::from(*at))
     }
 
-    /// The places of `names` in [`FieldTable::fields`]; looked up once for each list, since typed settings are read often.
+    /// Returns the positions of `names` in [`FieldTable::fields`]. Looks them up once per list, since typed settings
+    /// are read often.
     ///
     /// # Errors
     /// A name that the table lacks.
@@ -49,7 +54,7 @@ impl FieldTable {
         for slot in &self.index().structs {
             let Some(known) = slot.get() else {
                 let positions = self.find_positions(names)?;
-                // Another thread may have taken it.
+                // Another thread may have filled the slot.
                 let known = slot.get_or_init(|| StructFields { names, positions: positions.clone() });
                 if std::ptr::eq(known.names, names) {
                     return Ok(Cow::Borrowed(&known.positions));
@@ -67,19 +72,19 @@ impl FieldTable {
         names.iter().map(|name| self.index().positions.get(name).copied().ok_or(*name)).collect()
     }
 
-    /// The default of the field at `position`.
+    /// Returns the default of the field at `position`.
     #[must_use]
     pub fn default_at(&self, position: usize) -> Option<&Value> {
         self.index().defaults.get(position)?.as_ref()
     }
 
-    /// The shared copy of `value`, when the field at `position` is one of few values.
+    /// Returns the shared copy of `value`, if the field at `position` has only a few values.
     #[must_use]
     pub fn shared_value_at(&self, position: usize, value: &Value) -> Option<&Value> {
         self.index().shared_values.get(position)?.iter().find(|known| *known == value)
     }
 
-    /// The defaults of all fields that have one.
+    /// Returns the defaults of all fields that have one and that may be set.
     #[must_use]
     pub fn defaults(&self) -> Map<String, Value> {
         let with_default = |field: &&'static Field| Some((field.name.to_owned(), field.default_value()?));

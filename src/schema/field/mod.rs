@@ -1,5 +1,5 @@
-//! What one field is: its name, kind and bounds, default, and how each form writes it. Knows nothing of
-//! monitors; the settings file is described with the same words.
+//! The description of a single field: name, type and bounds, default, and its encoding in each input format.
+//! Independent of monitors; the settings file is described with the same types.
 
 mod builders;
 mod definition;

@@ -1,4 +1,4 @@
-//! What follows from the description of a field: its default, who sets it, what of it is secret.
+//! Properties derived from the description of a field: its default, who sets it, whether a value is secret.
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,7 @@ use super::definition::{Access, DefaultValue, Field, FieldType, LegacyEncoding};
 use crate::syntax::text_format::TextFormat;
 
 impl Field {
-    /// The default as a value.
+    /// Returns the default as a JSON value.
     #[must_use]
     pub fn default_value(&self) -> Option<Value> {
         match self.default {
@@ -28,7 +28,7 @@ impl Field {
         matches!(self.access, Access::ReadWrite | Access::ReadOnlyInV3)
     }
 
-    /// Whether `value` is sealed at rest and shown masked: that of a secret field, and a script whose protected
+    /// Whether `value` is sealed at rest and shown masked: any value of a secret field, and a script whose protected
     /// variables are secrets (fields.md 3, `transaction_password`).
     #[must_use]
     pub fn is_secret_value(&self, value: &Value) -> bool {
@@ -41,7 +41,7 @@ impl Field {
         matches!(self.field_type, FieldType::Text { format: TextFormat::Script, .. })
     }
 
-    /// Whether it holds a URL, in which a login may stand.
+    /// Whether it holds a URL, which may contain credentials.
     #[must_use]
     pub fn is_url(&self) -> bool {
         matches!(
@@ -50,7 +50,7 @@ impl Field {
         )
     }
 
-    /// The name in the legacy API.
+    /// Returns the name in the legacy API.
     #[must_use]
     pub fn legacy_name(&self) -> &'static str {
         match self.legacy {

@@ -1,4 +1,4 @@
-//! The schemas of tables, and which others they refer to.
+//! The schemas of tables, and the schemas that they reference.
 
 use serde_json::{Map, Value, json};
 
@@ -8,7 +8,7 @@ use crate::domain::MonitorType;
 use crate::schema::field::{Access, Field, FieldTable, FieldType};
 use crate::schema::table;
 
-/// A reference to the fields of `table` in answers of which the caller chose some (`select`).
+/// Returns a reference to the schema of `table` for responses with a subset of the fields (`select`).
 #[must_use]
 pub fn partial_schema_ref(table: &FieldTable) -> Value {
     json!({"$ref": format!("{PREFIX}{}", partial_name(table))})
@@ -18,7 +18,7 @@ fn partial_name(table: &FieldTable) -> String {
     format!("{}.some", table.name)
 }
 
-/// Every schema of the monitor types and the other inputs, by name.
+/// Returns the schemas of the monitor types and the other inputs, by name.
 #[must_use]
 pub fn components() -> Map<String, Value> {
     let kinds = MonitorType::ALL.iter().map(|kind| table::for_type(*kind));
@@ -31,14 +31,14 @@ pub fn components() -> Map<String, Value> {
     components
 }
 
-/// Adds the schema of `table` in `role`, and those that it refers to.
+/// Adds the schema of `table` in `role`, and the schemas that it references.
 pub fn add_schema(table: &'static FieldTable, role: SchemaRole, components: &mut Map<String, Value>) {
     let name = schema_name(table, role);
     if components.contains_key(&name) {
         return;
     }
     if role == SchemaRole::Response && MonitorType::from_name(table.name).is_some() {
-        // Lists may be asked for some fields only, so what is always there stands apart from the fields.
+        // Lists may return selected fields only, so the required fields are kept apart from the properties.
         components.insert(partial_name(table), object_schema(table, role, false));
         let whole = json!({
             "title": table.name,
@@ -82,13 +82,13 @@ fn object_schema(table: &'static FieldTable, role: SchemaRole, complete: bool) -
     schema
 }
 
-/// What has to be there in a create, and what is always there in an answer.
+/// Returns the fields that a create must have, or that a response always has.
 fn required_fields(table: &'static FieldTable, role: SchemaRole) -> Vec<&'static str> {
     let is_monitor = MonitorType::from_name(table.name).is_some();
-    let there = |field: &&&'static Field| match role {
+    let is_required = |field: &&&'static Field| match role {
         SchemaRole::Create => field.required && field.access == Access::ReadWrite,
         SchemaRole::Patch => false,
-        // Secrets of records are kept as hashes or sealed with the rest, and never shown at all.
+        // Secrets of records are stored as hashes or sealed, and are never shown at all.
         SchemaRole::Response if field.secret && !is_monitor => false,
         SchemaRole::Response => {
             field.required
@@ -97,11 +97,11 @@ fn required_fields(table: &'static FieldTable, role: SchemaRole) -> Vec<&'static
         }
     };
     let kind = (is_monitor && role == SchemaRole::Response).then_some("type");
-    kind.into_iter().chain(table.fields().iter().filter(there).map(|field| field.name)).collect()
+    kind.into_iter().chain(table.fields().iter().filter(is_required).map(|field| field.name)).collect()
 }
 
-/// What is there in every monitor that is answered, beside fields that are required or have a default
-/// (interface.md 2.1; behaviour.md 1 "req").
+/// Fields that every monitor in a response has, besides those that are required or have a default (interface.md 2.1;
+/// behaviour.md 1 "req").
 const ALWAYS_PRESENT: &[&str] = &[
     "id",
     "home_location",

@@ -1,4 +1,4 @@
-//! Bodies that show how an input looks. They hold no secret and no address of anybody.
+//! Example bodies of inputs. They contain no secrets and no real addresses.
 
 use serde_json::{Map, Value, json};
 
@@ -6,14 +6,14 @@ use crate::domain::MonitorType;
 use crate::schema::field::{Access, Field, FieldTable, FieldType};
 use crate::syntax::text_format::TextFormat;
 
-/// A body that makes one: the required fields, and what its rules ask for beside them.
+/// Returns a body that creates an object: the required fields, and the fields that its rules demand in addition.
 #[must_use]
 pub fn create_example(table: &'static FieldTable) -> Value {
-    let wanted = |field: &&&'static Field| field.required && field.access == Access::ReadWrite;
+    let is_required = |field: &&&'static Field| field.required && field.access == Access::ReadWrite;
     let mut body: Map<String, Value> = table
         .fields()
         .iter()
-        .filter(wanted)
+        .filter(is_required)
         .map(|field| (field.name.to_owned(), field_example(table, field)))
         .collect();
     for name in extra_example_fields(table.name) {
@@ -24,7 +24,7 @@ pub fn create_example(table: &'static FieldTable) -> Value {
     Value::Object(body)
 }
 
-/// A body that changes one.
+/// Returns a body that changes an object.
 #[must_use]
 pub fn patch_example(table: &'static FieldTable) -> Value {
     if MonitorType::from_name(table.name).is_some() {
@@ -40,7 +40,7 @@ pub fn patch_example(table: &'static FieldTable) -> Value {
         .into()
 }
 
-/// Fields that an example has beside the required ones.
+/// Returns the fields that an example has besides the required ones.
 fn extra_example_fields(table: &str) -> &'static [&'static str] {
     match table {
         "website-api" | "website-ssl-api" => &["api_steps"],
@@ -87,7 +87,7 @@ fn field_example(table: &FieldTable, field: &Field) -> Value {
 fn kind_example(table: &FieldTable, kind: &FieldType) -> Value {
     match kind {
         FieldType::Bool => Value::Bool(true),
-        // Ids of what users made start at 100001.
+        // Ids of objects that users create start at 100001.
         FieldType::Int { min: 1, max: i64::MAX } => Value::from(100_001),
         FieldType::Int { min, .. } => Value::from((*min).max(0)),
         FieldType::IntEnum(choices) => choices.first().copied().into(),
@@ -95,13 +95,14 @@ fn kind_example(table: &FieldTable, kind: &FieldType) -> Value {
         FieldType::Text { format, max, .. } => text_example(table, *format, *max),
         FieldType::TextEnum(choices) => choices.first().copied().into(),
         FieldType::List { items: FieldType::Object(part), .. } => json!([nested_create_example(table, part)]),
-        FieldType::List { items: of, .. } => json!([kind_example(table, of)]),
+        FieldType::List { items, .. } => json!([kind_example(table, items)]),
         FieldType::Object(part) => create_example(part),
         FieldType::Any => json!({}),
     }
 }
 
-/// URLs of the steps of a monitor may be of either scheme, those of the monitor itself not.
+/// Builds an example of a nested object. URLs of the steps of a monitor may have either scheme; those of the monitor
+/// itself may not.
 fn nested_create_example(table: &FieldTable, part: &'static FieldTable) -> Value {
     let mut example = create_example(part);
     if let Some(url) = example.get_mut("url") {

@@ -1,4 +1,4 @@
-//! The schema of one field: its kind and bounds, and what each role adds.
+//! The schema of one field: its type and bounds, and what each role adds.
 
 use serde_json::{Map, Value, json};
 
@@ -8,22 +8,22 @@ use crate::schema::field::{Access, Field, FieldType};
 use crate::syntax::MASK;
 use crate::syntax::text_format::TextFormat;
 
-/// The schema of `field`, described.
+/// Returns the schema of `field`, with its description.
 pub(super) fn field_schema(field: &Field, role: SchemaRole) -> Value {
     let mut schema = match (role, field.access) {
         (SchemaRole::Response, _) => response_schema(field),
         (_, Access::ReadWrite) => request_schema(field, role),
-        // What is ignored may be anything, so that what was read can be sent back (behaviour.md 1).
+        // An ignored field accepts any value, so that a response can be sent back as a request (behaviour.md 1).
         _ => json!({"x-ignored": true}),
     };
-    let mut about = field.description.to_owned();
+    let mut description = field.description.to_owned();
     match (role, field.access) {
         (_, Access::ReadWrite) => {}
         (SchemaRole::Response, _) => schema["readOnly"] = Value::Bool(true),
-        _ => about.push_str(". Set by Vigie: ignored here"),
+        _ => description.push_str(". Set by Vigie: ignored here"),
     }
     if field.secret {
-        about.push_str(match role {
+        description.push_str(match role {
             SchemaRole::Response => ". Masked",
             SchemaRole::Create => ". Kept sealed",
             SchemaRole::Patch => ". Kept sealed; `********` leaves it is",
@@ -32,7 +32,7 @@ pub(super) fn field_schema(field: &Field, role: SchemaRole) -> Value {
     if field.extension {
         schema["x-extension"] = Value::Bool(true);
     }
-    schema["description"] = Value::from(about);
+    schema["description"] = Value::from(description);
     if role == SchemaRole::Create
         && field.access == Access::ReadWrite
         && let Some(default) = field.default_value()
@@ -42,18 +42,18 @@ pub(super) fn field_schema(field: &Field, role: SchemaRole) -> Value {
     schema
 }
 
-/// What the intake takes for `field` in the form of version 3.
+/// Returns the schema of the values that the reader accepts for `field` in version 3 form.
 fn request_schema(field: &Field, role: SchemaRole) -> Value {
     let mut strict = kind_schema(&field.field_type, role, min_item_length(field));
-    let hides =
+    let masked =
         field.secret || matches!(field.field_type, FieldType::Text { format: TextFormat::Script, .. });
-    if hides && strict.get("pattern").is_some() {
-        // A mask stands for the value that is there, whatever form that has.
+    if masked && strict.get("pattern").is_some() {
+        // A mask stands for the stored value, whatever its format.
         strict = json!({"anyOf": [strict, {"const": MASK}]});
     }
     let nullable = !field.required;
     let no_default = field.default_value().is_none();
-    // An empty text unsets numbers and texts that have no default (behaviour.md 1, lenient inputs).
+    // An empty text unsets numbers and texts without a default (behaviour.md 1, lenient inputs).
     let empty = nullable
         && no_default
         && match field.field_type {
@@ -68,7 +68,7 @@ fn request_schema(field: &Field, role: SchemaRole) -> Value {
     }
 }
 
-/// What is shown of `field`.
+/// Returns the schema of `field` in a response.
 fn response_schema(field: &Field) -> Value {
     let always = field.required || field.default_value().is_some();
     if field.secret {
@@ -78,8 +78,8 @@ fn response_schema(field: &Field) -> Value {
     if always { strict } else { nullable_schema(strict) }
 }
 
-/// Fewest characters of a text in the list that `field` holds: an empty one is no value there, unless the
-/// list has a default.
+/// Returns the minimum length of texts in the list that `field` holds: an empty text is no value there, unless the list
+/// has a default.
 fn min_item_length(field: &Field) -> usize {
     usize::from(field.default_value().is_none() && !field.required)
 }
@@ -105,7 +105,7 @@ fn kind_schema(kind: &FieldType, role: SchemaRole, item_min: usize) -> Value {
         FieldType::Bool => json!({"type": "boolean"}),
         FieldType::Int { min, max } => {
             let mut schema = json!({"type": "integer"});
-            // Without a bound of its own a number is held to those of 64 bits.
+            // A number without bounds of its own is bounded to 64 bits.
             schema["minimum"] = json!(min);
             schema["maximum"] = json!(max);
             schema
@@ -123,9 +123,9 @@ fn kind_schema(kind: &FieldType, role: SchemaRole, item_min: usize) -> Value {
         }
         FieldType::Text { min, max, format } => text_schema(*min, *max, *format, role),
         FieldType::TextEnum(choices) => choice_schema(choices, role),
-        FieldType::List { items: of, min, max } => {
-            let mut items = kind_schema(of, item_role(role), 0);
-            if let FieldType::Text { min: 0, .. } = of
+        FieldType::List { items: entry, min, max } => {
+            let mut items = kind_schema(entry, item_role(role), 0);
+            if let FieldType::Text { min: 0, .. } = entry
                 && item_min > 0
                 && role != SchemaRole::Response
             {
@@ -146,7 +146,7 @@ fn text_schema(min: usize, max: usize, format: TextFormat, role: SchemaRole) -> 
     let mut schema = Map::new();
     schema.insert("type".to_owned(), json!("string"));
     if role == SchemaRole::Response && matches!(format, TextFormat::TimeOfDay | TextFormat::LocalDateTime) {
-        // Answered by Vigie in its own writing.
+        // Vigie writes these itself.
     } else if min > 0 && role != SchemaRole::Response {
         schema.insert("minLength".to_owned(), json!(min));
     }
@@ -178,21 +178,22 @@ fn text_schema(min: usize, max: usize, format: TextFormat, role: SchemaRole) -> 
     Value::Object(schema)
 }
 
-/// Words; as inputs also the numbers that look like them (behaviour.md 1: `use_ssl_version` as a number).
+/// Returns the schema of a choice. Inputs also accept the numbers that look like a choice (behaviour.md 1:
+/// `use_ssl_version` as a number).
 fn choice_schema(choices: &[&str], role: SchemaRole) -> Value {
-    let mut taken: Vec<Value> = choices.iter().copied().map(Value::from).collect();
+    let mut accepted: Vec<Value> = choices.iter().copied().map(Value::from).collect();
     if role == SchemaRole::Response {
-        return json!({"type": "string", "enum": taken});
+        return json!({"type": "string", "enum": accepted});
     }
     for choice in choices {
-        // JSON does not tell 1.0 from 1, so that `1.0` has to be a text.
+        // JSON does not distinguish 1.0 from 1, so `1.0` must be a text.
         if let Some(whole) = choice.parse::<i64>().ok().filter(|number| number.to_string() == **choice) {
-            taken.push(Value::from(whole));
+            accepted.push(Value::from(whole));
         } else if let Some(number) =
             choice.parse::<f64>().ok().filter(|n| n.fract() != 0.0 && format!("{n:?}") == **choice)
         {
-            taken.push(Value::from(number));
+            accepted.push(Value::from(number));
         }
     }
-    json!({"enum": taken})
+    json!({"enum": accepted})
 }

@@ -1,5 +1,5 @@
-//! JSON Schema (2020-12, as OpenAPI 3.1 has it) of what goes in and what comes out, out of the field table.
-//! What the schema of an input says is what the intake does: a test holds the two together.
+//! JSON Schema (2020-12, as in OpenAPI 3.1) of requests and responses, generated from the field table. A test ensures
+//! that the schema of an input agrees with what the reader accepts.
 
 mod components;
 mod example;

@@ -1,18 +1,18 @@
-//! Regular expressions (ECMA 262, as JSON Schema wants them) and names of the forms of texts.
+//! Regular expressions (ECMA 262, as JSON Schema requires) and format names of text formats.
 
 use crate::syntax::text_format::{RESERVED_HEADERS, TextFormat};
 
-/// Digits of one part of an IPv4 address; a leading zero is none.
+/// One part of an IPv4 address, without leading zeros.
 const OCTET: &str = "(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])";
 
 /// A host name in ASCII or another script, or an address.
 const HOST: &str = r"([A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?)*\.?|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*|[^\s/]*[^\x00-\x7F\s][^\s/]*)";
 
-/// Text before the scheme's end of an http or https URL, and a host.
+/// The scheme and host of an http or https URL.
 const HTTP_URL: &str = r"[hH][tT][tT][pP][sS]?:[\\/]*[^\\/?#]+";
 
-/// A regular expression that every text of `format` fits. Where the form cannot be told by one, it is wider
-/// than the form.
+/// Returns a regular expression that every text of `format` matches. It is wider than the format where an expression
+/// cannot describe it exactly.
 pub(super) fn pattern(format: TextFormat) -> Option<String> {
     Some(match format {
         TextFormat::Any | TextFormat::Json | TextFormat::Ip => return None,
@@ -42,8 +42,8 @@ pub(super) fn pattern(format: TextFormat) -> Option<String> {
     })
 }
 
-/// The name of `format` for `format`: those of JSON Schema where there is one, else a word that validators
-/// ignore and generators of tests may know.
+/// Returns the value of the `format` keyword for `format`: that of JSON Schema if it has one, else a name that
+/// validators ignore and test generators may know.
 pub(super) const fn format_name(format: TextFormat) -> Option<&'static str> {
     match format {
         TextFormat::Any | TextFormat::Identifier | TextFormat::Token | TextFormat::TimeOfDay => None,
@@ -63,7 +63,7 @@ pub(super) const fn format_name(format: TextFormat) -> Option<&'static str> {
     }
 }
 
-/// `text` as an expression that also fits it in capitals.
+/// Returns an expression that matches `text` in any case.
 fn case_insensitive(text: &str) -> String {
     let letter = |c: char| match c.to_ascii_uppercase() {
         capital if capital == c => c.to_string(),
@@ -109,20 +109,20 @@ mod tests {
                 &["2026-02-32 00:00:00", "2026-02-28T00:00:00Z"],
             ),
         ];
-        for (format, good, bad) in cases {
+        for (format, valid, invalid) in cases {
             let pattern = regex::Regex::new(&pattern(*format).unwrap()).unwrap();
-            for text in *good {
+            for text in *valid {
                 assert!(format.matches(text) && pattern.is_match(text), "{format:?} refuses {text:?}");
             }
-            for text in *bad {
+            for text in *invalid {
                 assert!(!format.matches(text) && !pattern.is_match(text), "{format:?} takes {text:?}");
             }
         }
     }
 
     #[test]
-    fn names_of_own_headers_are_refused_in_any_case() {
-        // The `regex` crate knows no look-ahead, so that the two halves are tried one by one.
+    fn reserved_header_names_are_refused_in_any_case() {
+        // The `regex` crate has no look-ahead, so the two halves are tested separately.
         let pattern = pattern(TextFormat::HeaderName).unwrap();
         let (own, token) = pattern.trim_start_matches("^(?!").split_once("$)").unwrap();
         let own = regex::Regex::new(&format!("^{own}$")).unwrap();

@@ -1,4 +1,4 @@
-//! The fields of the monitor types as tables in Markdown, out of the field table: the generated parts of the manual.
+//! The generated parts of the manual: the fields of the monitor types as Markdown tables.
 
 use std::fmt::Write as _;
 
@@ -10,13 +10,13 @@ use crate::schema::field::{FieldTable, FieldType};
 use crate::schema::table;
 use crate::syntax::text_format::TextFormat;
 
-/// The fields of a type, as a table in Markdown.
+/// Returns the fields of a type as a Markdown table.
 #[must_use]
 pub fn field_table(kind: MonitorType) -> String {
     render_table(table::for_type(kind))
 }
 
-/// The sub-objects of all types, each a section of a page in Markdown.
+/// Returns the sub-objects of all types, each as a section of a Markdown page.
 #[must_use]
 pub fn sub_object_sections() -> String {
     let mut inner: Vec<&'static FieldTable> = Vec::new();
@@ -49,18 +49,19 @@ fn render_table(table: &FieldTable) -> String {
             None => String::new(),
         };
         let bounds = escape_cell(&describe_type(&field.field_type));
-        let about = escape_cell(field.description);
-        let _ = writeln!(text, "| `{}`{extension} | {bounds}{secret} | {default} | {about} |", field.name);
+        let description = escape_cell(field.description);
+        let _ =
+            writeln!(text, "| `{}`{extension} | {bounds}{secret} | {default} | {description} |", field.name);
     }
     text
 }
 
-/// A text as the cell of a table.
+/// Escapes a text for a cell of a table.
 fn escape_cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-/// Type and bounds for people.
+/// Describes type and bounds for people.
 #[must_use]
 pub fn describe_type(kind: &FieldType) -> String {
     match kind {

@@ -1,24 +1,24 @@
-//! Where an object stands, and the name of its schema there.
+//! The roles of an object in requests and responses, and the schema name in each role.
 
 use serde_json::{Value, json};
 
 use crate::schema::field::FieldTable;
 
-/// Where an object stands: what has to be in it differs.
+/// The role of an object; required fields depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchemaRole {
-    /// In the body of a create: required fields have to be there.
+    /// Body of a create: required fields must be present.
     Create,
-    /// In the body of a change: nothing has to be there, null unsets.
+    /// Body of a change: every field is optional, null unsets a field.
     Patch,
-    /// In an answer: what is always there is required, secrets are masked.
+    /// Response: fields that are always present are required, secrets are masked.
     Response,
 }
 
-/// Where components stand in an OpenAPI document.
+/// Location of the components in an OpenAPI document.
 pub(super) const PREFIX: &str = "#/components/schemas/";
 
-/// The name of the schema of `table` in `role`: `website`, `website.create`, `website.patch`.
+/// Returns the name of the schema of `table` in `role`: `website`, `website.create`, `website.patch`.
 #[must_use]
 pub fn schema_name(table: &FieldTable, role: SchemaRole) -> String {
     match role {
@@ -28,13 +28,13 @@ pub fn schema_name(table: &FieldTable, role: SchemaRole) -> String {
     }
 }
 
-/// A reference to that schema.
+/// Returns a reference to that schema.
 #[must_use]
 pub fn schema_ref(table: &FieldTable, role: SchemaRole) -> Value {
     json!({"$ref": format!("{PREFIX}{}", schema_name(table, role))})
 }
 
-/// Entries of lists are always given whole.
+/// Returns the role of list entries in an object with `role`. Entries are always complete, even in a change.
 pub(super) const fn item_role(role: SchemaRole) -> SchemaRole {
     match role {
         SchemaRole::Create | SchemaRole::Patch => SchemaRole::Create,

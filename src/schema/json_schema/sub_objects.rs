@@ -2,7 +2,7 @@
 
 use crate::schema::field::{Field, FieldTable, FieldType};
 
-/// The sub-objects that fields of `table` hold.
+/// Returns the sub-objects that the fields of `table` hold.
 #[must_use]
 pub fn sub_objects(table: &'static FieldTable) -> Vec<&'static FieldTable> {
     let part = |field: &&'static Field| match field.field_type {

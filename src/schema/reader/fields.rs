@@ -1,4 +1,4 @@
-//! Reads the fields of one table, and collects every fault on the way.
+//! Reads the fields of one table and collects every error.
 
 use std::collections::HashSet;
 
@@ -10,26 +10,26 @@ use crate::schema::field::{Access, Field, FieldTable, FieldType, LegacyEncoding}
 use crate::syntax::node::{Node, NodeValue, Position};
 use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, display_value, truncate_value};
 
-/// Faults of one reading that are named; beyond, reading on would only cost time.
+/// Most errors that one reader reports; beyond that, reading on only costs time.
 const MAX_ERRORS: usize = 100;
 
-/// One reading of one text.
+/// Reads the fields of one text.
 pub struct FieldReader<'a> {
     pub(super) format: InputFormat,
     secrets: SecretReader<'a>,
-    /// The faults found so far.
+    /// Errors found so far.
     pub errors: Vec<ValidationError>,
 }
 
 impl<'a> FieldReader<'a> {
-    /// A reading in `form`; `secrets` is asked for what `<field>_file` and `<field>_env` name.
+    /// Creates a reader for `form`; `secrets` resolves what `<field>_file` and `<field>_env` name.
     #[must_use]
     pub fn new(form: InputFormat, secrets: SecretReader<'a>) -> Self {
         Self { format: form, secrets, errors: Vec::new() }
     }
 
-    /// The fields of `table` that stand in `node`, those at the top of `skipped` aside; what is not set
-    /// any more is null. `complete` asks for all required fields.
+    /// Reads the fields of `table` from `node`, except the top-level names in `skipped`. A field that `node` unsets is
+    /// null. `complete` demands all required fields.
     pub fn read_fields(
         &mut self,
         table: &'static FieldTable,
@@ -40,7 +40,7 @@ impl<'a> FieldReader<'a> {
         self.read_object(table, node, "", skipped, complete)
     }
 
-    /// Whether so much is wrong that the rest is not read; says so once.
+    /// Whether there are so many errors that the rest is not read. Reports that once.
     pub(super) fn too_many_errors(&mut self, position: Position) -> bool {
         if self.errors.len() == MAX_ERRORS {
             let message = format!("more than {MAX_ERRORS} things are wrong; what follows was not read");
@@ -142,18 +142,18 @@ impl<'a> FieldReader<'a> {
                     node.position,
                     format!("`{path}` is required"),
                 );
-                // It is not missing as well.
+                // It must not be reported as missing as well.
                 found.entry(field.name).or_insert(Value::Null);
                 return self.errors.push(error.with_value("null"));
             }
             merge(found, field.name, value);
         } else if field.required {
-            // Its own fault is there already: it is not missing as well.
+            // Its error is already reported; it must not be reported as missing as well.
             found.entry(field.name).or_insert(Value::Null);
         }
     }
 
-    /// Names that are no fields: those of secrets elsewhere, and the legacy ones for parts of an object.
+    /// Handles names that are not fields: references to secrets, and legacy names for parts of an object.
     fn read_unknown_entry(
         &mut self,
         table: &'static FieldTable,
@@ -180,7 +180,7 @@ impl<'a> FieldReader<'a> {
         }
     }
 
-    /// `capture_level` and the like; names that are nothing are ignored in the legacy API.
+    /// Handles `capture_level` and the like; the legacy API ignores unknown names.
     fn read_indexed_choice(
         &mut self,
         table: &'static FieldTable,
@@ -223,8 +223,8 @@ impl<'a> FieldReader<'a> {
     ) {
         let Some((field, from_file)) = secret_field(table, name) else { return };
         let Some(source) = node.as_text().filter(|text| !text.is_empty()) else {
-            let wanted = if from_file { "the path of a file" } else { "the name of a variable" };
-            let message = format!("`{path}` must be {wanted}, not {}", quote_node(node));
+            let expected = if from_file { "the path of a file" } else { "the name of a variable" };
+            let message = format!("`{path}` must be {expected}, not {}", quote_node(node));
             return self.errors.push(ValidationError::new(
                 ValidationErrorKind::Type,
                 path,
@@ -241,11 +241,11 @@ impl<'a> FieldReader<'a> {
                 message,
             ));
         }
-        let at = if from_file { SecretSource::File(source) } else { SecretSource::Env(source) };
-        match (self.secrets)(at) {
+        let secret_source = if from_file { SecretSource::File(source) } else { SecretSource::Env(source) };
+        match (self.secrets)(secret_source) {
             Ok(text) => {
-                let read = Node { value: NodeValue::Text(text), position: node.position };
-                let value = self.read_value(field, &field.field_type, &read, path, true);
+                let resolved = Node { value: NodeValue::Text(text), position: node.position };
+                let value = self.read_value(field, &field.field_type, &resolved, path, true);
                 found.insert(field.name.to_owned(), value.unwrap_or(Value::Null));
             }
             Err(reason) => {
@@ -259,7 +259,7 @@ impl<'a> FieldReader<'a> {
         }
     }
 
-    /// Names what is missing; in sub-objects also fills in the defaults, so that they are whole.
+    /// Reports missing required fields. In sub-objects also fills in the defaults, so that they are complete.
     fn check_required(
         &mut self,
         table: &'static FieldTable,
@@ -293,7 +293,7 @@ impl<'a> FieldReader<'a> {
     }
 }
 
-/// The secret field that `<field>_file` (true) or `<field>_env` (false) stands for.
+/// Returns the secret field that `<field>_file` (true) or `<field>_env` (false) stands for.
 fn secret_field(table: &'static FieldTable, name: &str) -> Option<(&'static Field, bool)> {
     let (base, from_file) = match (name.strip_suffix("_file"), name.strip_suffix("_env")) {
         (Some(base), _) => (base, true),
@@ -303,7 +303,7 @@ fn secret_field(table: &'static FieldTable, name: &str) -> Option<(&'static Fiel
     table.field(base).filter(|field| field.secret).map(|field| (field, from_file))
 }
 
-/// Sets `name`, where an object that is there already keeps what the new one does not say.
+/// Sets `name`. An object that is already there keeps the entries that the new one does not set.
 fn merge(found: &mut Map<String, Value>, name: &str, value: Value) {
     match (found.get_mut(name), value) {
         (Some(Value::Object(old)), Value::Object(new)) => {
@@ -317,7 +317,7 @@ fn merge(found: &mut Map<String, Value>, name: &str, value: Value) {
     }
 }
 
-/// Fills in what the parts of an object leave open.
+/// Fills in the defaults of missing fields of objects.
 fn fill_object_defaults(table: &FieldTable, found: &mut Map<String, Value>) {
     for field in table.fields() {
         if let (FieldType::Object(part), Some(Value::Object(object))) =
@@ -330,16 +330,17 @@ fn fill_object_defaults(table: &FieldTable, found: &mut Map<String, Value>) {
     }
 }
 
-/// In the order of the table. Nulls stay at the top, where they unset; further in they are defaults.
+/// Sorts the values in the order of the table. Nulls remain at the top level, where they unset; further in they become
+/// defaults.
 fn in_table_order(table: &FieldTable, mut found: Map<String, Value>, top: bool) -> Map<String, Value> {
-    let settle = |field: &'static Field, value: Value| match value {
+    let resolve_null = |field: &'static Field, value: Value| match value {
         Value::Null if !top => field.default_value(),
         value => Some(value),
     };
     table
         .fields()
         .iter()
-        .filter_map(|field| Some((field.name.to_owned(), settle(field, found.remove(field.name)?)?)))
+        .filter_map(|field| Some((field.name.to_owned(), resolve_null(field, found.remove(field.name)?)?)))
         .collect()
 }
 

@@ -1,6 +1,6 @@
-//! How fields are written, and where secrets of files stand.
+//! Input formats of fields, and sources of secrets in files.
 
-/// How fields are written.
+/// The input format of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputFormat {
     /// Bodies of `/api/v3`.
@@ -11,19 +11,19 @@ pub enum InputFormat {
     File,
 }
 
-/// Where a secret of a file stands.
+/// The source of a secret in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretSource<'a> {
-    /// In a file of its own: `<field>_file`.
+    /// A file of its own: `<field>_file`.
     File(&'a str),
-    /// In an environment variable: `<field>_env`.
+    /// An environment variable: `<field>_env`.
     Env(&'a str),
 }
 
-/// Reads a secret, or says why it can't, without a full stop.
+/// Reads a secret. The error says why that failed, without a full stop.
 pub type SecretReader<'a> = &'a dyn Fn(SecretSource<'_>) -> Result<String, String>;
 
-/// Refuses every secret that is not in place: for forms that have no others.
+/// Rejects every secret source: for formats that have secrets in place only.
 pub fn reject_secret_sources(_: SecretSource<'_>) -> Result<String, String> {
     Err("secrets in files and variables are for files only".to_owned())
 }

@@ -1,4 +1,4 @@
-//! How messages name a value.
+//! Formatting of values in messages.
 
 use crate::syntax::display_value;
 use crate::syntax::node::{Node, NodeValue};

@@ -1,4 +1,4 @@
-//! Reads the fields of a table out of a tree, in any of the forms, and collects every fault on the way.
+//! Reads the fields of a table from a tree, in any input format, and collects every error.
 
 mod fields;
 mod input_format;

@@ -1,4 +1,4 @@
-//! Reads one value: its type and bounds, and how each form writes it.
+//! Reads one value: its type and bounds, and its form in each input format.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ use crate::syntax::{
 };
 
 impl FieldReader<'_> {
-    /// `None` when there is a fault, null when the value is to be unset.
+    /// Reads a value: `None` after an error, null when the value is unset.
     pub(super) fn read_value(
         &mut self,
         field: &Field,
@@ -31,7 +31,9 @@ impl FieldReader<'_> {
             FieldType::Object(table) => {
                 Some(Value::Object(self.read_object(table, node, path, &[], complete)))
             }
-            FieldType::List { items: of, min, max } => self.read_list(field, of, (min, max), node, path),
+            FieldType::List { items: entry, min, max } => {
+                self.read_list(field, entry, (min, max), node, path)
+            }
             FieldType::Text { min, max, format } => {
                 self.read_text(field, kind, (min, max), format, node, path)
             }
@@ -42,8 +44,7 @@ impl FieldReader<'_> {
         }
     }
 
-    /// Whether an empty text stands for no value: `port: ""` (behaviour.md 1), and all that is unset in
-    /// the legacy API.
+    /// Whether an empty text stands for no value: `port: ""` (behaviour.md 1), and every unset value in the legacy API.
     fn is_unset(&self, field: &Field, kind: &FieldType, node: &Node) -> bool {
         if !is_empty(node) {
             return false;
@@ -51,7 +52,7 @@ impl FieldReader<'_> {
         let no_default = field.default_value().is_none();
         match kind {
             FieldType::Int { .. } => no_default || self.format == InputFormat::Legacy,
-            // Required, it is missing then: the legacy API has no other word for unset (behaviour.md 2).
+            // If required, it then counts as missing: the legacy API has no other way to unset (behaviour.md 2).
             FieldType::Text { .. } => no_default && (!field.required || self.format == InputFormat::Legacy),
             FieldType::TextEnum(choices) => !choices.contains(&"") && self.format == InputFormat::Legacy,
             _ => self.format == InputFormat::Legacy,
@@ -61,7 +62,7 @@ impl FieldReader<'_> {
     fn read_list(
         &mut self,
         field: &Field,
-        of: &'static FieldType,
+        entry_type: &'static FieldType,
         (min, max): (usize, usize),
         node: &Node,
         path: &str,
@@ -89,9 +90,9 @@ impl FieldReader<'_> {
                 break;
             }
             let inner = format!("{path}[{index}]");
-            match self.read_value(field, of, item, &inner, true) {
+            match self.read_value(field, entry_type, item, &inner, true) {
                 Some(Value::Null) => {
-                    let message = format!("`{inner}` must be {}, not empty", of.expected());
+                    let message = format!("`{inner}` must be {}, not empty", entry_type.expected());
                     self.errors.push(ValidationError::new(
                         ValidationErrorKind::Type,
                         inner,
@@ -145,7 +146,7 @@ impl FieldReader<'_> {
         }
     }
 
-    /// A masked secret: kept as it is where an old value can stand in for it, a fault in files.
+    /// Reads a masked secret: unchanged where an old value can replace it, an error in files.
     fn read_masked(&mut self, field: &Field, node: &Node, path: &str, text: String) -> Option<Value> {
         if self.format != InputFormat::File {
             return Some(Value::String(text));
@@ -183,8 +184,8 @@ impl FieldReader<'_> {
             }
             FieldType::Float { min, max } => self.as_number(node, min, max),
             FieldType::TextEnum(choices) => {
-                let word = self.choice_name(field, node)?;
-                choices.iter().find(|choice| **choice == word).map(|choice| Value::from(*choice))
+                let name = self.choice_name(field, node)?;
+                choices.iter().find(|choice| **choice == name).map(|choice| Value::from(*choice))
             }
             FieldType::Any => Some(node.to_json()),
             FieldType::Text { .. } | FieldType::List { .. } | FieldType::Object(_) => None,
@@ -229,10 +230,10 @@ impl FieldReader<'_> {
         }
     }
 
-    /// The version 3 word of a choice. Numbers stand for the words that look like them, since YAML reads
-    /// `http_version: 1.1` so, and `use_ssl_version` may be a number (behaviour.md 1).
+    /// Returns the version 3 name of a choice. Numbers stand for the names that look like them, since YAML reads
+    /// `http_version: 1.1` as a number, and `use_ssl_version` may be a number (behaviour.md 1).
     fn choice_name(&self, field: &Field, node: &Node) -> Option<String> {
-        let word = match &node.value {
+        let name = match &node.value {
             NodeValue::Text(text) => text.clone(),
             NodeValue::Int(number) => number.to_string(),
             NodeValue::Float(number) => format!("{number:?}"),
@@ -246,8 +247,8 @@ impl FieldReader<'_> {
             }
             _ => &[],
         };
-        let coded = codes.iter().find(|(code, _)| code.eq_ignore_ascii_case(&word));
-        Some(coded.map_or(word, |(_, known)| (*known).to_owned()))
+        let coded = codes.iter().find(|(code, _)| code.eq_ignore_ascii_case(&name));
+        Some(coded.map_or(name, |(_, known)| (*known).to_owned()))
     }
 
     fn reject(&mut self, field: &Field, kind: &FieldType, node: &Node, path: &str) -> Option<Value> {
@@ -263,7 +264,7 @@ impl FieldReader<'_> {
     }
 }
 
-/// `number` as an integer when it is one: `4`, `4.0` and, in the legacy form, `"4"` are one value.
+/// Returns `number` as an integer if it is one: `4`, `4.0` and, in the legacy format, `"4"` are the same value.
 fn exact_integer(number: f64) -> Option<i64> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     #[expect(clippy::cast_possible_truncation, reason = "below 2^53 and without a fraction")]

@@ -1,4 +1,4 @@
-//! Names, addresses and certificates (fields.md 1 and 2).
+//! Rules for names, addresses and certificates (fields.md 1 and 2).
 
 use std::net::IpAddr;
 
@@ -15,17 +15,17 @@ pub(super) fn check(cx: &mut RuleContext<'_>) {
     name_to_resolve(cx);
 }
 
-/// The field for the address of this type, when it has one.
+/// Returns the address field of this type, if it has one.
 pub(super) fn address_field(cx: &RuleContext<'_>) -> Option<&'static str> {
     ["ipv4", "ip_address"].into_iter().find(|field| cx.has_field(field))
 }
 
-/// `resolve_dns` false without an address and with a host name.
+/// Rejects `resolve_dns` false without an address and with a host name.
 fn address(cx: &mut RuleContext<'_>) {
     let Some(field) = address_field(cx) else { return };
     let document = cx.document();
-    let sound = cx.are_valid(&[field, "resolve_dns", "hostname", "url"]);
-    if !sound || document.flag("resolve_dns") || document.text(field).is_some() {
+    let valid = cx.are_valid(&[field, "resolve_dns", "hostname", "url"]);
+    if !valid || document.flag("resolve_dns") || document.text(field).is_some() {
         return;
     }
     let Some(host) = host(cx) else { return };
@@ -35,7 +35,7 @@ fn address(cx: &mut RuleContext<'_>) {
     }
 }
 
-/// The host that the monitor asks, without scheme, port and brackets.
+/// Returns the host that the monitor checks, without scheme, port and brackets.
 fn host(cx: &RuleContext<'_>) -> Option<String> {
     let document = cx.document();
     if let Some(url) = document.text("url") {
@@ -55,8 +55,8 @@ fn host(cx: &RuleContext<'_>) -> Option<String> {
 
 fn client_certificate(cx: &mut RuleContext<'_>) {
     let document = cx.document();
-    let wanted = cx.has_field("use_client_ssl_cert") && document.flag("use_client_ssl_cert");
-    if wanted && document.number("ssl_cert_id") == 0 && cx.are_valid(&["use_client_ssl_cert", "ssl_cert_id"])
+    let enabled = cx.has_field("use_client_ssl_cert") && document.flag("use_client_ssl_cert");
+    if enabled && document.number("ssl_cert_id") == 0 && cx.are_valid(&["use_client_ssl_cert", "ssl_cert_id"])
     {
         cx.add_conflict(
             "ssl_cert_id",
@@ -80,7 +80,7 @@ fn known_ids(cx: &mut RuleContext<'_>) {
     }
 }
 
-/// A `subtype` beyond 0 names a profile of the settings (fields.md 3).
+/// Requires that a `subtype` above 0 is a profile of the settings (fields.md 3).
 fn profile(cx: &mut RuleContext<'_>) {
     let subtype = cx.document().number("subtype");
     let known = cx.context().profiles;
@@ -93,7 +93,7 @@ fn profile(cx: &mut RuleContext<'_>) {
     }
 }
 
-/// `name_to_resolve_id` is used when `name_to_resolve` is empty (fields.md 3).
+/// Checks `name_to_resolve_id`, which is used when `name_to_resolve` is empty (fields.md 3).
 fn name_to_resolve(cx: &mut RuleContext<'_>) {
     let document = cx.document();
     if document.monitor_type() != MonitorType::NameServer || document.text("name_to_resolve").is_some() {

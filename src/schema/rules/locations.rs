@@ -1,4 +1,4 @@
-//! The pool of locations, and how many of it a run uses (behaviour.md 1 and 5, fields.md 3).
+//! Rules for the pool of locations, and for how many of them a run uses (behaviour.md 1 and 5, fields.md 3).
 
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ pub(super) fn check(cx: &mut RuleContext<'_>) {
     check_count(cx);
 }
 
-/// The monitor's own locations, or else the account's; empty when neither is known.
+/// Returns the monitor's own locations, or else those of the account; empty when neither is known.
 fn pool(cx: &RuleContext<'_>) -> Vec<i64> {
     let own: Vec<i64> = cx.document().location_ids().iter().map(|location| location.0).collect();
     if own.is_empty() { cx.context().default_locations.to_vec() } else { own }
@@ -77,7 +77,7 @@ fn check_rotation(cx: &mut RuleContext<'_>, mode: LocationMode) {
     }
 }
 
-/// Version 3 takes 0 and what is stored now; the other forms up to the size of the pool.
+/// Checks the count: version 3 accepts 0 and the stored value; the other formats accept up to the size of the pool.
 fn check_count(cx: &mut RuleContext<'_>) {
     let count = cx.document().settings().schedule.monitor_location_count;
     if count == 0 || !cx.are_valid(&["monitor_location_count"]) {

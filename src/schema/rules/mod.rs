@@ -1,4 +1,4 @@
-//! Rules over several fields of a document (fields.md 1–4), and what is worth a warning when it is saved.
+//! Rules over several fields of a document (fields.md 1–4), and warnings about accepted documents.
 
 mod address;
 mod check;

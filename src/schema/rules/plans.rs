@@ -1,4 +1,4 @@
-//! Limits of billing plans, when the settings have any (fields.md 3).
+//! Limits of billing plans, if the settings have any (fields.md 3).
 
 use super::rule_context::RuleContext;
 

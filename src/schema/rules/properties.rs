@@ -1,5 +1,5 @@
-//! Values of the account's properties (fields.md 3, `custom_properties`): each names a property and one of
-//! its values, and a property stands there once. Judged where the properties of the account are known.
+//! Rules for values of the account's properties (fields.md 3, `custom_properties`): each names a property and one of
+//! its values, and no property occurs twice. Checked where the properties of the account are known.
 
 use serde_json::Value;
 
@@ -11,16 +11,16 @@ pub(super) fn check(cx: &mut RuleContext<'_>) {
         return;
     }
     let Some(known) = cx.context().properties else { return };
-    let number = |entry: &Value, name: &str| entry.get(name).and_then(Value::as_i64).unwrap_or_default();
-    let wanted: Vec<(i64, i64)> = cx
+    let int = |entry: &Value, name: &str| entry.get(name).and_then(Value::as_i64).unwrap_or_default();
+    let references: Vec<(i64, i64)> = cx
         .document()
         .list("custom_properties")
         .iter()
-        .map(|entry| (number(entry, "id"), number(entry, "value_id")))
+        .map(|entry| (int(entry, "id"), int(entry, "value_id")))
         .collect();
-    for (index, (id, value)) in wanted.iter().copied().enumerate() {
+    for (index, (id, value)) in references.iter().copied().enumerate() {
         let path = format!("custom_properties[{index}]");
-        if wanted[..index].iter().any(|(earlier, _)| *earlier == id) {
+        if references[..index].iter().any(|(earlier, _)| *earlier == id) {
             let path = format!("{path}.id");
             cx.add_error(
                 ValidationErrorKind::Conflict,

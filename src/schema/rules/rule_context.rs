@@ -1,4 +1,4 @@
-//! A document under the rules, and where they put their faults.
+//! The input of the rules, and where they report errors.
 
 use serde_json::Value;
 
@@ -9,21 +9,21 @@ use crate::schema::validation_context::ValidationContext;
 use crate::syntax::node::Node;
 use crate::syntax::{MASK, ValidationError, ValidationErrorKind, truncate_value};
 
-/// What is judged.
+/// The document that the rules check.
 pub(in crate::schema) struct RuleInput<'a> {
-    /// As it would be saved.
+    /// The document as it would be saved.
     pub document: &'a MonitorDocument,
-    /// As it is now; `None` for a new one.
+    /// The document as it is now; `None` for a new one.
     pub old: Option<&'a MonitorDocument>,
     /// What the author wrote.
     pub body: &'a Node,
-    /// How it is written.
+    /// Format of `body`.
     pub format: InputFormat,
-    /// What is known of the world.
+    /// What exists outside of the document.
     pub context: &'a ValidationContext<'a>,
 }
 
-/// Where rules put their faults.
+/// State of the rules during a check: their input, and the errors so far.
 pub(super) struct RuleContext<'a> {
     pub(super) input: &'a RuleInput<'a>,
     pub(super) invalid_fields: Vec<String>,
@@ -39,7 +39,7 @@ impl<'a> RuleContext<'a> {
         self.input.context
     }
 
-    /// Whether none of `fields` is faulty by itself.
+    /// Whether none of `fields` has an error of its own.
     pub(super) fn are_valid(&self, fields: &[&str]) -> bool {
         !fields.iter().any(|field| self.invalid_fields.iter().any(|broken| broken == field))
     }
@@ -80,7 +80,7 @@ impl<'a> RuleContext<'a> {
     }
 }
 
-/// The value at a path such as `api_steps[0].url`.
+/// Returns the value at a path such as `api_steps[0].url`.
 fn value_at<'d>(document: &'d MonitorDocument, path: &str) -> Option<&'d Value> {
     let mut parts = path.split(['.', '[']).filter(|part| !part.is_empty());
     let mut value = document.value(parts.next()?)?;
@@ -93,9 +93,9 @@ fn value_at<'d>(document: &'d MonitorDocument, path: &str) -> Option<&'d Value> 
     Some(value)
 }
 
-/// Why `pattern` does not compile, in one line; `None` when it does.
+/// Returns why `pattern` does not compile, in one line; `None` when it does.
 pub(super) fn regex_error(pattern: &str) -> Option<String> {
-    let problem = regex::Regex::new(pattern).err()?.to_string();
-    let last = problem.lines().last().unwrap_or_default();
+    let error = regex::Regex::new(pattern).err()?.to_string();
+    let last = error.lines().last().unwrap_or_default();
     Some(last.trim().trim_start_matches("error: ").trim_end_matches('.').to_owned())
 }

@@ -1,4 +1,4 @@
-//! Scripts: protected variables and their password, steps, archives (fields.md 2 and 3, behaviour.md 8).
+//! Rules for scripts: protected variables and their password, steps, archives (fields.md 2 and 3, behaviour.md 8).
 
 use base64::Engine as _;
 
@@ -11,7 +11,7 @@ use crate::syntax::{MASK, ValidationErrorKind};
 
 const PASSWORD_FIELD: &str = "transaction_password";
 
-/// Bytes of a JAR (fields.md 2).
+/// Maximum size of a JAR in bytes (fields.md 2).
 const MAX_JAR_BYTES: usize = 50 * 1024 * 1024;
 
 pub(super) fn check(cx: &mut RuleContext<'_>) {
@@ -27,7 +27,7 @@ pub(super) fn check(cx: &mut RuleContext<'_>) {
     }
 }
 
-/// The id of a content view names it in results, alerts and groups.
+/// Checks that ids of content views are unique: results, alerts and groups refer to them.
 fn check_content_views(cx: &mut RuleContext<'_>) {
     let ids: Vec<i64> =
         cx.document().list("content_views").iter().filter_map(|view| view["id"].as_i64()).collect();
@@ -43,8 +43,8 @@ fn check_content_views(cx: &mut RuleContext<'_>) {
     }
 }
 
-/// `transaction_password` is needed to save or change protected variables (fields.md 3): a script that has
-/// some needs one, and whoever changes them, or the password, has to know the one that is stored.
+/// Checks `transaction_password`, which is needed to save or change protected variables (fields.md 3): a script with
+/// protected variables needs one, and changing them or the password requires the stored one.
 fn check_protected_variables(cx: &mut RuleContext<'_>) {
     let script = cx.document().text("script").unwrap_or_default();
     if has_secrets(script) && cx.document().text(PASSWORD_FIELD).is_none_or(str::is_empty) {
@@ -71,7 +71,8 @@ fn check_protected_variables(cx: &mut RuleContext<'_>) {
     }
 }
 
-/// A JAR is a ZIP archive: it begins with an entry, or with the end of an empty one.
+/// Checks that the script is a JAR. A JAR is a ZIP archive: it begins with an entry, or with the end of an empty
+/// archive.
 fn check_jar(cx: &mut RuleContext<'_>) {
     let text = cx.document().text("script").unwrap_or_default();
     let characters = || text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=');
@@ -93,12 +94,12 @@ fn check_jar(cx: &mut RuleContext<'_>) {
     }
 }
 
-/// Faults of one script that are told when it is saved.
+/// Most errors of one script that are reported as warnings.
 const MAX_WARNINGS: usize = 20;
 
-/// Of a script that cannot be played, which is stored nevertheless.
-pub(in crate::schema) fn warnings(judged: &RuleInput<'_>) -> Vec<String> {
-    let document = judged.document;
+/// Returns warnings about a script that cannot run; it is stored nevertheless.
+pub(in crate::schema) fn warnings(input: &RuleInput<'_>) -> Vec<String> {
+    let document = input.document;
     let Some(text) = document.text("script") else { return Vec::new() };
     match document.monitor_type() {
         MonitorType::BrowserScript => script_warnings(document, text),
@@ -112,35 +113,35 @@ fn script_warnings(document: &MonitorDocument, text: &str) -> Vec<String> {
         Ok(script) => script,
         Err(errors) => return parse_error_warnings(&errors),
     };
-    let mut told = Vec::new();
+    let mut warnings = Vec::new();
     let (steps, allowed) = (script.steps.len(), document.number("transaction_steps_allowed"));
     if i64::try_from(steps).is_ok_and(|steps| steps > allowed) {
-        told.push(format!(
+        warnings.push(format!(
             "`script` has {steps} steps, more than the {allowed} that are allowed: checks end with status 94"
         ));
     }
     if let Some(action) = script.first_relative_open().filter(|_| document.text("url").is_none()) {
         let (line, column) = (action.position.line, action.position.column);
-        told.push(format!(
+        warnings.push(format!(
             "`script`, line {line}, column {column}: a relative URL needs `base` of the script or `url` of the monitor"
         ));
     }
-    told
+    warnings
 }
 
 fn parse_error_warnings(errors: &[ScriptError]) -> Vec<String> {
-    let one = |error: &ScriptError| {
+    let to_warning = |error: &ScriptError| {
         let hint = error.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
         format!("{}{hint}: checks end with status 96", format_parse_error(error))
     };
-    let mut told: Vec<String> = errors.iter().take(MAX_WARNINGS).map(one).collect();
+    let mut warnings: Vec<String> = errors.iter().take(MAX_WARNINGS).map(to_warning).collect();
     if errors.len() > MAX_WARNINGS {
-        told.push(format!(
+        warnings.push(format!(
             "`script` has at least {} more faults: `vigie script check` lists them",
             errors.len() - MAX_WARNINGS
         ));
     }
-    told
+    warnings
 }
 
 fn format_parse_error(error: &ScriptError) -> String {

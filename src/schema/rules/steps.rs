@@ -1,4 +1,4 @@
-//! API steps: their forms, variables and assertions (interface.md 2.3, fields.md 2 and 4).
+//! Rules for API steps: their forms, variables and assertions (interface.md 2.3, fields.md 2 and 4).
 
 use crate::syntax::comparison::{COMPARISONS, comparisons_for};
 use std::collections::HashSet;
@@ -36,17 +36,17 @@ pub(super) fn check(cx: &mut RuleContext<'_>) {
     }
 }
 
-/// Either steps, or the one-request form.
+/// Checks that a monitor has either steps or a single request.
 fn check_request_form(cx: &mut RuleContext<'_>) {
     let document = cx.document();
-    let stepped = !document.list("api_steps").is_empty();
-    if !stepped && document.text("url").is_none() && cx.are_valid(&["api_steps", "url"]) {
+    let has_steps = !document.list("api_steps").is_empty();
+    if !has_steps && document.text("url").is_none() && cx.are_valid(&["api_steps", "url"]) {
         cx.add_error(ValidationErrorKind::MissingField, "api_steps", "`api_steps` is required".to_owned())
             .hint =
             Some("a single request may also be given as `url`, `http_method` and `assertions`".to_owned());
     }
     for field in ["url", "http_method", "assertions"] {
-        if stepped && document.is_set(field) {
+        if has_steps && document.is_set(field) {
             cx.add_conflict(field, format!("`{field}` and `api_steps` do not go together"));
         }
     }
@@ -87,8 +87,8 @@ fn entries<'v>(step: &'v Value, name: &str) -> &'v [Value] {
 fn check_assertions(cx: &mut RuleContext<'_>, path: &str, assertions: &[Value]) {
     for (index, assertion) in assertions.iter().enumerate() {
         let path = format!("{path}[{index}]");
-        let part = |name: &str| assertion.get(name).and_then(Value::as_str).unwrap_or_default();
-        let (source, comparison) = (part("source"), part("comparison"));
+        let text_of = |name: &str| assertion.get(name).and_then(Value::as_str).unwrap_or_default();
+        let (source, comparison) = (text_of("source"), text_of("comparison"));
         if !comparisons_for(source).unwrap_or(COMPARISONS).contains(&comparison) {
             cx.add_conflict_with_hint(
                 &format!("{path}.comparison"),
@@ -97,7 +97,7 @@ fn check_assertions(cx: &mut RuleContext<'_>, path: &str, assertions: &[Value]) 
             );
             continue;
         }
-        if matches!(source, "JSON Response" | "XML Response" | "Header") && part("property").is_empty() {
+        if matches!(source, "JSON Response" | "XML Response" | "Header") && text_of("property").is_empty() {
             let path = format!("{path}.property");
             cx.add_error(
                 ValidationErrorKind::MissingField,
@@ -105,12 +105,12 @@ fn check_assertions(cx: &mut RuleContext<'_>, path: &str, assertions: &[Value]) 
                 format!("`{path}` is required with source `{source}`"),
             );
         }
-        check_path(cx, &format!("{path}.property"), source, part("property"));
-        check_value(cx, &format!("{path}.value"), source, comparison, part("value"));
+        check_path(cx, &format!("{path}.property"), source, text_of("property"));
+        check_value(cx, &format!("{path}.value"), source, comparison, text_of("value"));
     }
 }
 
-/// What is looked up in JSON, XML or by a regular expression has to compile.
+/// Checks that a JSONPath or XPath compiles.
 fn check_path(cx: &mut RuleContext<'_>, path: &str, source: &str, property: &str) {
     let problem = match source {
         "JSON Response" => {
@@ -124,10 +124,10 @@ fn check_path(cx: &mut RuleContext<'_>, path: &str, source: &str, property: &str
     }
 }
 
-/// Of a variable also the regular expression, which gives its first group.
+/// Checks a variable: also its regular expression, which yields its first group.
 fn check_variable(cx: &mut RuleContext<'_>, path: &str, variable: &Value) {
-    let part = |name: &str| variable.get(name).and_then(Value::as_str).unwrap_or_default();
-    let (path, source, property) = (format!("{path}.property"), part("source"), part("property"));
+    let text_of = |name: &str| variable.get(name).and_then(Value::as_str).unwrap_or_default();
+    let (path, source, property) = (format!("{path}.property"), text_of("source"), text_of("property"));
     check_path(cx, &path, source, property);
     let problem = (source == "Response").then(|| regex_error(property)).flatten();
     if let Some(problem) = problem {
@@ -139,7 +139,7 @@ fn check_variable(cx: &mut RuleContext<'_>, path: &str, variable: &Value) {
     }
 }
 
-/// What the value has to be for its comparison. One with variables is known when the steps before it have run.
+/// Checks that the value suits its comparison. A value with variables is only known after the steps before it.
 fn check_value(cx: &mut RuleContext<'_>, path: &str, source: &str, comparison: &str, value: &str) {
     if has_placeholders(value) {
         return;
@@ -165,14 +165,14 @@ fn check_value(cx: &mut RuleContext<'_>, path: &str, source: &str, comparison: &
     }
 }
 
-/// Seconds with up to 3 decimals (behaviour.md 4).
+/// Whether `value` is a number of seconds with up to 3 decimals (behaviour.md 4).
 fn is_seconds(value: &str) -> bool {
     let decimals = value.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     let digits = value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     digits && decimals <= 3 && value.parse::<f64>().is_ok()
 }
 
-/// `200`, `200-299` or `2xx` (behaviour.md 4).
+/// Whether `part` is a status code, a range or a class: `200`, `200-299` or `2xx` (behaviour.md 4).
 fn is_status(part: &str) -> bool {
     let code = |text: &str| text.parse::<u16>().ok().filter(|code| (100..=999).contains(code));
     let part = part.trim();
@@ -187,6 +187,6 @@ fn is_status_class(part: &str) -> bool {
     bytes.len() == 3 && bytes[0].is_ascii_digit() && bytes[0] != b'0' && part[1..].eq_ignore_ascii_case("xx")
 }
 
-fn quoted(words: &[&str]) -> String {
-    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+fn quoted(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }

@@ -1,4 +1,4 @@
-//! What an author should know of a document that is accepted (fields.md 2, behaviour.md 3 and 4).
+//! Warnings about an accepted document (fields.md 2, behaviour.md 3 and 4).
 
 use std::time::Duration;
 
@@ -8,28 +8,28 @@ use super::scripts;
 use crate::domain::MonitorType;
 use crate::script::language::Script;
 
-/// One sentence each.
-pub(crate) fn warnings(judged: &RuleInput<'_>) -> Vec<String> {
+/// Returns the warnings, one sentence each.
+pub(crate) fn warnings(input: &RuleInput<'_>) -> Vec<String> {
     let warnings = [
-        unused_address(judged),
-        attempts_exceed_interval(judged),
-        unsupported_tls_version(judged),
-        http3_without_tls(judged),
-        http3_with_old_tls(judged),
-        unsupported_type(judged),
+        unused_address(input),
+        attempts_exceed_interval(input),
+        unsupported_tls_version(input),
+        http3_without_tls(input),
+        http3_with_old_tls(input),
+        unsupported_type(input),
     ];
-    warnings.into_iter().flatten().chain(scripts::warnings(judged)).collect()
+    warnings.into_iter().flatten().chain(scripts::warnings(input)).collect()
 }
 
-fn unused_address(judged: &RuleInput<'_>) -> Option<String> {
-    let document = judged.document;
+fn unused_address(input: &RuleInput<'_>) -> Option<String> {
+    let document = input.document;
     let field = ["ipv4", "ip_address"].into_iter().find(|field| document.text(field).is_some())?;
     let unused = document.flag("resolve_dns");
     unused.then(|| format!("`{field}` is not used: `resolve_dns` is true, so the name is resolved"))
 }
 
-fn attempts_exceed_interval(judged: &RuleInput<'_>) -> Option<String> {
-    let document = judged.document;
+fn attempts_exceed_interval(input: &RuleInput<'_>) -> Option<String> {
+    let document = input.document;
     let schedule = document.settings().schedule;
     let attempts = if schedule.retry_on_failure { 2 } else { 1 };
     let (longest, interval) = (attempts * attempt_seconds(document), 60 * i64::from(schedule.interval));
@@ -40,14 +40,14 @@ fn attempts_exceed_interval(judged: &RuleInput<'_>) -> Option<String> {
     })
 }
 
-/// How long one attempt may take; of a script the sum of its steps (fields.md 3, `step_timeout`).
+/// Returns the seconds that one attempt may take; for a script the sum of its steps (fields.md 3, `step_timeout`).
 fn attempt_seconds(document: &MonitorDocument) -> i64 {
     let settings = document.settings();
     if document.monitor_type() != MonitorType::BrowserScript {
         return settings.schedule.timeout.into();
     }
     let script = match document.script().filter(|script| !script.is_empty()) {
-        // One that cannot be read is not played.
+        // A script that cannot be parsed does not run.
         Some(text) => Script::parse(text).unwrap_or_default(),
         None => Script::from_url(document.url().unwrap_or_default()),
     };
@@ -56,42 +56,46 @@ fn attempt_seconds(document: &MonitorDocument) -> i64 {
     i64::try_from(script.max_duration(page, step).as_secs()).unwrap_or(i64::MAX / 2)
 }
 
-fn unsupported_tls_version(judged: &RuleInput<'_>) -> Option<String> {
-    let version = judged.document.text("use_ssl_version").filter(|version| !version.is_empty())?;
-    let spoken = judged.context.supported_tls_versions.is_none_or(|spoken| spoken.contains(&version));
-    let told = |who: &str, help: &str| {
+fn unsupported_tls_version(input: &RuleInput<'_>) -> Option<String> {
+    let version = input.document.text("use_ssl_version").filter(|version| !version.is_empty())?;
+    let supported = input.context.supported_tls_versions.is_none_or(|supported| supported.contains(&version));
+    let warning = |who: &str, help: &str| {
         format!(
             "`use_ssl_version` `{version}` cannot be spoken by {who}: checks end as unknown, status 95{help}"
         )
     };
     match version {
-        "2" => Some(told("any build", "")),
-        _ if !spoken => Some(told("this build", "; one that is built with `--features legacy-tls` can")),
+        "2" => Some(warning("any build", "")),
+        _ if !supported => {
+            Some(warning("this build", "; one that is built with `--features legacy-tls` can"))
+        }
         _ => None,
     }
 }
 
-fn http3_without_tls(judged: &RuleInput<'_>) -> Option<String> {
-    let document = judged.document;
+fn http3_without_tls(input: &RuleInput<'_>) -> Option<String> {
+    let document = input.document;
     let plain = document.text("url").is_some_and(|url| url.starts_with("http://"));
-    let wanted = document.text("http_version") == Some("3");
-    (wanted && plain).then(|| "`http_version` 3 is for `https` alone: HTTP/1.1 is spoken instead".to_owned())
+    let requested = document.text("http_version") == Some("3");
+    (requested && plain)
+        .then(|| "`http_version` 3 is for `https` alone: HTTP/1.1 is spoken instead".to_owned())
 }
 
-fn http3_with_old_tls(judged: &RuleInput<'_>) -> Option<String> {
-    let document = judged.document;
+fn http3_with_old_tls(input: &RuleInput<'_>) -> Option<String> {
+    let document = input.document;
     let version = document.text("use_ssl_version").filter(|version| !version.is_empty())?;
     let plain = document.text("url").is_some_and(|url| url.starts_with("http://"));
-    let wanted = document.text("http_version") == Some("3");
-    (wanted && !plain).then(|| {
+    let requested = document.text("http_version") == Some("3");
+    (requested && !plain).then(|| {
         format!(
             "`http_version` 3 needs TLS 1.3, and `use_ssl_version` `{version}` rules it out: checks end as unknown, status 95"
         )
     })
 }
 
-fn unsupported_type(judged: &RuleInput<'_>) -> Option<String> {
-    let kind = judged.document.monitor_type();
-    let probed = judged.context.supported_types?.contains(&kind);
-    (!probed).then(|| format!("this build has no probe for type `{kind}`: checks end as unknown, status 95"))
+fn unsupported_type(input: &RuleInput<'_>) -> Option<String> {
+    let kind = input.document.monitor_type();
+    let supported = input.context.supported_types?.contains(&kind);
+    (!supported)
+        .then(|| format!("this build has no probe for type `{kind}`: checks end as unknown, status 95"))
 }

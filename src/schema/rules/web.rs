@@ -1,4 +1,4 @@
-//! URLs, bodies, keywords, scripts, dialogues, thresholds (fields.md 1–3).
+//! Rules for URLs, bodies, keywords, scripts, dialogues and thresholds (fields.md 1–3).
 
 use serde_json::Value;
 
@@ -17,24 +17,24 @@ pub(super) fn check(cx: &mut RuleContext<'_>) {
     steps_allowed(cx);
 }
 
-/// The URL's scheme fits the type (fields.md 1).
+/// Checks that the scheme of the URL fits the type (fields.md 1).
 fn scheme(cx: &mut RuleContext<'_>) {
-    let (wanted, other) = match cx.document().monitor_type() {
+    let (expected, other) = match cx.document().monitor_type() {
         MonitorType::Website => ("http", MonitorType::WebsiteSsl),
         MonitorType::WebsiteSsl => ("https", MonitorType::Website),
         _ => return,
     };
     let kind = cx.document().monitor_type();
     let parsed = cx.document().text("url").and_then(|url| url::Url::parse(url).ok());
-    let Some(url) = parsed.filter(|url| url.scheme() != wanted) else { return };
+    let Some(url) = parsed.filter(|url| url.scheme() != expected) else { return };
     cx.add_conflict_with_hint(
         "url",
-        format!("`url` of a `{kind}` monitor must start with `{wanted}://`, not `{}://`", url.scheme()),
+        format!("`url` of a `{kind}` monitor must start with `{expected}://`, not `{}://`", url.scheme()),
         format!("type `{other}` is for such URLs"),
     );
 }
 
-/// HTTP/3 goes over UDP, which no proxy of the settings carries.
+/// Rejects HTTP/3 through a proxy: it uses UDP, which no proxy of the settings carries.
 fn version(cx: &mut RuleContext<'_>) {
     if !cx.has_field("http_version") || !cx.are_valid(&["http_version", "proxy_id"]) {
         return;
@@ -68,7 +68,7 @@ fn keyword(cx: &mut RuleContext<'_>) {
     }
 }
 
-/// Types that want at least one of two fields.
+/// Checks types that require at least one of two fields.
 fn check_alternatives(cx: &mut RuleContext<'_>) {
     let (first, second) = match cx.document().monitor_type() {
         MonitorType::BrowserScript => ("script", "url"),
@@ -126,14 +126,14 @@ fn thresholds(cx: &mut RuleContext<'_>) {
     }
 }
 
-/// Only admins change how many steps a script may have (fields.md 3).
+/// Checks that only admins change how many steps a script may have (fields.md 3).
 fn steps_allowed(cx: &mut RuleContext<'_>) {
     if !cx.context().author_is_not_admin || !cx.has_field("transaction_steps_allowed") {
         return;
     }
     let field = "transaction_steps_allowed";
-    let now = cx.input.old.map_or(50, |old| old.number(field));
-    if cx.document().number(field) != now && cx.are_valid(&[field]) {
-        cx.add_conflict(field, format!("`{field}` is for admins to change; it is `{now}`"));
+    let current = cx.input.old.map_or(50, |old| old.number(field));
+    if cx.document().number(field) != current && cx.are_valid(&[field]) {
+        cx.add_conflict(field, format!("`{field}` is for admins to change; it is `{current}`"));
     }
 }

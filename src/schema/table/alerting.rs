@@ -1,5 +1,5 @@
-//! What accounts have for alerting (behaviour.md 1, 6, 7): recipients, groups, templates, agreements,
-//! performance alerts; and what is answered about it: outages, messages.
+//! Tables for alerting (behaviour.md 1, 6, 7): recipients, groups, templates, agreements, performance alerts; and
+//! responses about it: outages, notifications.
 
 use super::super::field::{DefaultValue, Field, FieldTable, FieldType};
 use super::ids::ID;
@@ -11,15 +11,15 @@ const DAY: FieldType = FieldType::Int { min: 1, max: 7 };
 const TIME_OF_DAY: FieldType = FieldType::Text { min: 1, max: 5, format: TextFormat::TimeOfDay };
 const LOCAL_TIME: FieldType = FieldType::Text { min: 1, max: 19, format: TextFormat::LocalDateTime };
 
-/// Steps that a monitor may have (interface.md 8).
+/// Maximum number of steps of a monitor (interface.md 8).
 const MAX_STEPS: i64 = 50;
 
-/// Numbers of the methods (behaviour.md 6 `method_id`); the default first.
+/// Ids of the methods (behaviour.md 6 `method_id`); the default first.
 pub const METHOD_IDS: &[i64] = &[12, 1, 6, 8, 9, 10, 14, 15, 16, 17, 101, 102];
 
 static BLACKOUT_ID: FieldType = ID;
 
-/// Somebody who is told (behaviour.md 1 `/recipients`).
+/// A recipient of notifications (behaviour.md 1 `/recipients`).
 pub static RECIPIENT: FieldTable = FieldTable::new(
     "Recipient",
     "Somebody who is told, and how",
@@ -83,7 +83,7 @@ pub static GROUP_RECIPIENT: FieldTable = FieldTable::new(
     &[&[Field::new("id", ID, "The recipient").required()]],
 );
 
-/// An error that a group is told of.
+/// An error that a group is notified of.
 pub static GROUP_ERROR_TYPE: FieldTable = FieldTable::new(
     "NotifierGroupErrortype",
     "An error that a group is told of",
@@ -102,7 +102,7 @@ static RECIPIENT_ITEM: FieldType = FieldType::Object(&GROUP_RECIPIENT);
 static ERROR_TYPE_ITEM: FieldType = FieldType::Object(&GROUP_ERROR_TYPE);
 static TEMPLATE_ITEM: FieldType = FieldType::Object(&GROUP_TEMPLATE);
 
-/// Who is told of what (behaviour.md 1 `/notifier-groups`).
+/// A group that routes alerts to recipients (behaviour.md 1 `/notifier-groups`).
 pub static NOTIFIER_GROUP: FieldTable = FieldTable::new(
     "NotifierGroup",
     "Who is told of which monitors, steps and errors; without any group everybody is told of all",
@@ -122,7 +122,7 @@ pub static NOTIFIER_GROUP: FieldTable = FieldTable::new(
     ]],
 );
 
-/// Words of `kind` of a template: what a message is about.
+/// Values of `kind` of a template: what a notification is about.
 pub const TEMPLATE_KINDS: &[&str] = &[
     "site_error",
     "site_clear",
@@ -138,14 +138,14 @@ pub const TEMPLATE_KINDS: &[&str] = &[
     "digest",
 ];
 
-/// Characters of a part of a template at most.
+/// Maximum length of a part of a template in characters.
 const MAX_TEMPLATE_CHARS: usize = 65535;
 
 const TEXT_DESCRIPTION: &str = "Words, or for JSON POST the whole JSON body; empty is the built-in one";
 const HTML_DESCRIPTION: &str = "The same as HTML, for mail; empty is the built-in one";
 const SUBJECT_DESCRIPTION: &str = "Title or subject; empty is the built-in one";
 
-/// A template of messages (behaviour.md 6 "Delivery").
+/// A template of notifications (behaviour.md 6 "Delivery").
 pub static TEMPLATE: FieldTable = FieldTable::new(
     "Template",
     "What messages of one kind and method are made with; a group names it",
@@ -164,7 +164,7 @@ pub static TEMPLATE: FieldTable = FieldTable::new(
     ]],
 );
 
-/// A template to be tried.
+/// A template to preview.
 pub static TEMPLATE_PREVIEW: FieldTable = FieldTable::new(
     "TemplatePreview",
     "A template that is to be tried on an example",
@@ -181,7 +181,7 @@ pub static TEMPLATE_PREVIEW: FieldTable = FieldTable::new(
 
 const RENDERED_TEXT: FieldType = FieldType::Text { min: 0, max: 10_000_000, format: TextFormat::Any };
 
-/// What a template makes.
+/// The result of a template preview.
 pub static RENDERED_PREVIEW: FieldTable = FieldTable::new(
     "Preview",
     "What the template makes of the example",
@@ -193,7 +193,7 @@ pub static RENDERED_PREVIEW: FieldTable = FieldTable::new(
     ]],
 );
 
-/// A message that is sent as a test.
+/// A test notification.
 pub static TEST_NOTIFIER: FieldTable = FieldTable::new(
     "TestNotifier",
     "A test alert, which shows whether a recipient can be reached",
@@ -203,7 +203,7 @@ pub static TEST_NOTIFIER: FieldTable = FieldTable::new(
     ]],
 );
 
-/// A period of the week in which an agreement holds, or does not.
+/// A period of the week in which an agreement applies, or does not.
 pub static OPERATING_PERIOD: FieldTable = FieldTable::new(
     "OperatingPeriod",
     "A period of each week, in the account's time zone; it may wrap the week",
@@ -216,7 +216,7 @@ pub static OPERATING_PERIOD: FieldTable = FieldTable::new(
     ]],
 );
 
-/// A time that does not count.
+/// A period that does not count.
 pub static SLA_EXCLUSION: FieldTable = FieldTable::new(
     "SlaExclusion",
     "A time that does not count",
@@ -234,7 +234,7 @@ static EXCLUSION_ITEM: FieldType = FieldType::Object(&SLA_EXCLUSION);
 /// Percent of a goal; more than 0, up to three decimals.
 const PERCENT: FieldType = FieldType::Float { min: 0.001, max: 100.0 };
 
-/// What an agreement says beside its monitor.
+/// Fields of an agreement besides its monitor.
 static SLA_FIELDS: &[Field] = &[
     Field::text("name", 255, "What people call it").required(),
     Field::text("description", 1000, "What it says"),
@@ -267,7 +267,7 @@ pub static SLA: FieldTable = FieldTable::new(
     ],
 );
 
-/// Agreements of several monitors.
+/// Bulk edit of the agreements of several monitors.
 pub static SLA_BULK_EDIT: FieldTable = FieldTable::new(
     "SlaBulkEdit",
     "Agreements of several monitors; fields that are left out stay as they are",
@@ -308,14 +308,14 @@ static OCCURRENCE_FIELDS: &[Field] = &[
     read_only("thru", SHORT_TEXT, "Its end, UTC"),
 ];
 
-/// A time at which a blackout holds.
+/// A period in which a blackout is in force.
 pub static BLACKOUT_OCCURRENCE: FieldTable =
     FieldTable::new("BlackoutOccurrence", "A time at which a blackout holds", &[OCCURRENCE_FIELDS]);
 
-/// Words of `type` of a performance alert.
+/// Values of `type` of a performance alert.
 pub const THRESHOLD_TYPES: &[&str] = &["static", "dynamic"];
 
-/// Words of `level` of a performance alert; the default first.
+/// Values of `level` of a performance alert; the default first.
 pub const ALERT_LEVELS: &[&str] = &["error", "warning"];
 
 /// A performance alert of a monitor (behaviour.md 6).
@@ -351,7 +351,7 @@ static LOCATION_ID_ITEM: FieldType = FieldType::Int { min: 1, max: i64::MAX };
 const COUNT: FieldType = FieldType::Int { min: 0, max: i64::MAX };
 const LONG_TEXT: FieldType = FieldType::Text { min: 0, max: 65535, format: TextFormat::Any };
 
-/// The check that began an outage.
+/// The check that started an outage.
 pub static EPISODE_CAUSE: FieldTable = FieldTable::new(
     "EpisodeCause",
     "The check that began an outage",
@@ -365,7 +365,7 @@ pub static EPISODE_CAUSE: FieldTable = FieldTable::new(
     ]],
 );
 
-/// What a second location said of a failure.
+/// Result of the confirmation of a failure by a second location.
 pub static VERIFICATION: FieldTable = FieldTable::new(
     "Verification",
     "What a second location said of a failure",
@@ -414,7 +414,7 @@ pub static EPISODE: FieldTable = FieldTable::new("Episode", "An outage of a moni
 
 static NOTIFICATION_ITEM: FieldType = FieldType::Object(&NOTIFICATION);
 
-/// An outage with the messages about it.
+/// An outage with its notifications.
 pub static EPISODE_DETAIL: FieldTable = FieldTable::new(
     "EpisodeDetail",
     "An outage of a monitor, with whom it was told",
@@ -428,10 +428,10 @@ pub static EPISODE_DETAIL: FieldTable = FieldTable::new(
     ],
 );
 
-/// Words of `state` of a message.
+/// Values of `state` of a notification.
 pub const NOTIFICATION_STATES: &[&str] = &["pending", "held", "sent", "digested", "dead"];
 
-/// A message that somebody is owed, or got.
+/// A notification to a recipient.
 pub static NOTIFICATION: FieldTable = FieldTable::new(
     "Notification",
     "A message to a recipient",

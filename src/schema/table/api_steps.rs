@@ -1,4 +1,4 @@
-//! `website-api` and `website-ssl-api`: requests one after another (interface.md 2.3, fields.md 2).
+//! `website-api` and `website-ssl-api`: a sequence of requests (interface.md 2.3, fields.md 2).
 
 use super::super::field::{DefaultValue, Field, FieldTable, FieldType, LegacyEncoding};
 use super::shared::{
@@ -41,10 +41,10 @@ pub static STEP_BODY: FieldTable = FieldTable::new(
     ]],
 );
 
-/// Where a variable may come from (behaviour.md 4).
+/// Sources of a variable (behaviour.md 4).
 pub const VARIABLE_SOURCES: &[&str] = &["JSON Response", "XML Response", "Header", "Response"];
 
-/// A variable that a step fills.
+/// A variable that a step sets.
 pub static VARIABLE: FieldTable = FieldTable::new(
     "Variable",
     "A value of a response that later steps use as `{{name}}`, in URL, headers, login, body and values of assertions; \
@@ -66,7 +66,7 @@ pub static VARIABLE: FieldTable = FieldTable::new(
     ]],
 );
 
-/// API Step.
+/// An API step.
 pub static API_STEP: FieldTable = FieldTable::new(
     "ApiStep",
     "One request and what has to hold for its response",

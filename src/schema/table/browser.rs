@@ -9,7 +9,7 @@ use super::sub_objects::{CAPTURE, CONTENT_VIEW};
 use super::web::MAX_URL_CHARS;
 use crate::syntax::text_format::TextFormat;
 
-/// Characters of a script (fields.md 2).
+/// Maximum length of a script in characters (fields.md 2).
 pub const MAX_SCRIPT_CHARS: usize = 10 * 1024 * 1024;
 
 /// Codes of the browsers in the legacy API (behaviour.md 2).
@@ -20,7 +20,7 @@ static CONTENT_VIEW_ITEM: FieldType = FieldType::Object(&CONTENT_VIEW);
 const SHORT_TEXT: FieldType = FieldType::Text { min: 0, max: 255, format: TextFormat::Any };
 const COUNT: FieldType = FieldType::Int { min: 0, max: i64::MAX };
 
-/// `capture`, which `api` has too.
+/// `capture` and the step limit, which `api` has too.
 pub(super) static CAPTURE_FIELDS: &[Field] = &[
     Field::object("capture", &CAPTURE, "What is kept of the pages")
         .with_default(DefaultValue::Object)

@@ -1,10 +1,10 @@
-//! Which table is that of a monitor type.
+//! The table of each monitor type.
 
 use super::{api_steps, browser, ftp, mail, mobile, network, test_projects, web};
 use crate::domain::MonitorType;
 use crate::schema::field::FieldTable;
 
-/// The table of a monitor type.
+/// Returns the table of a monitor type.
 #[must_use]
 pub fn for_type(kind: MonitorType) -> &'static FieldTable {
     match kind {

@@ -1,4 +1,4 @@
-//! The kind of all ids.
+//! The type of all ids.
 
 use crate::schema::field::FieldType;
 

@@ -13,7 +13,7 @@ static LOCATIONS: FieldType = FieldType::Object(&LOCATION);
 const ONLY_ZERO: FieldType = FieldType::IntEnum(&[0]);
 const SHORT_TEXT: FieldType = FieldType::Text { min: 0, max: 255, format: TextFormat::Any };
 
-/// What differs from the shared fields.
+/// Fields that differ from the shared ones.
 static OVERRIDES: &[Field] = &[
     Field::new("interval", FieldType::IntEnum(INTERVALS), "Minutes between two runs")
         .with_default(DefaultValue::Int(30)),

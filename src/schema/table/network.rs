@@ -8,7 +8,7 @@ use crate::syntax::text_format::TextFormat;
 static DIALOGUE: FieldType = FieldType::Object(&DIALOGUE_LINE);
 static ANSWER: FieldType = FieldType::Text { min: 1, max: 1024, format: TextFormat::Any };
 
-/// Types of records that can be asked for.
+/// Record types that can be queried.
 pub const RECORD_TYPES: &[&str] =
     &["A", "AAAA", "CAA", "CNAME", "DNSKEY", "DS", "MX", "NS", "PTR", "SOA", "SRV", "TXT"];
 

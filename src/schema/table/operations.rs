@@ -1,4 +1,4 @@
-//! Bodies of calls that order something of monitors: a rest, and what `vigie apply` sends.
+//! Bodies of calls that act on monitors: pause, bulk edit, and the request of `vigie apply`.
 
 use super::super::field::{Field, FieldTable, FieldType};
 use super::ids::ID;
@@ -21,7 +21,7 @@ const UNTIL_DESCRIPTION: &str = "Its end: RFC 3339, or `YYYY-MM-DD HH:MM:SS` in 
 
 static MONITOR_ITEM: FieldType = FieldType::Any;
 
-/// What `vigie apply` sends.
+/// The request of `vigie apply`.
 pub static APPLY: FieldTable = FieldTable::new(
     "Apply",
     "Monitors of files, to be brought in line",
@@ -64,7 +64,7 @@ pub static APPLIED_CHANGE: FieldTable = FieldTable::new(
 
 static CHANGE_ITEM: FieldType = FieldType::Object(&APPLIED_CHANGE);
 
-/// The answer to an apply.
+/// The response to an apply.
 pub static APPLY_RESPONSE: FieldTable = FieldTable::new(
     "ApplyAnswer",
     "What was done, one entry for each monitor",
@@ -77,7 +77,7 @@ pub static APPLY_RESPONSE: FieldTable = FieldTable::new(
 
 static ID_TEXT: FieldType = FieldType::Text { min: 1, max: 20, format: TextFormat::Any };
 
-/// The answer to a bulk edit.
+/// The response to a bulk edit.
 pub static BULK_EDIT_RESULT: FieldTable = FieldTable::new(
     "Edited",
     "What a bulk edit changed",

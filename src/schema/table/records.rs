@@ -1,5 +1,5 @@
-//! What an account has beside monitors (behaviour.md 1): users, locations, properties, certificates, the
-//! account itself; and what is answered about it: audit entries, tests on demand, tokens.
+//! Tables of the records of an account except monitors (behaviour.md 1): users, locations, properties, certificates,
+//! the account itself; and responses about it: audit entries, tests on demand, tokens.
 
 use super::super::field::{DefaultValue, Field, FieldTable, FieldType};
 use super::ids::ID;
@@ -13,7 +13,7 @@ const TIMESTAMP: FieldType = FieldType::Text { min: 0, max: 32, format: TextForm
 const COUNT: FieldType = FieldType::Int { min: 0, max: i64::MAX };
 static NAME_ITEM: FieldType = SHORT_TEXT;
 
-/// Characters of a password at most, as of a login.
+/// Maximum length of a password in characters, the same as in a login.
 const MAX_PASSWORD_CHARS: usize = 1024;
 
 /// A user of the account.
@@ -40,7 +40,7 @@ pub static USER: FieldTable = FieldTable::new(
     ]],
 );
 
-/// How the agents of a location are.
+/// The state of the agents of a location.
 pub static LOCATION_HEALTH: FieldTable = FieldTable::new(
     "LocationHealth",
     "The agents of a location",
@@ -55,7 +55,7 @@ pub static LOCATION_HEALTH: FieldTable = FieldTable::new(
     ]],
 );
 
-/// A monitoring location as accounts see it.
+/// A monitoring location as shown to accounts.
 pub static LOCATION_RECORD: FieldTable = FieldTable::new(
     "LocationRecord",
     "A monitoring location and the health of its agents",
@@ -74,7 +74,7 @@ pub static LOCATION_RECORD: FieldTable = FieldTable::new(
     ]],
 );
 
-/// What only the answer to a new location shows.
+/// Fields that only the response to a new location has.
 pub static LOCATION_SECRET: FieldTable = FieldTable::new(
     "LocationSecret",
     "The secret with which an agent of a new location enrols; shown this once",
@@ -104,10 +104,10 @@ pub static PROPERTY: FieldTable = FieldTable::new(
     ]],
 );
 
-/// What a certificate is for.
+/// Purposes of a certificate.
 pub const CERTIFICATE_KINDS: &[&str] = &["client", "authority"];
 
-/// A client certificate, or an authority that servers are checked against.
+/// A client certificate, or an authority that servers are verified against.
 pub static CERTIFICATE: FieldTable = FieldTable::new(
     "Certificate",
     "A client certificate with its key (`ssl_cert_id`), or a private authority (`ca_cert_id`)",
@@ -169,7 +169,7 @@ pub static ACCOUNT: FieldTable = FieldTable::new(
     ]],
 );
 
-/// An account, to those who may see several.
+/// An account, for callers who may see several.
 pub static CUSTOMER: FieldTable = FieldTable::new(
     "Customer",
     "An account",
@@ -213,7 +213,7 @@ pub static TEST: FieldTable = FieldTable::new(
     ]],
 );
 
-/// The answer to a login.
+/// The response to a login.
 pub static ACCESS_TOKEN: FieldTable = FieldTable::new(
     "AccessToken",
     "What opens version 3 for an hour",

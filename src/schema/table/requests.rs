@@ -1,4 +1,4 @@
-//! Bodies of the APIs beside monitors: blackouts, bulk edits, clone, event, login (interface.md 2.4–2.7).
+//! Request bodies of the APIs other than monitors: blackouts, bulk edits, clone, event, login (interface.md 2.4–2.7).
 
 use super::super::field::{DefaultValue, Field, FieldTable, FieldType};
 use super::ids::ID;
@@ -91,7 +91,7 @@ pub static BLACKOUT_BULK_EDIT: FieldTable = FieldTable::new(
     ]],
 );
 
-/// The fields that a bulk edit has to have: never a default (behaviour.md 1).
+/// The fields that a bulk edit must have: they never take a default (behaviour.md 1).
 static REQUIRED_FIELDS: &[Field] = &[
     Field::text("billing_plancode", 255, "Plan that checks are counted under").required(),
     Field::new("enabled", FieldType::Bool, "Whether runs are planned").required(),
@@ -182,7 +182,7 @@ pub static LOGIN: FieldTable = FieldTable::new(
     ]],
 );
 
-/// Every table beside those of the monitor types.
+/// Every table besides those of the monitor types.
 pub static OTHER_TABLES: &[&FieldTable] = &[
     &BLACKOUT,
     &ONE_TIME_BLACKOUT,

@@ -1,18 +1,18 @@
-//! Fields of every monitor type (interface.md 2.1), and groups that several types share.
+//! Fields of every monitor type (interface.md 2.1), and groups of fields that several types share.
 
 use super::super::field::{Access, DefaultValue, Field, FieldType, LegacyEncoding};
 use super::ids::ID;
 use super::sub_objects::{CUSTOM_PROPERTY, LOCATION};
 use crate::syntax::text_format::TextFormat;
 
-/// Minutes between two runs that may be chosen (interface.md 2.1).
+/// Allowed minutes between two runs (interface.md 2.1).
 pub const INTERVALS: &[i64] = &[1, 2, 3, 4, 5, 6, 10, 15, 20, 30, 60, 120];
 
-/// Seconds of a timeout that may be chosen (interface.md 2.1).
+/// Allowed seconds of a timeout (interface.md 2.1).
 pub const TIMEOUTS: &[i64] =
     &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 45, 60, 75, 90, 120, 150, 180, 240, 300];
 
-/// Minutes between two full pages; −1 is never (interface.md 2.2).
+/// Allowed minutes between two full pages; −1 is never (interface.md 2.2).
 pub const FULLPAGE_INTERVALS: &[i64] = &[-1, 1, 2, 3, 4, 5, 6, 10, 15, 20, 30, 60, 120];
 
 /// Modes; the default first (interface.md 2.1).
@@ -31,14 +31,14 @@ pub const LOCATION_MODE_CODES: &[(&str, &str)] = &[
 static LOCATIONS: FieldType = FieldType::Object(&LOCATION);
 static PROPERTIES: FieldType = FieldType::Object(&CUSTOM_PROPERTY);
 
-/// The account's plan and the name.
+/// Id, billing plan and name.
 pub static IDENTITY_FIELDS: &[Field] = &[
     Field::new("id", ID, "Its number, given by Vigie").read_only(),
     Field::text("billing_plancode", 255, "Plan that its checks are counted under").required(),
     Field::text("name", 255, "What people call it").required(),
 ];
 
-/// How it runs; a bulk edit sets the same (interface.md 2.5).
+/// How the monitor runs; a bulk edit sets the same fields (interface.md 2.5).
 pub static SCHEDULE_FIELDS: &[Field] = &[
     Field::flag("enabled", true, "Whether runs are planned; tests on demand stay possible without"),
     Field::new("interval", FieldType::IntEnum(INTERVALS), "Minutes between two runs")
@@ -62,7 +62,7 @@ pub static SCHEDULE_FIELDS: &[Field] = &[
     Field::list("locations", &LOCATIONS, 1000, "Its pool of locations; empty is the account's defaults"),
 ];
 
-/// What Vigie says of a monitor (interface.md 2.1, ro).
+/// Fields that Vigie sets (interface.md 2.1, ro).
 pub static READ_ONLY_FIELDS: &[Field] = &[
     Field::new("access_type", FieldType::TextEnum(&["View", "Edit"]), "Whether the caller may edit it now")
         .read_only(),
@@ -84,7 +84,7 @@ pub static READ_ONLY_FIELDS: &[Field] = &[
     Field::new("sla_id", ID, "Its service level agreement").read_only(),
 ];
 
-/// Where a name is resolved, or which address stands for it (interface.md 2.2).
+/// Whether a name is resolved, or which address replaces it (interface.md 2.2).
 pub static IPV4_ADDRESS: &[Field] = &[
     Field::text_with_format(
         "ipv4",
@@ -99,7 +99,7 @@ pub static IPV4_ADDRESS: &[Field] = &[
 pub static PORT: &[Field] =
     &[Field::int("port", 1, 65535, "Port of the service; without it that of the protocol")];
 
-/// How far a TLS certificate is trusted.
+/// How a TLS certificate is verified.
 pub static TRUST: &[Field] = &[
     Field::flag("verify_certificate", true, "Whether chain, name and dates of the certificate must hold")
         .extension(),
@@ -141,7 +141,7 @@ pub static KEYWORD: &[Field] = &[
     Field::flag("keyword_normalize_spaces", true, "A run of white space counts as one space"),
 ];
 
-/// The full page: objects of the page, and their change (fields.md 3).
+/// The full page: objects of the page, and their changes (fields.md 3).
 pub static FULL_PAGE: &[Field] = &[
     Field::new(
         "interval_fullpage",
@@ -161,7 +161,7 @@ pub static FULL_PAGE: &[Field] = &[
     Field::flag("notify_on_content_change", false, "A change of the page is told; the outcome stays"),
 ];
 
-/// Which family of addresses (fields.md 3).
+/// Address families (fields.md 3).
 pub static IPV6: &[Field] = &[Field::choice(
     "ipv6_enabled",
     &["Disabled", "Preferred", "Enforced"],
@@ -171,7 +171,7 @@ pub static IPV6: &[Field] = &[Field::choice(
 /// A forward proxy of the settings.
 pub static PROXY: &[Field] = &[Field::new("proxy_id", ID, "Proxy that the check goes through").extension()];
 
-/// A host agent's, security scan's and the like: a number that only Vigie sets.
-pub(super) const fn read_only(name: &'static str, kind: FieldType, about: &'static str) -> Field {
-    Field::new(name, kind, about).access(Access::ReadOnly)
+/// Creates a field that only Vigie sets.
+pub(super) const fn read_only(name: &'static str, kind: FieldType, description: &'static str) -> Field {
+    Field::new(name, kind, description).access(Access::ReadOnly)
 }

@@ -8,7 +8,7 @@ use crate::redaction::sensitive_names::is_sensitive_header;
 use crate::syntax::comparison::{ASSERTION_SOURCES, COMPARISONS};
 use crate::syntax::text_format::TextFormat;
 
-/// Location: by its id; name and region are the location's own.
+/// A location, referred to by its id; name and region are those of the location.
 pub static LOCATION: FieldTable = FieldTable::new(
     "Location",
     "A monitoring location",
@@ -32,7 +32,7 @@ pub static CUSTOM_PROPERTY: FieldTable = FieldTable::new(
     ]],
 );
 
-/// Levels of capture, in the order of the codes of the legacy API (behaviour.md 2).
+/// Capture levels, in the order of the codes of the legacy API (behaviour.md 2).
 pub const CAPTURE_LEVELS: &[&str] =
     &["Disabled", "Error Only", "All Actions on Error", "All Actions", "All Events on Error", "All Events"];
 
@@ -105,7 +105,7 @@ pub static ASSERTION: FieldTable = FieldTable::new(
     ]],
 );
 
-/// A step of a TCP dialogue.
+/// A line of a TCP dialogue.
 pub static DIALOGUE_LINE: FieldTable = FieldTable::new(
     "DialogueLine",
     "A part of a dialogue: what is said, or what has to come",

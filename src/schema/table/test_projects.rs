@@ -7,7 +7,7 @@ use super::sub_objects::THRESHOLD;
 use super::web::MAX_URL_CHARS;
 use crate::syntax::text_format::TextFormat;
 
-/// Characters of a Base64 text of a JAR of 50 MiB.
+/// Maximum length of the Base64 text of a JAR of 50 MiB, in characters.
 const MAX_JAR_CHARS: usize = 50 * 1024 * 1024 / 3 * 4 + 4;
 
 static API_FIELDS: &[Field] = &[

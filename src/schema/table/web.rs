@@ -8,10 +8,10 @@ use super::shared::{
 use super::sub_objects::HEADER;
 use crate::syntax::text_format::TextFormat;
 
-/// Characters of a URL (interface.md 8).
+/// Maximum length of a URL in characters (interface.md 8).
 pub const MAX_URL_CHARS: usize = 65535;
 
-/// Characters of a body (fields.md 2).
+/// Maximum length of a body in characters (fields.md 2).
 pub const MAX_BODY_CHARS: usize = 65535;
 
 /// Codes of the methods in the legacy API (behaviour.md 2).

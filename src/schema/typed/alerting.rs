@@ -1,29 +1,29 @@
-//! What a monitor alerts of.
+//! Settings for alerts of a monitor.
 
 use serde::Deserialize;
 
 use crate::evaluate::certificate::ExpiryRule;
 use crate::evaluate::page_comparison::PageComparisonRule;
 
-/// What is sent when a check fails: of every type.
+/// Alerts of a failing check: for every type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct AlertingSettings {
-    /// Whether errors, their end, missing data and traceroutes alert.
+    /// Whether errors, clears, missing data and traceroutes alert.
     pub notify_on_error: bool,
     /// Whether a traceroute runs when the target cannot be reached.
     pub traceroute_on_error: bool,
 }
 
-/// How full pages are loaded and compared: of types that load pages.
+/// Loading and comparison of full pages: for types that load pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct FullPageSettings {
-    /// Minutes between two full pages; below 0 is never.
+    /// Minutes between two full pages; negative for never.
     pub interval_fullpage: i16,
     /// Seconds that one object of the page may take.
     pub fullpage_object_timeout: u16,
-    /// Whether a change of the set of objects is judged.
+    /// Whether a change of the set of objects is checked.
     pub check_fullpage_missing_objects: bool,
-    /// Whether a change of the sizes of objects is judged.
+    /// Whether a change of the sizes of objects is checked.
     pub check_fullpage_object_sizes: bool,
     /// Whether problems of the full page are errors and not warnings.
     pub notify_on_fullpage_errors: bool,
@@ -32,7 +32,7 @@ pub struct FullPageSettings {
 }
 
 impl FullPageSettings {
-    /// What is compared between full pages; `None` when nothing is.
+    /// Returns the rule for comparing full pages; `None` when nothing is compared.
     #[must_use]
     pub fn comparison_rule(&self, tolerance_percent: u32) -> Option<PageComparisonRule> {
         let (objects, sizes) = (self.check_fullpage_missing_objects, self.check_fullpage_object_sizes);
@@ -41,27 +41,27 @@ impl FullPageSettings {
     }
 }
 
-/// Which dates of certificates are judged: of websites.
+/// Checks of certificate dates: for websites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct CertificateDateSettings {
-    /// Which dates are judged.
+    /// Which dates of certificates are checked.
     pub check_ssl_expiration_dates: CertificateDateCheck,
 }
 
-/// Which dates of certificates are judged.
+/// Which dates of certificates are checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub enum CertificateDateCheck {
     /// None.
     #[default]
     Disabled,
-    /// Those that are past.
+    /// Expiry dates in the past.
     Expired,
-    /// Those that are past or near.
+    /// Expiry dates in the past or near future.
     Expiring,
 }
 
 impl CertificateDateCheck {
-    /// The rule; `days` before the end is near.
+    /// Returns the rule; a date is near when it is at most `days` away.
     #[must_use]
     pub const fn expiry_rule(self, days: u32) -> ExpiryRule {
         match self {

@@ -6,48 +6,48 @@ use super::website::{HeaderSettings, HttpMethod};
 use crate::evaluate::assertion::AssertionSettings;
 use crate::evaluate::variable::VariableSettings;
 
-/// Requests one after another, or one request.
+/// A sequence of requests, or a single request.
 #[derive(Clone, Debug, Deserialize)]
 pub struct ApiStepsSettings<'a> {
     /// The requests, in order.
     #[serde(borrow)]
     pub api_steps: Option<Vec<ApiStepSettings<'a>>>,
-    /// The one request, instead of `api_steps`.
+    /// URL of the single request, instead of `api_steps`.
     pub url: Option<&'a str>,
-    /// Method of the one request.
+    /// Method of the single request.
     pub http_method: Option<HttpMethod>,
-    /// What has to hold for it.
+    /// Assertions on its response.
     pub assertions: Option<Vec<AssertionSettings>>,
 }
 
-/// One request and what has to hold for its response.
+/// A request and the assertions on its response.
 #[derive(Clone, Debug, Deserialize)]
 pub struct ApiStepSettings<'a> {
-    /// What is asked for.
+    /// Requested URL.
     pub url: &'a str,
     /// Method of the request.
     pub http_method: StepMethod,
-    /// The method when `http_method` is CUSTOM.
+    /// The method, with `http_method` CUSTOM.
     pub custom_method: Option<&'a str>,
-    /// Headers and login.
+    /// Headers and credentials.
     #[serde(borrow)]
     pub head: HeadSettings<'a>,
-    /// What people call it.
+    /// Display name.
     pub step_name: &'a str,
-    /// Its place in the order; without it that in the list.
+    /// Position in the order; defaults to the position in the list.
     pub step_number: Option<u32>,
     /// The body.
     pub post: Option<PostSettings<'a>>,
-    /// What has to hold.
+    /// Assertions on the response.
     pub assertions: Vec<AssertionSettings>,
-    /// What later steps use.
+    /// Variables for later steps.
     pub variables: Vec<VariableSettings>,
     /// Whether redirects are followed.
     pub follow_redirects: bool,
 }
 
 impl<'a> ApiStepSettings<'a> {
-    /// The step of a monitor that has one request instead of steps.
+    /// Creates the step of a monitor that has a single request instead of steps.
     #[must_use]
     pub fn from_single_request(url: &'a str, method: HttpMethod, assertions: Vec<AssertionSettings>) -> Self {
         Self {
@@ -79,11 +79,11 @@ pub enum StepMethod {
     Post,
     /// HEAD.
     Head,
-    /// That of `custom_method`.
+    /// The method in `custom_method`.
     Custom,
 }
 
-/// Headers and login of a step.
+/// Headers and credentials of a step.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct HeadSettings<'a> {
     /// Headers of the request.
@@ -93,7 +93,7 @@ pub struct HeadSettings<'a> {
     pub http_basic_auth_username: Option<&'a str>,
     /// Password for Basic authentication.
     pub http_basic_auth_password: Option<&'a str>,
-    /// Whether the login is sent before the server asks for it.
+    /// Whether the credentials are sent before the server asks for them.
     pub preemptive_authentication: bool,
     /// Token for Bearer authentication.
     pub bearer_token: Option<&'a str>,

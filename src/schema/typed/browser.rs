@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// A script played in a browser.
+/// A script that runs in a browser.
 #[derive(Clone, Debug, Deserialize)]
 pub struct BrowserSettings<'a> {
     /// The page, or the base of the script's URLs.
@@ -11,33 +11,33 @@ pub struct BrowserSettings<'a> {
     pub script: Option<&'a str>,
     /// The browser.
     pub browser_type: BrowserType,
-    /// Parts with a status of their own.
+    /// Content views: parts of the script with a status of their own.
     #[serde(borrow)]
     pub content_views: Vec<ContentViewSettings<'a>>,
-    /// Whether playback goes on after a step that timed out.
+    /// Whether the script continues after a step that timed out.
     pub continue_playback_on_timeout: bool,
-    /// When the keyword is judged.
+    /// When the keyword is checked.
     pub keyword_action: KeywordAction,
-    /// Profile of the settings; 0 is none.
+    /// Id of a profile of the settings; 0 for none.
     pub subtype: Option<i64>,
     /// Whether failed documents of other domains fail the step.
     pub third_party_document_errors: bool,
     /// Whether requests to the script's site carry a W3C traceparent.
     pub transaction_trace: bool,
-    /// Whether paint, layout shift and load of each step are kept.
+    /// Whether paint, layout shift and load of each step are recorded.
     pub user_experience_enabled: bool,
-    /// Whether only those of the top document are.
+    /// Whether only those of the top document are recorded.
     pub user_experience_base_page_only: bool,
-    /// What is kept of the pages.
+    /// What is captured of the pages.
     pub capture: CaptureSettings,
-    /// Most steps that the script may have.
+    /// Maximum number of steps of the script.
     pub transaction_steps_allowed: i64,
 }
 
-/// The limit of a step.
+/// The time limit of a step.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct StepTimeoutSettings {
-    /// Seconds that a step may take; 0 is no limit of its own.
+    /// Seconds that a step may take; 0 for no limit of its own.
     pub step_timeout: Option<u16>,
 }
 
@@ -54,33 +54,33 @@ pub enum BrowserType {
     InternetExplorer,
 }
 
-/// When the keyword is judged.
+/// When the keyword is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum KeywordAction {
     /// Once.
     #[serde(rename = "Generate an error")]
     Once,
-    /// When it is there, or the time is over.
+    /// Until it appears or the time is over.
     #[serde(rename = "Continue waiting")]
     Wait,
 }
 
-/// What is kept of a page at which moments.
+/// What is captured of a page, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct CaptureSettings {
-    /// At which moments something is kept.
+    /// When captures are taken.
     pub level: CaptureLevel,
     /// Format of screenshots.
     pub mimetype: ScreenshotFormat,
-    /// Whether HTTP headers are kept.
+    /// Whether HTTP headers are captured.
     pub headers: bool,
-    /// Whether a screenshot is kept.
+    /// Whether a screenshot is captured.
     pub images: bool,
-    /// Whether the source of the page is kept.
+    /// Whether the source of the page is captured.
     pub sources: bool,
 }
 
-/// At which moments something is kept of a page.
+/// When a page is captured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum CaptureLevel {
     /// Never.
@@ -122,9 +122,9 @@ pub struct ContentViewSettings<'a> {
     pub notify_on_error: bool,
     /// Whether errors of the script count as its own.
     pub inherit_global_errors: bool,
-    /// What people call it.
+    /// Display name.
     pub name: Option<&'a str>,
-    /// Objects whose URL fits one of these belong to it.
+    /// Objects whose URL matches one of these belong to it.
     #[serde(borrow)]
     pub url_patterns: Vec<&'a str>,
     /// Steps of the script that belong to it.

@@ -1,4 +1,4 @@
-//! How connections to a target are made.
+//! Settings for connections to a target.
 
 use std::num::NonZeroU16;
 
@@ -7,39 +7,39 @@ use serde::Deserialize;
 /// The port of the service.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct PortSettings {
-    /// The port; without it that of the protocol.
+    /// The port; `None` for that of the protocol.
     pub port: Option<NonZeroU16>,
 }
 
-/// Which address stands for a host name.
+/// How the address of a host name is found.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct AddressSettings<'a> {
-    /// Address that is asked when `resolve_dns` is false.
+    /// Address to connect to when `resolve_dns` is false.
     pub ipv4: Option<&'a str>,
     /// Whether the name is resolved afresh for each attempt.
     pub resolve_dns: bool,
 }
 
-/// How far a TLS certificate is trusted.
+/// How a TLS certificate is verified.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct TrustSettings {
-    /// Whether chain, name and dates of the certificate must hold.
+    /// Whether chain, name and dates of the certificate are verified.
     pub verify_certificate: bool,
-    /// A private authority that is trusted beside the system's.
+    /// A private authority that is trusted in addition to those of the system.
     pub ca_cert_id: Option<i64>,
 }
 
 /// The client certificate.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct ClientCertificateSettings {
-    /// The certificate.
+    /// Id of the certificate.
     pub ssl_cert_id: Option<i64>,
-    /// Whether it is shown.
+    /// Whether it is presented.
     pub use_client_ssl_cert: bool,
 }
 
 impl ClientCertificateSettings {
-    /// The certificate that is shown.
+    /// Returns the id of the certificate to present.
     #[must_use]
     pub fn certificate_id(&self) -> Option<i64> {
         self.ssl_cert_id.filter(|&id| self.use_client_ssl_cert && id != 0)
@@ -49,7 +49,7 @@ impl ClientCertificateSettings {
 /// The version of TLS.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct TlsVersionSettings {
-    /// The one version to speak.
+    /// The only version to use.
     pub use_ssl_version: SslVersion,
 }
 
@@ -77,7 +77,7 @@ pub enum SslVersion {
 }
 
 impl SslVersion {
-    /// Its word in the field table.
+    /// Returns its value in the field table.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -91,19 +91,19 @@ impl SslVersion {
     }
 }
 
-/// Which family of addresses.
+/// Address families.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct AddressFamilySettings {
-    /// Which family of addresses.
+    /// Address families.
     pub ipv6_enabled: Ipv6Mode,
 }
 
-/// Which family of addresses.
+/// Address families.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Ipv6Mode {
     /// IPv4 only.
     Disabled,
-    /// IPv6, and then IPv4.
+    /// IPv6, then IPv4.
     Preferred,
     /// IPv6 only.
     Enforced,
@@ -112,12 +112,12 @@ pub enum Ipv6Mode {
 /// A forward proxy of the settings.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct ProxySettings {
-    /// The proxy that the check goes through.
+    /// Id of the proxy that the check goes through.
     pub proxy_id: Option<i64>,
 }
 
 impl ProxySettings {
-    /// The proxy that the check goes through.
+    /// Returns the id of the proxy that the check goes through.
     #[must_use]
     pub fn id(&self) -> Option<i64> {
         self.proxy_id.filter(|&id| id != 0)

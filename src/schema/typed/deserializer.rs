@@ -1,4 +1,4 @@
-//! Fills typed settings from fields: a deserializer over values that are set and the defaults of their table.
+//! Reads typed settings from fields: a serde deserializer over set values and the defaults of their table.
 
 use serde::Deserialize;
 use serde::de::value::{StrDeserializer, UsizeDeserializer};
@@ -9,10 +9,10 @@ use serde_json::Value;
 use super::invalid_settings::InvalidSettings;
 use crate::schema::field::{Field, FieldTable, FieldType};
 
-/// Where the values of fields stand, by their position in the table; `None` and null for what is not set.
+/// Returns the value of a field by its position in the table; `None` or null when it is not set.
 type FieldValues<'s, 'a> = &'s dyn Fn(usize, &'static Field) -> Option<&'a Value>;
 
-/// Reads `T`, whose fields are named as those of `table`: each has the value of `values`, else its default.
+/// Reads `T`, whose fields are named as those of `table`: each has its value from `values`, else its default.
 pub(in crate::schema) fn deserialize_fields<'a, T: Deserialize<'a>>(
     table: &'static FieldTable,
     values: FieldValues<'_, 'a>,
@@ -52,10 +52,10 @@ impl<'de> Deserializer<'de> for FieldsDeserializer<'_, 'de> {
     }
 }
 
-/// The fields that a struct names, one after another.
+/// The fields of a struct, in turn.
 struct FieldEntries<'s, 'a> {
     fields: FieldsDeserializer<'s, 'a>,
-    /// Where they stand in the table.
+    /// Their positions in the table.
     positions: std::iter::Enumerate<std::slice::Iter<'s, u16>>,
     next: Option<(&'static Field, &'a Value)>,
 }
@@ -71,7 +71,7 @@ impl<'a> MapAccess<'a> for FieldEntries<'_, 'a> {
             let set = (self.fields.values)(position, field).filter(|value| !value.is_null());
             if let Some(value) = set.or_else(|| table.default_at(position)) {
                 self.next = Some((field, value));
-                // Derived structs know their fields by index too, which spares them comparing names.
+                // Derived structs also accept the index of a field, which saves comparing names.
                 return seed.deserialize(UsizeDeserializer::new(index)).map(Some);
             }
         }
@@ -87,7 +87,7 @@ impl<'a> MapAccess<'a> for FieldEntries<'_, 'a> {
     }
 }
 
-/// A value of `kind`.
+/// A value of `field_type`.
 struct ValueDeserializer<'a> {
     field_type: &'static FieldType,
     value: &'a Value,
@@ -99,8 +99,8 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'de> {
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
         match (self.value, self.field_type) {
             (Value::String(text), _) => visitor.visit_borrowed_str(text),
-            (Value::Array(items), FieldType::List { items: of, .. }) => {
-                visitor.visit_seq(ListItems { field_type: of, items: items.iter().enumerate() })
+            (Value::Array(items), FieldType::List { items: entry_type, .. }) => {
+                visitor.visit_seq(ListItems { field_type: entry_type, items: items.iter().enumerate() })
             }
             (value, _) => value.deserialize_any(visitor).map_err(InvalidSettings::custom),
         }

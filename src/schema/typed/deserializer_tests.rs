@@ -1,4 +1,4 @@
-//! Every typed struct against the field table: fields that it names are there, numbers and choices are the same.
+//! Compares every typed struct with the field table: its fields exist there, and integers and choices agree.
 #![allow(clippy::unwrap_used)]
 
 use std::cell::RefCell;
@@ -18,7 +18,7 @@ use crate::schema::typed::{
     alerting, browser, connection, ftp, keyword, mail, name_server, ping, request, schedule, tcp, website,
 };
 
-/// What a walk over typed structs has seen.
+/// The results of walking the typed structs.
 #[derive(Default)]
 struct Seen {
     structs: RefCell<BTreeSet<&'static str>>,
@@ -30,7 +30,7 @@ impl Seen {
         self.faults.borrow_mut().push(format!("{at}: {what}"));
     }
 
-    /// Walks `T` against the tables of `kinds`.
+    /// Compares `T` with the tables of `kinds`.
     fn types<T: Deserialize<'static>>(&self, kinds: &[MonitorType]) {
         for kind in kinds {
             self.table::<T>(table::for_type(*kind));
@@ -48,7 +48,7 @@ impl Seen {
     }
 }
 
-/// Gives a struct a value of each field that it names.
+/// Passes a struct a value for each of its fields.
 struct StructWalk<'s> {
     table: &'static FieldTable,
     seen: &'s Seen,
@@ -81,7 +81,7 @@ impl Deserializer<'static> for StructWalk<'_> {
     }
 }
 
-/// The fields that a struct names and its table has.
+/// The fields of a struct that its table has.
 struct FieldWalk<'s> {
     walk: StructWalk<'s>,
     names: std::slice::Iter<'static, &'static str>,
@@ -107,7 +107,7 @@ impl MapAccess<'static> for FieldWalk<'_> {
     }
 }
 
-/// Gives a value of `kind`, and compares the kind with the type that is asked for.
+/// Passes a value of `kind`, and compares the kind with the requested type.
 #[derive(Clone, Copy)]
 struct ValueWalk<'s> {
     kind: &'static FieldType,
@@ -116,7 +116,7 @@ struct ValueWalk<'s> {
 }
 
 impl ValueWalk<'_> {
-    /// A whole number of the kind, all of which have to fit between `low` and `high`.
+    /// Passes an integer of the kind; all its values must fit between `low` and `high`.
     fn whole<V: Visitor<'static>>(
         self,
         low: i64,
@@ -209,7 +209,9 @@ impl Deserializer<'static> for ValueWalk<'_> {
 
     fn deserialize_seq<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Self::Error> {
         match self.kind {
-            FieldType::List { items: of, .. } => visitor.visit_seq(OneItem(Some(Self { kind: of, ..self }))),
+            FieldType::List { items: entry_kind, .. } => {
+                visitor.visit_seq(OneItem(Some(Self { kind: entry_kind, ..self })))
+            }
             other => wrong(&format!("a list is read from {other:?}")),
         }
     }
@@ -334,13 +336,13 @@ fn walk() -> Seen {
 }
 
 #[test]
-fn typed_settings_are_those_of_the_field_table() {
+fn typed_settings_agree_with_the_field_table() {
     let errors = walk().faults.into_inner();
     assert!(errors.is_empty(), "{errors:#?}");
 }
 
 #[test]
-fn every_typed_struct_is_walked() {
+fn every_typed_struct_is_compared() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/schema/typed");
     let walked = walk().structs.into_inner();
     let mut known = 0;
@@ -364,8 +366,8 @@ fn website(fields: Value) -> Result<MonitorDocument, InvalidSettings> {
 }
 
 #[test]
-fn a_value_that_does_not_fit_is_an_error_with_its_place() {
-    for (fields, want) in [
+fn an_invalid_value_is_an_error_with_its_path() {
+    for (fields, expected) in [
         (json!({"mode": "Foo"}), "`mode` is `Foo`: it must be one of `Global Verify`, `Primary`"),
         (json!({"interval": 7}), "`interval` is `7`: it must be one of 1, 2, 3"),
         (json!({"enabled": "yes"}), "`enabled` is `yes`: it must be `true` or `false`"),
@@ -376,12 +378,12 @@ fn a_value_that_does_not_fit_is_an_error_with_its_place() {
         (json!({"realm_password": 7}), "`realm_password` is `********`: it must be a text"),
     ] {
         let error = website(fields.clone()).unwrap_err().to_string();
-        assert!(error.starts_with(want), "{fields}: {error}");
+        assert!(error.starts_with(expected), "{fields}: {error}");
     }
 }
 
 #[test]
-fn what_is_not_set_has_the_default_of_the_table() {
+fn an_unset_field_has_the_default_of_the_table() {
     let document = website(json!({"url": "http://a/", "mode": "Primary", "timeout": null})).unwrap();
     let settings = document.settings();
     assert_eq!(
@@ -395,7 +397,7 @@ fn what_is_not_set_has_the_default_of_the_table() {
 }
 
 #[test]
-fn what_is_missing_and_what_a_type_does_not_have_are_errors() {
+fn missing_and_unknown_fields_are_errors() {
     let document = website(json!({})).unwrap();
     let error = document.to_typed::<website::WebsiteSettings<'_>>().unwrap_err();
     assert_eq!(error.to_string(), "`url`: it is missing");

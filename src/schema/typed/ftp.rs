@@ -9,7 +9,7 @@ pub struct FtpSettings<'a> {
     pub hostname: &'a str,
     /// Whether a small file is uploaded, compared and deleted.
     pub enable_ftp_upload: bool,
-    /// User name; empty is anonymous.
+    /// User name; empty for anonymous.
     pub ftp_username: &'a str,
     /// Password.
     pub ftp_password: Option<&'a str>,

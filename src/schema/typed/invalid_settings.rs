@@ -1,4 +1,4 @@
-//! Why settings cannot be used: which field, its value, and what is wrong with it.
+//! The error of settings that cannot be used: field, value and reason.
 
 use std::fmt;
 
@@ -13,25 +13,25 @@ use crate::syntax::{MASK, ValidationError, ValidationErrorKind, truncate_value};
 pub struct InvalidSettings {
     /// Path of the field, such as `mode` or `api_steps[0].url`.
     pub field: String,
-    /// Its value as messages show it; `None` when it has none.
+    /// Its value as shown in messages; `None` when it has none.
     pub value: Option<String>,
     /// What is wrong with it, and what is allowed.
     pub reason: String,
 }
 
 impl InvalidSettings {
-    /// The error of `field`, which is `value`.
+    /// Creates the error of `field` with the value `value`.
     #[must_use]
     pub fn new(field: &str, value: Option<&str>, reason: &str) -> Self {
         Self { field: field.to_owned(), value: value.map(truncate_value), reason: reason.to_owned() }
     }
 
-    /// An error whose field is not known yet.
+    /// Creates an error whose field is not known yet.
     pub(in crate::schema) fn from_reason(reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), ..Self::default() }
     }
 
-    /// The error of `field`, which is `value`.
+    /// Sets the field and its value; the value of a secret is masked.
     #[must_use]
     pub(in crate::schema) fn in_field(mut self, field: &Field, value: &Value) -> Self {
         self = self.with_path_prefix(field.name).with_value(value);
@@ -41,14 +41,14 @@ impl InvalidSettings {
         self
     }
 
-    /// The error of `value`, unless the value that it is of is known already.
+    /// Sets the value, unless it is already set.
     #[must_use]
     pub(in crate::schema) fn with_value(mut self, value: &Value) -> Self {
         self.value = self.value.or_else(|| Some(display_value(value)));
         self
     }
 
-    /// The error of what `outer` names: a field, or a place in a list such as `[2]`.
+    /// Prepends `outer` to the path: a field, or a position in a list such as `[2]`.
     #[must_use]
     pub(in crate::schema) fn with_path_prefix(mut self, outer: &str) -> Self {
         let dot = if self.field.is_empty() || self.field.starts_with('[') { "" } else { "." };
@@ -80,10 +80,11 @@ impl std::error::Error for InvalidSettings {}
 impl From<InvalidSettings> for ValidationError {
     fn from(error: InvalidSettings) -> Self {
         let message = error.to_string();
-        let fault = Self::new(ValidationErrorKind::Type, error.field, Position::default(), message);
+        let validation_error =
+            Self::new(ValidationErrorKind::Type, error.field, Position::default(), message);
         match error.value {
-            Some(value) => fault.with_value(value),
-            None => fault,
+            Some(value) => validation_error.with_value(value),
+            None => validation_error,
         }
     }
 }

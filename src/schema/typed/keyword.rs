@@ -1,32 +1,32 @@
-//! The keyword of a page.
+//! Settings for the keyword of a page.
 
 use serde::Deserialize;
 
 use crate::evaluate::keyword::{KeywordMatching, KeywordRule};
 
-/// What has to be in the page, and how it is read.
+/// The keyword that must be in the page, and how it is matched.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct KeywordSettings<'a> {
-    /// What has to be in the page; empty is nothing.
+    /// The keyword; empty for none.
     pub keyword_string: &'a str,
-    /// How it is read.
+    /// How the keyword is matched.
     pub keyword_match_type: KeywordMatchType,
-    /// Whether finding it is the error.
+    /// Whether finding it is an error.
     pub keyword_match_invert: bool,
     /// Whether upper and lower case differ.
     pub keyword_match_case: bool,
     /// Whether only whole words are found.
     pub keyword_match_whole_word: bool,
-    /// Whether a space in it also fits a line break.
+    /// Whether a space in it also matches a line break.
     pub keyword_allow_line_wrap: bool,
     /// Whether a run of white space counts as one space.
     pub keyword_normalize_spaces: bool,
 }
 
-/// How a keyword is read.
+/// How a keyword is matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum KeywordMatchType {
-    /// As it stands.
+    /// Literally.
     #[serde(rename = "Plain Text")]
     PlainText,
     /// As a regular expression.
@@ -35,7 +35,7 @@ pub enum KeywordMatchType {
 }
 
 impl KeywordSettings<'_> {
-    /// The rule; `None` when `keyword_string` is empty.
+    /// Returns the rule; `None` when `keyword_string` is empty.
     #[must_use]
     pub fn rule(&self) -> Option<KeywordRule> {
         (!self.keyword_string.is_empty()).then(|| KeywordRule {

@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 
-/// How a session goes: of every mail type.
+/// Security of a session: for every mail type.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct MailSessionSettings {
-    /// Whether no TLS on offer is an error.
+    /// Whether it is an error when the server offers no TLS.
     pub require_tls: bool,
     /// How to log in.
     pub auth_method: AuthMethod,
@@ -15,7 +15,7 @@ pub struct MailSessionSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AuthMethod {
-    /// The best that the server offers.
+    /// The best mechanism that the server offers.
     Auto,
     /// PLAIN.
     Plain,
@@ -33,7 +33,7 @@ pub enum AuthMethod {
 pub struct ImapSettings<'a> {
     /// The server.
     pub hostname: &'a str,
-    /// User name; without it there is no login.
+    /// User name; without it the check does not log in.
     pub imap_username: Option<&'a str>,
     /// Password.
     pub imap_password: Option<&'a str>,
@@ -44,7 +44,7 @@ pub struct ImapSettings<'a> {
 pub struct PopSettings<'a> {
     /// The server.
     pub hostname: &'a str,
-    /// User name; without it there is no login.
+    /// User name; without it the check does not log in.
     pub pop_username: Option<&'a str>,
     /// Password.
     pub pop_password: Option<&'a str>,
@@ -55,7 +55,7 @@ pub struct PopSettings<'a> {
 pub struct SmtpSettings<'a> {
     /// The server.
     pub hostname: &'a str,
-    /// User name; without it there is no login.
+    /// User name; without it the check does not log in.
     pub smtp_username: Option<&'a str>,
     /// Password.
     pub smtp_password: Option<&'a str>,
@@ -64,13 +64,13 @@ pub struct SmtpSettings<'a> {
 /// A message sent by SMTP and fetched by POP3.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct RoundTripSettings<'a> {
-    /// Server that takes the message.
+    /// Server that accepts the message.
     pub smtp_hostname: &'a str,
     /// Server of the mailbox.
     pub pop3_hostname: &'a str,
-    /// Address that the message goes to and is read from.
+    /// Address that the message is sent to and read from.
     pub email: &'a str,
-    /// User name of the mailbox; without it the address.
+    /// User name of the mailbox; defaults to the address.
     pub email_username: Option<&'a str>,
     /// Password of the mailbox.
     pub email_password: Option<&'a str>,

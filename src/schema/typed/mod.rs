@@ -1,6 +1,6 @@
-//! Typed settings: the fields of monitors and records as structs whose names are those of the field table, and whose
-//! choices are enums. They are filled once, when a monitor is loaded or its probe is built; a value that does not fit
-//! is an error with its field, its value and what is allowed.
+//! Typed settings: the fields of monitors and records as structs whose field names are those of the field table, with
+//! enums for choices. They are read once, when a monitor is loaded or its probe is built. An invalid value is an error
+//! with its field, its value and what is allowed.
 
 pub mod alerting;
 pub mod api_steps;

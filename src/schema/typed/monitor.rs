@@ -1,4 +1,4 @@
-//! The settings of a monitor that are used at each run and result: small, read when it is loaded.
+//! The settings of a monitor that every run and result uses: small, and read when it is loaded.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,27 +12,27 @@ use crate::domain::{LocationMode, MonitorType};
 use crate::schema::field::{Field, FieldTable};
 use crate::schema::table;
 
-/// What a monitor is planned and alerts by.
+/// The settings for scheduling and alerting of a monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MonitorSettings {
     /// How often, how long and at how many locations it runs.
     pub schedule: ScheduleSettings,
-    /// Which locations a run has. Tests on handsets, whose modes are others, are planned as Global Verify.
+    /// Which locations a run uses. Tests on handsets, which have other modes, are planned as Global Verify.
     pub location_mode: LocationMode,
-    /// Minutes after 00:00 UTC at which the grid of runs starts, where it has one.
+    /// Minutes after 00:00 UTC at which the grid of runs starts, if set.
     pub offset: Option<u16>,
     /// Seconds that a step of a script may take; `None` without a limit of its own.
     pub step_timeout: Option<u16>,
-    /// What is sent when a check fails.
+    /// Alerts of a failing check.
     pub alerting: AlertingSettings,
-    /// How full pages are loaded and compared, of types that load pages.
+    /// Loading and comparison of full pages, for types that load pages.
     pub full_page: Option<FullPageSettings>,
-    /// Which dates of certificates are judged.
+    /// Which dates of certificates are checked.
     pub certificate_dates: CertificateDateCheck,
 }
 
 impl MonitorSettings {
-    /// Those of a monitor of type `kind` whose fields have `values`.
+    /// Reads the settings of a monitor of type `kind` with the field values `values`.
     pub(in crate::schema) fn from_values<'a>(
         kind: MonitorType,
         values: &dyn Fn(usize, &'static Field) -> Option<&'a Value>,
@@ -60,7 +60,7 @@ impl MonitorSettings {
     }
 }
 
-/// Settings that types have whose table has `field`.
+/// Reads settings of those types whose table has `field`; `None` for other types.
 fn read_if_present<'a, T: Deserialize<'a>>(
     table: &'static FieldTable,
     field: &str,

@@ -2,31 +2,31 @@
 
 use serde::Deserialize;
 
-/// A question to a name server.
+/// A query to a name server.
 #[derive(Clone, Debug, Deserialize)]
 pub struct NameServerSettings<'a> {
     /// The server.
     pub hostname: &'a str,
-    /// Name that is asked for.
+    /// Name to query.
     pub name_to_resolve: Option<&'a str>,
-    /// A name of the settings; 0 is the default one.
+    /// Index of a name of the settings; 0 for the default.
     pub name_to_resolve_id: usize,
-    /// Type of record that is asked for.
+    /// Record type to query.
     pub record_type: &'a str,
-    /// Values that the answer has to have.
+    /// Values that the reply must contain.
     #[serde(borrow)]
     pub expected_answers: Vec<&'a str>,
-    /// How it is asked.
+    /// Transport of the query.
     pub transport: DnsTransport,
-    /// Whether the server has to vouch for the answer by DNSSEC.
+    /// Whether the server must vouch for the reply by DNSSEC.
     pub require_dnssec: bool,
 }
 
-/// How a question travels.
+/// Transport of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DnsTransport {
-    /// Datagrams, and TCP when the answer is cut.
+    /// UDP, and TCP when the reply is truncated.
     Udp,
     /// RFC 7766.
     Tcp,

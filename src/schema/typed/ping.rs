@@ -7,10 +7,10 @@ use serde::Deserialize;
 pub struct PingSettings<'a> {
     /// The host that is checked.
     pub hostname: &'a str,
-    /// Echo requests.
+    /// Number of echo requests.
     pub ping_count: u32,
-    /// Bytes of data in each.
+    /// Bytes of data in each request.
     pub ping_size: usize,
-    /// Percent lost from which on it is an error.
+    /// Percentage of lost requests from which the check fails.
     pub loss_threshold: f64,
 }

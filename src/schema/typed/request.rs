@@ -1,4 +1,4 @@
-//! Bodies of calls that are no monitor and no record: logins, bulk edits, copies, tests.
+//! Request bodies that are neither a monitor nor a record: logins, bulk edits, copies, tests.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -8,7 +8,7 @@ use super::invalid_settings::InvalidSettings;
 use super::schedule::LocationReference;
 use crate::schema::field::FieldTable;
 
-/// The request that `fields` make, which were read by `table`.
+/// Reads a request from `fields`, which were read with `table`.
 ///
 /// # Errors
 /// A field that is missing, or whose value cannot be used.
@@ -19,40 +19,40 @@ pub fn read_request<'a, T: Deserialize<'a>>(
     deserialize_fields(table, &|_, field| fields.get(field.name))
 }
 
-/// Who logs in.
+/// The credentials of a login.
 #[derive(Clone, Copy, Deserialize)]
 pub struct LoginRequest<'a> {
-    /// The user.
+    /// User name.
     pub username: &'a str,
     /// The password.
     pub password: &'a str,
 }
 
-/// A text or password of several monitors in the place of another.
+/// Replacement of a text or password in several monitors.
 #[derive(Clone, Copy, Deserialize)]
 pub struct ReplaceTextRequest<'a> {
-    /// What is replaced.
+    /// The text to replace.
     pub current_value: &'a str,
-    /// What stands there from now on.
+    /// The new text.
     pub new_value: &'a str,
 }
 
-/// What a bulk edit does with locations.
+/// The change of locations in a bulk edit.
 #[derive(Clone, Debug, Deserialize)]
 pub struct UpdateLocationsRequest {
-    /// Whether the present locations stay.
+    /// Whether the current locations stay.
     pub update_locations_action: UpdateLocationsAction,
-    /// The locations; without them each monitor keeps its own.
+    /// The locations; `None` keeps those of each monitor.
     pub locations: Option<Vec<LocationReference>>,
 }
 
-/// What becomes of the present entries of a list.
+/// What happens to the current entries of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UpdateLocationsAction {
-    /// They stay, and the new ones go behind them.
+    /// They stay, and the new ones follow them.
     Append,
-    /// The new ones take their place.
+    /// The new ones replace them.
     Replace,
 }
 
@@ -66,22 +66,22 @@ pub struct CloneRequest<'a> {
 /// A test alert.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct TestAlertRequest {
-    /// Who is to get it.
+    /// The recipient.
     pub recipient_id: i64,
 }
 
-/// An example of an alert.
+/// A preview of an alert.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct PreviewRequest {
-    /// A monitor whose name and fields it has.
+    /// A monitor whose name and fields the preview shows.
     pub monitor_id: Option<i64>,
 }
 
-/// How monitors of files are brought in line.
+/// Options of an apply, which updates monitors to match files.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct ApplyRequest {
-    /// Whether nothing is done.
+    /// Whether the apply only reports what it would do.
     pub dry_run: bool,
-    /// Whether what an earlier apply made and is not among them goes.
+    /// Whether monitors of an earlier apply that are no longer in the files are removed.
     pub prune: bool,
 }

@@ -4,31 +4,31 @@ use serde::Deserialize;
 
 use crate::domain::{LocationId, LocationMode};
 
-/// How often, how long and at how many locations a monitor runs: of every type.
+/// How often, how long and at how many locations a monitor runs: for every type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct ScheduleSettings {
     /// Whether runs are planned.
     pub enabled: bool,
     /// Minutes between two runs.
     pub interval: u16,
-    /// Seconds of one attempt; of one page load in a browser.
+    /// Time limit of one attempt in seconds; for a browser, that of one page load.
     pub timeout: u16,
-    /// Whether each run takes the next locations of the pool.
+    /// Whether each run uses the next locations of the pool.
     pub rotate_locations: bool,
-    /// Locations of a run; 0 is what the mode does by itself.
+    /// Number of locations of a run; 0 for the default of the mode.
     pub monitor_location_count: u16,
     /// First location, and the one that alerts in mode Primary.
     pub home_location: Option<LocationId>,
-    /// Whether a failure is tried again at once, at the same location.
+    /// Whether a failure is retried at once, at the same location.
     pub retry_on_failure: bool,
     /// Whether checks out of schedule are permitted.
     pub allow_internal_testing: bool,
 }
 
-/// Which locations a run has: of every type but those of handsets.
+/// Which locations a run uses: for every type but those of handsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct LocationModeSettings {
-    /// Which locations a run has, and which of them alert.
+    /// Which locations a run uses, and which of them alert.
     #[serde(with = "LocationModeName")]
     pub mode: LocationMode,
 }
@@ -78,8 +78,8 @@ pub struct LocationReference {
 /// A value that a monitor has of a custom property of its account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PropertyReference {
-    /// The property.
+    /// Id of the property.
     pub id: i64,
-    /// Its value.
+    /// Id of the value.
     pub value_id: i64,
 }

@@ -4,21 +4,21 @@ use std::num::NonZeroU16;
 
 use serde::Deserialize;
 
-/// A TCP connection, with TLS and a dialogue when wanted.
+/// A TCP connection, optionally with TLS and a dialogue.
 #[derive(Clone, Debug, Deserialize)]
 pub struct TcpSettings<'a> {
     /// The host that is checked.
     pub hostname: &'a str,
-    /// Port that is connected to.
+    /// Port to connect to.
     pub port: NonZeroU16,
-    /// Whether and when TLS begins.
+    /// Whether and when TLS starts.
     pub tls: TcpTlsMode,
-    /// What is sent and has to come, in order.
+    /// Dialogue lines, in order.
     #[serde(borrow)]
     pub dialogue: Vec<DialogueStepSettings<'a>>,
 }
 
-/// Whether and when TLS begins on a connection.
+/// Whether and when TLS starts on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TcpTlsMode {
@@ -38,11 +38,11 @@ pub enum TcpTlsMode {
     StarttlsPostgres,
 }
 
-/// A step of a dialogue.
+/// A line of a dialogue.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct DialogueStepSettings<'a> {
-    /// Text that is sent.
+    /// Text to send.
     pub send: Option<&'a str>,
-    /// Regular expression that has to fit what comes.
+    /// Regular expression that the reply must match.
     pub expect: Option<&'a str>,
 }

@@ -1,4 +1,4 @@
-//! Days and times of records, and the windows that they make.
+//! Days and times of records, and the time windows that they define.
 
 use jiff::civil::{DateTime, Time};
 
@@ -7,17 +7,17 @@ use super::record::blackout::BlackoutSettings;
 use super::record::sla::{OperatingPeriodSettings, SlaExclusionSettings};
 use crate::schedule::TimeWindow;
 
-/// The time that `text` names in the form of windows, `YYYY-MM-DD HH:MM:SS`.
+/// Parses a local time in the form of windows, `YYYY-MM-DD HH:MM:SS`.
 #[must_use]
 pub fn parse_local_time(text: &str) -> Option<DateTime> {
     DateTime::strptime("%Y-%m-%d %H:%M:%S", text).ok()
 }
 
 impl BlackoutSettings<'_> {
-    /// When it holds.
+    /// Returns the time window of the blackout.
     ///
     /// # Errors
-    /// A day or time that is missing or none.
+    /// A missing or invalid day or time.
     pub fn time_window(&self) -> Result<TimeWindow, InvalidSettings> {
         if !self.persistent {
             let (from, thru) = (
@@ -34,7 +34,7 @@ impl BlackoutSettings<'_> {
         })
     }
 
-    /// Whether it came once and was over at `now`, a time of its account.
+    /// Whether it is a one-time blackout that was over at `now`, a time of its account.
     #[must_use]
     pub fn is_past(&self, now: DateTime) -> bool {
         !self.persistent && self.thru_date.and_then(parse_local_time).is_some_and(|thru| thru <= now)
@@ -42,10 +42,10 @@ impl BlackoutSettings<'_> {
 }
 
 impl OperatingPeriodSettings<'_> {
-    /// When it holds.
+    /// Returns the time window of the period.
     ///
     /// # Errors
-    /// A day or time that is none.
+    /// An invalid day or time.
     pub fn time_window(&self) -> Result<TimeWindow, InvalidSettings> {
         Ok(TimeWindow::Weekly {
             start_day: weekday_field("from_day", Some(self.from_day))?,
@@ -57,10 +57,10 @@ impl OperatingPeriodSettings<'_> {
 }
 
 impl SlaExclusionSettings<'_> {
-    /// When it holds.
+    /// Returns the time window of the exclusion.
     ///
     /// # Errors
-    /// A time that is none.
+    /// An invalid time.
     pub fn time_window(&self) -> Result<TimeWindow, InvalidSettings> {
         let from = local_time_field("from_date", Some(self.from_date))?;
         Ok(TimeWindow::Once { from, until: local_time_field("thru_date", Some(self.thru_date))? })
@@ -68,8 +68,8 @@ impl SlaExclusionSettings<'_> {
 }
 
 fn local_time_field(field: &str, text: Option<&str>) -> Result<DateTime, InvalidSettings> {
-    let wanted = "it must be a time such as `2026-01-31 12:00:00`";
-    text.and_then(parse_local_time).ok_or_else(|| InvalidSettings::new(field, text, wanted))
+    let expected = "it must be a time such as `2026-01-31 12:00:00`";
+    text.and_then(parse_local_time).ok_or_else(|| InvalidSettings::new(field, text, expected))
 }
 
 fn time_of_day_field(field: &str, text: Option<&str>) -> Result<Time, InvalidSettings> {
@@ -78,8 +78,8 @@ fn time_of_day_field(field: &str, text: Option<&str>) -> Result<Time, InvalidSet
 }
 
 fn weekday_field(field: &str, day: Option<u8>) -> Result<u8, InvalidSettings> {
-    let shown = day.map(|day| day.to_string());
-    let wanted = "it must be a whole number from 1 to 7";
+    let text = day.map(|day| day.to_string());
+    let expected = "it must be a whole number from 1 to 7";
     day.filter(|day| (1..=7).contains(day))
-        .ok_or_else(|| InvalidSettings::new(field, shown.as_deref(), wanted))
+        .ok_or_else(|| InvalidSettings::new(field, text.as_deref(), expected))
 }

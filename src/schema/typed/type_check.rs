@@ -1,12 +1,12 @@
-//! Whether a value is of its kind: its type, and for choices that it is one of them.
+//! Checks whether a value has the type of its field, and is one of the choices if the type has any.
 
 use serde_json::{Map, Value};
 
 use super::invalid_settings::InvalidSettings;
 use crate::schema::field::{Field, FieldTable, FieldType};
 
-/// The first thing in `value` that is not of the kind of `field`; `None` when all is. Bounds of numbers and the form of
-/// texts are for whoever takes new values.
+/// Returns the first part of `value` that is not of the type of `field`; `None` when all is. Bounds of numbers and
+/// formats of texts are only checked for new values.
 pub(in crate::schema) fn find_type_error(field: &Field, value: &Value) -> Option<InvalidSettings> {
     find_type_error_in_value(&field.field_type, value).map(|error| error.in_field(field, value))
 }
@@ -22,8 +22,8 @@ fn find_type_error_in_value(kind: &FieldType, value: &Value) -> Option<InvalidSe
             number.as_i64().is_some_and(|number| choices.contains(&number))
         }
         (FieldType::TextEnum(choices), Value::String(text)) => choices.contains(&text.as_str()),
-        (FieldType::List { items: of, .. }, Value::Array(items)) => {
-            return find_type_error_in_list(of, items);
+        (FieldType::List { items: entry, .. }, Value::Array(items)) => {
+            return find_type_error_in_list(entry, items);
         }
         (FieldType::Object(table), Value::Object(entries)) => {
             return find_type_error_in_object(table, entries);
@@ -33,9 +33,9 @@ fn find_type_error_in_value(kind: &FieldType, value: &Value) -> Option<InvalidSe
     (!fits).then(|| InvalidSettings::from_reason(format!("it must be {}", kind.expected())))
 }
 
-fn find_type_error_in_list(of: &FieldType, items: &[Value]) -> Option<InvalidSettings> {
+fn find_type_error_in_list(entry: &FieldType, items: &[Value]) -> Option<InvalidSettings> {
     items.iter().enumerate().find_map(|(index, item)| {
-        let error = find_type_error_in_value(of, item)?;
+        let error = find_type_error_in_value(entry, item)?;
         Some(error.with_value(item).with_path_prefix(&format!("[{index}]")))
     })
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 /// One HTTP request.
 #[derive(Clone, Debug, Deserialize)]
 pub struct WebsiteSettings<'a> {
-    /// What is asked for.
+    /// Requested URL.
     pub url: &'a str,
     /// Method of the request.
     pub http_method: HttpMethod,
@@ -20,7 +20,7 @@ pub struct WebsiteSettings<'a> {
     pub http_version: HttpVersion,
     /// Whether the name is resolved afresh for each attempt.
     pub resolve_dns: bool,
-    /// Address that is asked when `resolve_dns` is false.
+    /// Address to connect to when `resolve_dns` is false.
     pub ip_address: Option<&'a str>,
     /// Whether redirects are followed.
     pub http_follow_redirects: bool,
@@ -28,7 +28,7 @@ pub struct WebsiteSettings<'a> {
     pub http_302_is_error: bool,
     /// Whether a 401 is an error.
     pub http_401_is_error: bool,
-    /// Whether caches on the way may answer.
+    /// Whether caches on the path may respond.
     pub http_caching: HttpCaching,
     /// User name for HTTP authentication.
     pub realm_userid: Option<&'a str>,
@@ -65,12 +65,12 @@ pub enum HttpVersion {
     Http3,
 }
 
-/// Whether caches on the way may answer.
+/// Whether caches on the path may respond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum HttpCaching {
-    /// They are asked to ask again.
+    /// They must revalidate.
     Disabled,
-    /// They may answer.
+    /// They may respond.
     Enabled,
 }
 

@@ -1,4 +1,4 @@
-//! Expressions of XPath 1.0, parsed.
+//! Parsed expressions of XPath 1.0.
 
 /// An expression (3).
 #[derive(Clone, Debug, PartialEq)]
@@ -15,38 +15,38 @@ pub enum Expr {
     Negate(Box<Expr>),
     /// `|`
     Union(Box<Expr>, Box<Expr>),
-    /// A location path (2), from where it starts.
+    /// A location path (2), with its start.
     Path(PathStart, Vec<LocationStep>),
-    /// Nodes that fit the predicates, counted in the order of the document (3.3).
+    /// Nodes that match the predicates, counted in the order of the document (3.3).
     Filter(Box<Expr>, Vec<Expr>),
     /// A number.
     Number(f64),
-    /// A text.
+    /// A string.
     Literal(Box<str>),
     /// A function of the core library (4).
     Call(XPathFunction, Vec<Expr>),
 }
 
 impl Expr {
-    /// Whether it gives nodes, and not a text, a number or a truth value.
+    /// Whether it returns nodes, and not a string, a number or a boolean.
     #[must_use]
     pub const fn returns_node_set(&self) -> bool {
         matches!(self, Self::Union(..) | Self::Path(..) | Self::Filter(..) | Self::Call(XPathFunction::Id, _))
     }
 }
 
-/// Where a path starts.
+/// The start of a path.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PathStart {
     /// The root of the document.
     Root,
-    /// The node that is looked at.
+    /// The context node.
     ContextNode,
-    /// What an expression selects.
+    /// The nodes that an expression selects.
     Expr(Box<Expr>),
 }
 
-/// How two values are compared (3.4).
+/// Comparison operators (3.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "they are what they say")]
 pub enum ComparisonOperator {
@@ -58,7 +58,7 @@ pub enum ComparisonOperator {
     GreaterOrEqual,
 }
 
-/// Arithmetic (3.5).
+/// Arithmetic operators (3.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "they are what they say")]
 pub enum ArithmeticOperator {
@@ -72,11 +72,11 @@ pub enum ArithmeticOperator {
 /// A step of a path (2.1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct LocationStep {
-    /// Which way it goes.
+    /// Axis of the step.
     pub axis: Axis,
-    /// Which nodes there it takes.
+    /// Test for the nodes of the axis.
     pub test: NodeTest,
-    /// What else has to hold for them.
+    /// Predicates for these nodes.
     pub predicates: Vec<Expr>,
 }
 
@@ -88,13 +88,13 @@ macro_rules! named {
         pub enum $type { $($variant),+ }
 
         impl $type {
-            /// The one of this name.
+            /// Returns the value with this name.
             #[must_use]
             pub fn of(name: &str) -> Option<Self> {
                 match name { $($name => Some(Self::$variant),)+ _ => None }
             }
 
-            /// Its name.
+            /// Returns its name.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name),+ }
@@ -104,7 +104,7 @@ macro_rules! named {
 }
 
 named! {
-    /// A direction in a document (2.2).
+    /// An axis (2.2).
     Axis {
         Ancestor = "ancestor",
         AncestorOrSelf = "ancestor-or-self",
@@ -156,7 +156,7 @@ named! {
 }
 
 impl XPathFunction {
-    /// The least and the greatest number of arguments.
+    /// Returns the minimum and maximum number of arguments.
     #[must_use]
     pub const fn arity(self) -> (usize, usize) {
         match self {
@@ -176,17 +176,17 @@ impl XPathFunction {
         }
     }
 
-    /// Whether its arguments have to be nodes.
+    /// Whether its arguments must be nodes.
     #[must_use]
     pub const fn requires_node_set(self) -> bool {
         matches!(self, Self::Count | Self::Sum | Self::LocalName | Self::NamespaceUri | Self::Name)
     }
 }
 
-/// Which nodes of an axis a step takes (2.3).
+/// The nodes of an axis that a step selects (2.3).
 #[derive(Clone, Debug, PartialEq)]
 pub enum NodeTest {
-    /// `*`: every node of the axis' own kind.
+    /// `*`: every node of the principal type of the axis.
     Wildcard,
     /// `prefix:*`
     PrefixWildcard(Box<str>),
@@ -198,6 +198,6 @@ pub enum NodeTest {
     Text,
     /// `comment()`
     Comment,
-    /// `processing-instruction()`, or the one of a name
+    /// `processing-instruction()`, optionally with a name.
     ProcessingInstruction(Option<Box<str>>),
 }

@@ -1,17 +1,17 @@
-//! The words of an XPath expression (XPath 1.0, 3.7).
+//! The tokens of an XPath expression (XPath 1.0, 3.7).
 
-/// A word.
+/// A token.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
     /// `(`, `)`, `[`, `]`, `.`, `..`, `@`, `,`, `::`
     Punctuation(&'static str),
-    /// An operator, named ones and `*` as such included.
+    /// An operator, including `*` and operator names where they are operators.
     Operator(&'static str),
     /// A number.
     Number(f64),
-    /// A quoted text.
+    /// A quoted string.
     Literal(Box<str>),
-    /// A name without prefix, of whatever.
+    /// A name without prefix.
     Name(Box<str>),
     /// `prefix:name`
     PrefixedName(Box<str>, Box<str>),
@@ -25,15 +25,15 @@ const PUNCTUATION: [&str; 8] = ["::", "..", "(", ")", "[", "]", "@", ","];
 const OPERATORS: [&str; 12] = ["//", "!=", "<=", ">=", "/", "|", "+", "-", "=", "<", ">", "*"];
 const NAMED_OPERATORS: [&str; 4] = ["and", "or", "mod", "div"];
 
-/// The words of `text`.
+/// Splits `text` into tokens.
 pub(super) fn tokenize(text: &str) -> Result<Vec<Token>, String> {
     let mut found: Vec<Token> = Vec::new();
     let mut rest = text;
     loop {
         rest = rest.trim_start_matches([' ', '\t', '\r', '\n']);
         let Some(first) = rest.chars().next() else { return Ok(found) };
-        // Behind an operand, `*` and the names of operators are operators.
-        let operand = !matches!(
+        // After an operand, `*` and operator names are operators.
+        let after_operand = !matches!(
             found.last(),
             None | Some(Token::Operator(_) | Token::Punctuation("@" | "::" | "(" | "[" | ","))
         );
@@ -41,8 +41,8 @@ pub(super) fn tokenize(text: &str) -> Result<Vec<Token>, String> {
             '"' | '\'' => literal(rest, first)?,
             '0'..='9' => number(rest)?,
             '.' if rest[1..].starts_with(|c: char| c.is_ascii_digit()) => number(rest)?,
-            _ if is_name_start(first) => name(rest, operand),
-            '*' if !operand => (Token::Wildcard, 1),
+            _ if is_name_start(first) => name(rest, after_operand),
+            '*' if !after_operand => (Token::Wildcard, 1),
             '$' => return Err("variables are not known in an XPath".to_owned()),
             _ => punctuation(rest).ok_or_else(|| format!("`{first}` is not understood"))?,
         };
@@ -65,17 +65,17 @@ fn number(rest: &str) -> Result<(Token, usize), String> {
     Ok((Token::Number(number), end))
 }
 
-fn name(rest: &str, operand: bool) -> (Token, usize) {
+fn name(rest: &str, after_operand: bool) -> (Token, usize) {
     let end = name_end(rest);
     let name = &rest[..end];
-    if operand && let Some(operator) = NAMED_OPERATORS.into_iter().find(|operator| *operator == name) {
+    if after_operand && let Some(operator) = NAMED_OPERATORS.into_iter().find(|operator| *operator == name) {
         return (Token::Operator(operator), end);
     }
-    let behind = &rest[end..];
-    match behind.strip_prefix(':').and_then(|behind| behind.chars().next()) {
+    let after = &rest[end..];
+    match after.strip_prefix(':').and_then(|after| after.chars().next()) {
         Some('*') => (Token::PrefixWildcard(name.into()), end + 2),
         Some(first) if is_name_start(first) => {
-            let local = &behind[1..=name_end(&behind[1..])];
+            let local = &after[1..=name_end(&after[1..])];
             (Token::PrefixedName(name.into(), local.into()), end + 1 + local.len())
         }
         _ => (Token::Name(name.into()), end),
@@ -96,7 +96,7 @@ fn is_name_start(c: char) -> bool {
     c.is_ascii_alphabetic() || c == '_' || !c.is_ascii()
 }
 
-/// Bytes of the name that `text` begins with; its first character is one of a name.
+/// Returns the length in bytes of the name at the start of `text`; its first character must begin a name.
 fn name_end(text: &str) -> usize {
     let outside = |c: char| !(is_name_start(c) || c.is_ascii_digit() || c == '-' || c == '.');
     text.find(outside).unwrap_or(text.len())

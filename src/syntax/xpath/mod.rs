@@ -1,7 +1,7 @@
-//! XPath 1.0, parsed: what an expression is, apart from any document (W3C XPath 1.0; sections in brackets).
+//! Parser of XPath 1.0, independent of any document (W3C XPath 1.0; sections in brackets).
 //!
-//! Variables are none, since nothing sets them. Whether a part gives nodes is known without a document, so
-//! that what needs nodes is checked here.
+//! Variables are not supported, since nothing sets them. Whether an expression returns nodes is known without a
+//! document, so operands that must be nodes are checked here.
 
 mod expression;
 mod lexer;

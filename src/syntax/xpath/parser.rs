@@ -1,22 +1,22 @@
-//! Words of an XPath expression into an expression (XPath 1.0, 2 and 3). Calls itself at brackets only, of
-//! which the caller bounds the number.
+//! Parses the tokens of an XPath expression (XPath 1.0, 2 and 3). Only recurses at brackets, whose number the caller
+//! limits.
 
 use super::expression::{
     ArithmeticOperator, Axis, ComparisonOperator, Expr, LocationStep, NodeTest, PathStart, XPathFunction,
 };
 use super::lexer::{Token, tokenize};
 
-/// The operators of two sides, loosest first.
+/// The binary operators, by increasing precedence.
 const PRECEDENCE: [&[&str]; 6] =
     [&["or"], &["and"], &["=", "!="], &["<", "<=", ">", ">="], &["+", "-"], &["*", "div", "mod"]];
 
-/// An expression, and the namespace prefixes in it.
+/// An expression, and its namespace prefixes.
 pub type ParsedXPath = (Expr, Box<[Box<str>]>);
 
 /// Parses `text`.
 ///
 /// # Errors
-/// What is wrong, in a few words.
+/// A short description of what is wrong.
 pub fn parse(text: &str) -> Result<ParsedXPath, String> {
     let tokens = tokenize(text)?;
     let prefix = |token: &Token| match token {
@@ -55,9 +55,9 @@ impl Parser {
         self.eat(&Token::Punctuation(mark))
     }
 
-    fn eat_operator(&mut self, among: &[&'static str]) -> Option<&'static str> {
+    fn eat_operator(&mut self, operators: &[&'static str]) -> Option<&'static str> {
         let Some(&Token::Operator(found)) = self.peek() else { return None };
-        among.contains(&found).then(|| self.position += 1).map(|()| found)
+        operators.contains(&found).then(|| self.position += 1).map(|()| found)
     }
 
     fn expect(&mut self, mark: &'static str) -> Result<(), String> {
@@ -91,7 +91,7 @@ impl Parser {
         Ok(match (any, negative) {
             (false, _) => value,
             (true, true) => Expr::Negate(Box::new(value)),
-            // Two of them still make a number of it.
+            // A double negation still converts to a number.
             (true, false) => Expr::Call(XPathFunction::Number, vec![value]),
         })
     }
@@ -278,7 +278,7 @@ fn binary_expr(operator: &str, left: Box<Expr>, right: Box<Expr>) -> Expr {
     }
 }
 
-/// The step that `//` stands for.
+/// Returns the step that `//` stands for.
 fn descendant_or_self_step() -> LocationStep {
     LocationStep { axis: Axis::DescendantOrSelf, test: NodeTest::Node, predicates: Vec::new() }
 }

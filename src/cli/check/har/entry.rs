@@ -1,4 +1,4 @@
-//! One entry of a HAR file: request, answer, and where the time went.
+//! One entry of a HAR file: request, response and timings.
 
 use std::time::Duration;
 
@@ -7,15 +7,15 @@ use url::Url;
 
 use crate::domain::{Excerpt, Failure, HeaderList, HttpExchange, PageObject, Phase, Phases, Timestamp};
 
-/// Microseconds as the format has times.
+/// Converts microseconds to milliseconds, the time unit of HAR.
 #[expect(clippy::cast_precision_loss, reason = "52 bits of microseconds are 142 years")]
 pub(super) fn to_millis(micros: u64) -> f64 {
     micros as f64 / 1000.0
 }
 
-/// An exchange of a check whose attempt began at `began`.
+/// Converts an exchange of a check whose attempt started at `started_at`.
 pub(super) fn entry_from_exchange(
-    began: Timestamp,
+    started_at: Timestamp,
     exchange: &HttpExchange,
     comment: Option<String>,
 ) -> Value {
@@ -44,7 +44,7 @@ pub(super) fn entry_from_exchange(
         "headersSize": -1,
         "bodySize": response_body_size(exchange),
     });
-    let mut entry = entry(began, exchange.started_us, &exchange.phases, request, response);
+    let mut entry = entry(started_at, exchange.started_us, &exchange.phases, request, response);
     if let Some(address) = exchange.address {
         entry["serverIPAddress"] = address.ip().to_string().into();
     }
@@ -52,8 +52,8 @@ pub(super) fn entry_from_exchange(
     entry
 }
 
-/// An object of a page, of which the head is not kept.
-pub(super) fn entry_from_object(began: Timestamp, object: &PageObject) -> Value {
+/// Converts an object of a page, whose header fields are not kept.
+pub(super) fn entry_from_object(started_at: Timestamp, object: &PageObject) -> Value {
     let version = object.http_version.as_str();
     let request = json!({
         "method": "GET",
@@ -76,15 +76,15 @@ pub(super) fn entry_from_object(began: Timestamp, object: &PageObject) -> Value 
         "headersSize": -1,
         "bodySize": object.body_wire_bytes,
     });
-    let mut entry = entry(began, object.started_us, &object.phases, request, response);
+    let mut entry = entry(started_at, object.started_us, &object.phases, request, response);
     add_notes(&mut entry, object.failure.as_ref(), None);
     entry
 }
 
-fn entry(began: Timestamp, started_us: u64, phases: &Phases, request: Value, response: Value) -> Value {
+fn entry(started_at: Timestamp, started_us: u64, phases: &Phases, request: Value, response: Value) -> Value {
     let (timings, total) = to_timings(phases);
     json!({
-        "startedDateTime": began + Duration::from_micros(started_us),
+        "startedDateTime": started_at + Duration::from_micros(started_us),
         "time": total,
         "request": request,
         "response": response,
@@ -93,7 +93,7 @@ fn entry(began: Timestamp, started_us: u64, phases: &Phases, request: Value, res
     })
 }
 
-/// What is left to say; names of an own field begin with an underscore.
+/// Adds the comment and the failure. The names of custom fields begin with an underscore.
 fn add_notes(entry: &mut Value, failure: Option<&Failure>, comment: Option<String>) {
     if let Some(comment) = comment {
         entry["comment"] = comment.into();
@@ -103,19 +103,21 @@ fn add_notes(entry: &mut Value, failure: Option<&Failure>, comment: Option<Strin
     }
 }
 
-/// The phases as the format has them, and their sum. `connect` holds `ssl`; −1 stands for what did not happen.
+/// Returns the phases as HAR timings, and their sum. `connect` includes `ssl`; −1 stands for a phase that did not
+/// occur.
 fn to_timings(phases: &Phases) -> (Value, f64) {
-    let of = |phase| phases.micros(phase).map(u64::from);
-    let (tcp, tls) = (of(Phase::Connect), of(Phase::Tls));
+    let micros_of = |phase| phases.micros(phase).map(u64::from);
+    let (tcp, tls) = (micros_of(Phase::Connect), micros_of(Phase::Tls));
     let connect =
         if tcp.is_none() && tls.is_none() { None } else { Some(tcp.unwrap_or(0) + tls.unwrap_or(0)) };
     let optional = |micros: Option<u64>| micros.map_or(-1.0, to_millis);
-    let needed = |phase| of(phase).unwrap_or(0);
-    let (send, wait, receive) = (needed(Phase::Send), needed(Phase::FirstByte), needed(Phase::Transfer));
-    let total = of(Phase::Resolve).unwrap_or(0) + connect.unwrap_or(0) + send + wait + receive;
+    let required = |phase| micros_of(phase).unwrap_or(0);
+    let (send, wait, receive) =
+        (required(Phase::Send), required(Phase::FirstByte), required(Phase::Transfer));
+    let total = micros_of(Phase::Resolve).unwrap_or(0) + connect.unwrap_or(0) + send + wait + receive;
     let timings = json!({
         "blocked": -1,
-        "dns": optional(of(Phase::Resolve)),
+        "dns": optional(micros_of(Phase::Resolve)),
         "connect": optional(connect),
         "send": to_millis(send),
         "wait": to_millis(wait),
@@ -134,13 +136,13 @@ fn query_pairs(url: &str) -> Vec<Value> {
     url.query_pairs().map(|(name, value)| json!({"name": name, "value": value})).collect()
 }
 
-/// Bytes of the body that was sent; −1 of one that a browser sent and did not tell of.
+/// Bytes of the request body; −1 when a browser sent it and did not report its size.
 fn request_body_size(exchange: &HttpExchange) -> i64 {
-    let told = exchange.request_headers.get("content-length").and_then(|text| text.parse().ok());
+    let declared = exchange.request_headers.get("content-length").and_then(|text| text.parse().ok());
     match (&exchange.request_body, exchange.method.as_str()) {
         (Some(body), _) => i64::try_from(body.bytes).unwrap_or(i64::MAX),
-        (None, "POST" | "PUT" | "PATCH") => told.unwrap_or(-1),
-        (None, _) => told.unwrap_or(0),
+        (None, "POST" | "PUT" | "PATCH") => declared.unwrap_or(-1),
+        (None, _) => declared.unwrap_or(0),
     }
 }
 
@@ -161,7 +163,7 @@ fn response_content(exchange: &HttpExchange) -> Value {
     content
 }
 
-/// Says of a text that is shorter than what it is of how long that was: it is cut, or something in it is masked.
+/// Notes the whole length of a text that was cut or masked.
 fn mark_truncated(value: &mut Value, body: &Excerpt) {
     if body.bytes > body.text.len() as u64 {
         value["comment"] = format!("the whole has {} bytes", body.bytes).into();
@@ -169,7 +171,7 @@ fn mark_truncated(value: &mut Value, body: &Excerpt) {
 }
 
 fn content_sizes(bytes: u64, wire_bytes: u64, mimetype: &str) -> Value {
-    // What is not told by the server has a name of its own in the format.
+    // HAR has its own name for a type that the server did not declare.
     let mimetype = if mimetype.is_empty() { "x-unknown" } else { mimetype };
     let mut sizes = Map::new();
     sizes.insert("size".to_owned(), bytes.into());
@@ -180,7 +182,7 @@ fn content_sizes(bytes: u64, wire_bytes: u64, mimetype: &str) -> Value {
     sizes.into()
 }
 
-/// Bytes of the body on the wire; −1 when it was not read, as that of a redirect.
+/// Bytes of the body on the wire; −1 when it was not read, as for redirects.
 fn response_body_size(exchange: &HttpExchange) -> i64 {
     let declared = exchange.response_headers.get("content-length").unwrap_or_default();
     match i64::try_from(exchange.body_wire_bytes).unwrap_or(i64::MAX) {

@@ -1,4 +1,4 @@
-//! Writes checks to a HAR 1.2 file.
+//! Writes check results to a HAR 1.2 file.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use crate::cli::output::{self, UsageError};
 use crate::domain::{CheckResult, Phase, StepResult, Timestamp};
 
-/// The file to write to. It is opened before anything is checked, and keeps what is in it until then.
+/// The file to write to. It is opened before any check runs, and keeps its old content until the results are written.
 pub(in crate::cli::check) struct HarFile {
     path: PathBuf,
     file: File,
 }
 
 impl HarFile {
-    /// Opens the file at `path`, or makes it.
+    /// Opens the file at `path`, or creates it.
     ///
     /// # Errors
     /// When it cannot be written to.
@@ -27,7 +27,7 @@ impl HarFile {
         Ok(Self { path: path.to_owned(), file })
     }
 
-    /// Writes the exchanges of `results`, and says of which there are none.
+    /// Writes the exchanges of `results`, and prints a note for every check without exchanges.
     ///
     /// # Errors
     /// When it can no longer be written to.
@@ -68,7 +68,7 @@ fn step_id(number: usize, step: &StepResult) -> String {
     format!("{}_{}", page_id(number), step.number)
 }
 
-/// The whole file.
+/// Returns the whole file.
 fn to_log(results: &[CheckResult]) -> Value {
     let pages: Vec<Value> =
         (1..).zip(results).flat_map(|(number, result)| result_pages(number, result)).collect();
@@ -82,13 +82,13 @@ fn to_log(results: &[CheckResult]) -> Value {
     }})
 }
 
-/// The pages of a check: each step that a browser played is one, any other check as a whole.
+/// Returns the pages of a check: one per step that ran in a browser, otherwise one for the whole check.
 fn result_pages(number: usize, result: &CheckResult) -> Vec<Value> {
     let steps = result.details.steps.iter().filter_map(|step| Some((step, step.browser_step.as_ref()?)));
     let mut pages: Vec<Value> = steps
-        .map(|(step, played)| {
+        .map(|(step, browser_step)| {
             let mark = |phase| {
-                let timing = played.timing.as_ref()?;
+                let timing = browser_step.timing.as_ref()?;
                 timing.phases.micros(phase).map(|micros| super::entry::to_millis(micros.into()))
             };
             let reason = step.failures.first().map(|failure| format!(": {failure}")).unwrap_or_default();
@@ -122,28 +122,29 @@ fn result_page(number: usize, result: &CheckResult) -> Value {
     })
 }
 
-/// When the attempt began that the exchanges are of.
+/// Start of the attempt that the exchanges belong to.
 fn attempt_started_at(result: &CheckResult) -> Timestamp {
     result.attempts.last().map_or(result.started_at, |attempt| attempt.started_at)
 }
 
-/// The exchanges of a check in the order in which they began.
+/// Returns the exchanges of a check, ordered by start.
 fn result_entries(number: usize, result: &CheckResult) -> Vec<Value> {
-    let (began, details) = (attempt_started_at(result), &result.details);
-    let alone = details.exchanges.iter().map(|exchange| (exchange, None, page_id(number)));
+    let (started_at, details) = (attempt_started_at(result), &result.details);
+    let outside_steps = details.exchanges.iter().map(|exchange| (exchange, None, page_id(number)));
     let in_steps = details.steps.iter().flat_map(|step| {
         let comment = format!("step {}: {}", step.number, step.name);
         let id = if step.browser_step.is_some() { step_id(number, step) } else { page_id(number) };
         step.exchanges.iter().map(move |exchange| (exchange, Some(comment.clone()), id.clone()))
     });
-    let exchanges = alone.chain(in_steps).map(|(exchange, comment, id)| {
-        (exchange.started_us, super::entry::entry_from_exchange(began, exchange, comment), id)
+    let exchanges = outside_steps.chain(in_steps).map(|(exchange, comment, id)| {
+        (exchange.started_us, super::entry::entry_from_exchange(started_at, exchange, comment), id)
     });
-    // What a browser loaded stands in its steps already.
-    let is_played = details.steps.iter().any(|step| step.browser_step.is_some());
-    let objects = details.page.iter().filter(|_| !is_played).flat_map(|page| &page.objects);
-    let objects = objects
-        .map(|object| (object.started_us, super::entry::entry_from_object(began, object), page_id(number)));
+    // The steps already contain what the browser loaded.
+    let is_browser = details.steps.iter().any(|step| step.browser_step.is_some());
+    let objects = details.page.iter().filter(|_| !is_browser).flat_map(|page| &page.objects);
+    let objects = objects.map(|object| {
+        (object.started_us, super::entry::entry_from_object(started_at, object), page_id(number))
+    });
     let mut entries: Vec<(u64, Value, String)> = exchanges.chain(objects).collect();
     entries.sort_by_key(|(started_us, ..)| *started_us);
     entries

@@ -1,4 +1,4 @@
-//! What every HAR file has to have (HAR 1.2), by hand from the format's description.
+//! Required members of HAR files, taken by hand from the format description (HAR 1.2).
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -10,16 +10,16 @@ use crate::domain::{
     Revision, Status, StepResult, Verdict,
 };
 
-fn phases(of: &[(Phase, u64)]) -> Phases {
+fn phases(durations: &[(Phase, u64)]) -> Phases {
     let mut phases = Phases::default();
-    for &(phase, micros) in of {
+    for &(phase, micros) in durations {
         phases.set(phase, std::time::Duration::from_micros(micros));
     }
     phases
 }
 
 fn result(check_details: CheckDetails) -> CheckResult {
-    let of = CheckMetadata {
+    let metadata = CheckMetadata {
         monitor_id: MonitorId(0),
         monitor_name: Arc::from("Shop"),
         revision: Revision(1),
@@ -28,8 +28,11 @@ fn result(check_details: CheckDetails) -> CheckResult {
     };
     let verdict =
         Verdict { outcome: Outcome::Ok, status: Status::OK, warning_status: None, reasons: Vec::new() };
-    let at = Timestamp::parse("2026-11-22T06:00:00Z").unwrap();
-    CheckResult { details: check_details, ..CheckResult::without_attempts(of, at, at, verdict) }
+    let started_at = Timestamp::parse("2026-11-22T06:00:00Z").unwrap();
+    CheckResult {
+        details: check_details,
+        ..CheckResult::without_attempts(metadata, started_at, started_at, verdict)
+    }
 }
 
 fn exchange() -> HttpExchange {
@@ -60,7 +63,7 @@ fn exchange() -> HttpExchange {
     }
 }
 
-/// Paths of what has to be there, with what it has to be: `s`tring, `n`umber, `l`ist, `o`bject.
+/// Paths of required members, with their types: `s`tring, `n`umber, `l`ist, `o`bject.
 const LOG: &[(&str, char)] = &[
     ("/log/version", 's'),
     ("/log/creator/name", 's'),
@@ -133,7 +136,7 @@ fn checked(results: &[CheckResult]) -> Value {
 }
 
 #[test]
-fn an_exchange_becomes_an_entry_with_all_that_the_format_wants() {
+fn an_exchange_becomes_an_entry_with_all_required_members() {
     let har = checked(&[result(CheckDetails { exchanges: vec![exchange()], ..CheckDetails::default() })]);
     let entry = &har["log"]["entries"][0];
     assert_eq!(entry["startedDateTime"], "2026-11-22T06:00:00.0015Z");
@@ -151,7 +154,7 @@ fn an_exchange_becomes_an_entry_with_all_that_the_format_wants() {
 }
 
 #[test]
-fn what_had_no_answer_says_why_and_is_still_an_entry() {
+fn an_exchange_without_a_response_is_an_entry_with_its_error() {
     let failure = Failure::new(Phase::Connect, FailureKind::ConnectRefused, "192.0.2.1:443");
     let refused = HttpExchange {
         method: "GET".into(),
@@ -168,7 +171,7 @@ fn what_had_no_answer_says_why_and_is_still_an_entry() {
 }
 
 #[test]
-fn steps_objects_and_several_checks_stand_in_one_file_in_their_order() {
+fn steps_objects_and_several_checks_are_written_to_one_file_in_order() {
     let step = |number: u32, started_us| StepResult {
         number,
         name: "Log in".into(),
@@ -204,22 +207,22 @@ fn steps_objects_and_several_checks_stand_in_one_file_in_their_order() {
         ..CheckDetails::default()
     };
     let har = checked(&[result(first), result(second), result(CheckDetails::default())]);
-    let told: Vec<(&str, &str)> = har["log"]["entries"]
+    let entries: Vec<(&str, &str)> = har["log"]["entries"]
         .as_array()
         .unwrap()
         .iter()
         .map(|entry| (entry["pageref"].as_str().unwrap(), entry["request"]["url"].as_str().unwrap()))
         .collect();
     let buy = "https://shop.test/buy?item=a%20b&n=2";
-    let wanted = [("page_1", buy), ("page_1", buy), ("page_2", buy), ("page_2", "https://cdn.test/a.png")];
-    assert_eq!(told, wanted);
+    let expected = [("page_1", buy), ("page_1", buy), ("page_2", buy), ("page_2", "https://cdn.test/a.png")];
+    assert_eq!(entries, expected);
     assert_eq!(har["log"]["entries"][1]["comment"], "step 2: Log in");
     assert_eq!(har["log"]["pages"][1]["pageTimings"]["onLoad"], 2.5);
     assert_eq!(har["log"]["pages"].as_array().unwrap().len(), 3);
 }
 
 #[test]
-fn a_step_in_a_browser_is_a_page_with_its_times() {
+fn a_browser_step_is_a_page_with_its_timings() {
     let timing = PageTiming {
         phases: phases(&[(Phase::DomLoad, 40_000), (Phase::PageLoad, 90_500)]),
         ..PageTiming::default()
@@ -245,9 +248,9 @@ fn a_step_in_a_browser_is_a_page_with_its_times() {
     };
     let har = checked(&[result(details)]);
     let pages = har["log"]["pages"].as_array().unwrap();
-    let shown: Vec<(&str, &str)> =
+    let titles: Vec<(&str, &str)> =
         pages.iter().map(|page| (page["id"].as_str().unwrap(), page["title"].as_str().unwrap())).collect();
-    assert_eq!(shown, [("page_1_1", "Shop: Step 1"), ("page_1_2", "Shop: Step 2")]);
+    assert_eq!(titles, [("page_1_1", "Shop: Step 1"), ("page_1_2", "Shop: Step 2")]);
     assert_eq!(pages[0]["pageTimings"], json!({"onContentLoad": 40.0, "onLoad": 90.5}));
     assert_eq!(pages[1]["pageTimings"], json!({"onContentLoad": -1.0, "onLoad": -1.0}));
     assert_eq!(pages[0]["startedDateTime"], "2026-11-22T06:00:01Z");

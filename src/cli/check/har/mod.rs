@@ -1,5 +1,5 @@
-//! HTTP exchanges as a HAR 1.2 file: a page for each check or step in a browser, an entry for each request. Values of header fields
-//! that let somebody in are masked as in results, cookies among them.
+//! HTTP exchanges as a HAR 1.2 file: a page for each check or browser step, an entry for each request. Credentials in
+//! header fields, cookies among them, are masked as in results.
 
 mod entry;
 mod file;

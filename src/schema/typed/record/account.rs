@@ -9,29 +9,29 @@ use crate::schema::typed::schedule::LocationReference;
 /// An account.
 #[derive(Clone, Debug, Deserialize)]
 pub struct AccountSettings<'a> {
-    /// What people call it.
+    /// Display name.
     pub name: Option<&'a str>,
-    /// Zone of window times.
+    /// Time zone of window times.
     pub time_zone: &'a str,
     /// Locations of monitors without their own, the home location first.
     pub default_locations: Vec<LocationReference>,
-    /// Locations that have to fail before a monitor of mode SLA (MultiPOP) alerts.
+    /// Number of locations that must fail before a monitor of mode SLA (MultiPOP) alerts.
     pub multipop_threshold: MultiPopThreshold,
     /// Name at the start of alerts.
     pub brand: &'a str,
-    /// Days before the end of a certificate at which warnings begin; without it the server's setting.
+    /// Days before the expiry of a certificate at which warnings start; `None` for the setting of the server.
     pub certificate_days: Option<u32>,
 }
 
 /// The name of an account.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct CustomerSettings<'a> {
-    /// What people call it.
+    /// Display name.
     #[serde(default)]
     pub name: &'a str,
 }
 
-/// How many locations have to fail.
+/// Number of locations that must fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum MultiPopThreshold {
     /// One.
@@ -51,11 +51,11 @@ pub enum MultiPopThreshold {
 /// A user.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct UserSettings<'a> {
-    /// What the user logs in as.
+    /// Login name.
     pub login: &'a str,
-    /// What people call the user.
+    /// Display name.
     pub name: &'a str,
-    /// Name of what the user may do.
+    /// Name of the role.
     pub role: &'a str,
     /// Whether the user may log in.
     pub enabled: bool,
@@ -64,13 +64,13 @@ pub struct UserSettings<'a> {
 }
 
 impl UserSettings<'_> {
-    /// What the user may do.
+    /// Returns the role.
     ///
     /// # Errors
     /// A role that this build does not know.
     pub fn role(&self) -> Result<Role, InvalidSettings> {
-        let wanted = || format!("it must be one of `{}`", Role::NAMES.join("`, `"));
-        Role::from_name(self.role).ok_or_else(|| InvalidSettings::new("role", Some(self.role), &wanted()))
+        let expected = || format!("it must be one of `{}`", Role::NAMES.join("`, `"));
+        Role::from_name(self.role).ok_or_else(|| InvalidSettings::new("role", Some(self.role), &expected()))
     }
 
     /// Whether the user may log in now.
@@ -83,11 +83,11 @@ impl UserSettings<'_> {
 /// A monitoring location.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct LocationSettings<'a> {
-    /// What people call it.
+    /// Display name.
     pub name: &'a str,
     /// Code of its region.
     pub region: i64,
-    /// Whether it is for its account alone.
+    /// Whether only its own account may use it.
     pub private: bool,
 }
 
@@ -104,7 +104,7 @@ pub struct PropertySettings<'a> {
 /// A value of a property.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct PropertyValueSettings<'a> {
-    /// Its id; a new one has none yet.
+    /// Id; `None` for a new value.
     pub id: Option<i64>,
     /// Its text.
     pub value: &'a str,
@@ -117,7 +117,7 @@ pub struct TestSettings {
     pub progress: u8,
 }
 
-/// Something that happened.
+/// An event.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct EventSettings<'a> {
     /// Its type.

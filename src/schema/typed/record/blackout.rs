@@ -5,10 +5,10 @@ use serde::Deserialize;
 /// A blackout.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct BlackoutSettings<'a> {
-    /// What rests.
+    /// What the blackout suppresses.
     #[serde(rename = "type")]
     pub kind: BlackoutKind,
-    /// Whether it comes back each week.
+    /// Whether it recurs each week.
     pub persistent: bool,
     /// First day of the week, 1 is Sunday.
     pub start_day: Option<u8>,
@@ -18,19 +18,19 @@ pub struct BlackoutSettings<'a> {
     pub end_day: Option<u8>,
     /// End, `hh:mm`.
     pub end_time: Option<&'a str>,
-    /// Start of one that comes once.
+    /// Start of a one-time blackout.
     pub from_date: Option<&'a str>,
-    /// End of one that comes once.
+    /// End of a one-time blackout.
     pub thru_date: Option<&'a str>,
 }
 
-/// What a blackout is for.
+/// What a blackout suppresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum BlackoutKind {
-    /// A monitor does not run.
+    /// Runs of a monitor.
     Monitor,
-    /// A monitor does not alert.
+    /// Alerts of a monitor.
     Alert,
-    /// A recipient gets nothing.
+    /// Notifications to a recipient.
     Notifier,
 }

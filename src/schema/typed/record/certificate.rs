@@ -5,20 +5,20 @@ use serde::Deserialize;
 /// A client certificate or an authority.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct CertificateSettings<'a> {
-    /// What people call it.
+    /// Display name.
     pub name: &'a str,
-    /// What it is for.
+    /// Purpose of the certificate.
     pub kind: CertificateKind,
-    /// `PEM` or `PKCS#12`: as it came in.
+    /// Format in which it was uploaded: `PEM` or `PKCS#12`.
     pub format: Option<&'a str>,
 }
 
-/// What a certificate is for.
+/// Purpose of a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CertificateKind {
-    /// Monitors show it.
+    /// Presented by monitors.
     Client,
-    /// Servers are checked against it.
+    /// Verifies the certificates of servers.
     Authority,
 }

@@ -8,15 +8,15 @@ pub struct PerformanceAlertSettings {
     /// What the mean is compared with.
     #[serde(rename = "type")]
     pub kind: ThresholdKind,
-    /// Static: mean seconds; dynamic: percent over the mean of the last days.
+    /// Static: mean seconds; dynamic: percent above the mean of the last days.
     pub threshold: f64,
-    /// Dynamic: over the mean of so many days.
+    /// Dynamic: number of days that the reference mean covers.
     pub days: u32,
-    /// Minutes that the mean is taken over.
+    /// Minutes that the mean covers.
     pub window: u32,
-    /// How bad it is.
+    /// Severity.
     pub level: AlertLevel,
-    /// The time of this step; without it of the whole check.
+    /// Step whose duration is compared; `None` for the whole check.
     pub step: Option<u32>,
     /// Whether it is evaluated.
     pub enabled: bool,
@@ -32,7 +32,7 @@ pub enum ThresholdKind {
     Dynamic,
 }
 
-/// How bad a performance alert is.
+/// Severity of a performance alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AlertLevel {

@@ -1,4 +1,4 @@
-//! Reads the settings of records, each kind by its table.
+//! Reads the settings of records, each kind with its own table.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -18,13 +18,13 @@ use crate::schema::table::{alerting, records, requests};
 use crate::schema::typed::deserializer::deserialize_fields;
 use crate::schema::typed::invalid_settings::InvalidSettings;
 
-/// Settings of one kind of records.
+/// Settings of one kind of record.
 pub trait RecordSettings<'a>: Deserialize<'a> {
-    /// The table of that kind.
+    /// Returns the table of that kind.
     fn table() -> &'static FieldTable;
 }
 
-/// The settings of `record`; what it does not say has the default of the field table.
+/// Reads the settings of `record`; missing fields have the default of the field table.
 ///
 /// # Errors
 /// A field that is missing, or whose value cannot be used.
@@ -32,7 +32,7 @@ pub fn read_record<'a, T: RecordSettings<'a>>(record: &'a Record) -> Result<T, I
     read_fields(&record.fields)
 }
 
-/// As [`read_record`], of fields alone.
+/// Like [`read_record`], from fields alone.
 ///
 /// # Errors
 /// As [`read_record`].

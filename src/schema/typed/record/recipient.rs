@@ -8,28 +8,28 @@ use crate::schema::table::alerting::TEMPLATE_KINDS;
 /// A recipient of alerts.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct RecipientSettings<'a> {
-    /// What people call it.
+    /// Display name.
     pub name: &'a str,
-    /// Mail address, URL, host:port or telephone number, as its method has it.
+    /// Mail address, URL, host:port or telephone number, depending on the method.
     pub recipient: &'a str,
     /// How it is reached.
     #[serde(deserialize_with = "deserialize_method", rename = "method_id")]
     pub method: NotificationMethod,
-    /// Login of the target, or community of SNMP.
+    /// Login at the destination, or SNMP community.
     pub username: Option<&'a str>,
-    /// Whether it gets errors and what belongs to them.
+    /// Whether it gets errors and related notifications.
     pub availability_alert: bool,
     /// Whether it gets performance alerts.
     pub performance_alert: bool,
-    /// Whether it gets the end of an error that it got.
+    /// Whether it gets the clear of an error that it was notified of.
     pub notify_on_clear: bool,
-    /// Consecutive failing runs from which on it gets them.
+    /// Number of consecutive failing runs from which it is notified.
     pub start_threshold: u32,
-    /// Errors of one outage that it gets; 0 is all.
+    /// Most errors of one outage that it is notified of; 0 for no limit.
     pub stop_threshold: u32,
-    /// Whether screenshots go with mail.
+    /// Whether screenshots are attached to mail.
     pub attach_screen_capture: bool,
-    /// Whether the answer of the target goes with mail.
+    /// Whether the response of the target is attached to mail.
     pub attach_server_response: bool,
 }
 
@@ -50,40 +50,40 @@ fn deserialize_optional_method<'de, D: Deserializer<'de>>(
 fn deserialize_optional_notification_kind<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<NotificationKind>, D::Error> {
-    let word = <&str>::deserialize(deserializer)?;
-    let kind = NotificationKind::from_name(word);
-    kind.map(Some).ok_or_else(|| serde::de::Error::unknown_variant(word, TEMPLATE_KINDS))
+    let name = <&str>::deserialize(deserializer)?;
+    let kind = NotificationKind::from_name(name);
+    kind.map(Some).ok_or_else(|| serde::de::Error::unknown_variant(name, TEMPLATE_KINDS))
 }
 
 /// A group of recipients.
 #[derive(Clone, Debug, Deserialize)]
 pub struct NotifierGroupSettings<'a> {
-    /// What people call it.
+    /// Display name.
     pub name: &'a str,
-    /// Whether it is for monitors that no group names.
+    /// Whether it covers monitors that no group names.
     pub is_default: bool,
     /// Its monitors, steps and content views.
     pub monitors: Vec<NotifierGroupMonitorSettings>,
     /// Its recipients.
     pub recipients: Vec<IdReference>,
-    /// Status codes that it is limited to; empty is all.
+    /// Status codes that it is limited to; empty for all.
     pub errortypes: Vec<StatusReference>,
-    /// Templates of its messages.
+    /// Templates of its notifications.
     pub templates: Vec<IdReference>,
 }
 
 /// A monitor of a group, or one of its steps or content views.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct NotifierGroupMonitorSettings {
-    /// The monitor.
+    /// Id of the monitor.
     pub id: i64,
-    /// Only this step of it.
+    /// Only this step.
     pub step_number: Option<u32>,
-    /// Only errors of this content view of it.
+    /// Only errors of this content view.
     pub content_view_id: Option<i64>,
 }
 
-/// Something that is named by its id.
+/// A reference by id.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct IdReference {
     /// The id.
@@ -97,19 +97,19 @@ pub struct StatusReference {
     pub id: u16,
 }
 
-/// A template of messages.
+/// A template of notifications.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct TemplateSettings<'a> {
-    /// What the messages are about; without it, anything.
+    /// What the notifications are about; `None` for any kind.
     #[serde(default, deserialize_with = "deserialize_optional_notification_kind")]
     pub kind: Option<NotificationKind>,
-    /// How they are sent; without it, any way.
+    /// How they are sent; `None` for any method.
     #[serde(default, deserialize_with = "deserialize_optional_method", rename = "method_id")]
     pub method: Option<NotificationMethod>,
-    /// Title or subject; empty is the built-in one.
+    /// Title or subject; empty for the built-in one.
     pub subject: &'a str,
-    /// Plain text, or the whole JSON body; empty is the built-in one.
+    /// Plain text, or the whole JSON body; empty for the built-in one.
     pub text: &'a str,
-    /// HTML; empty is the built-in one.
+    /// HTML; empty for the built-in one.
     pub html: &'a str,
 }

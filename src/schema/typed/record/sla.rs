@@ -1,24 +1,24 @@
-//! Service level agreements and what they leave out.
+//! Service level agreements and their exclusions.
 
 use serde::Deserialize;
 
 /// A service level agreement.
 #[derive(Clone, Debug, Deserialize)]
 pub struct SlaSettings<'a> {
-    /// What people call it.
+    /// Display name.
     pub name: &'a str,
-    /// Percent of checks that pass.
+    /// Goal: percent of checks that pass.
     pub availability: Option<f64>,
-    /// Percent of intervals in which any location passes.
+    /// Goal: percent of intervals in which any location passes.
     pub uptime: Option<f64>,
-    /// Mean seconds of a check.
+    /// Goal: mean duration of a check in seconds.
     pub response_time: Option<f64>,
     /// Whether `response_time` counts the full page.
     pub use_fullpage_time: bool,
-    /// When it holds; empty is always.
+    /// When the agreement applies; empty for always.
     #[serde(borrow)]
     pub operating_periods: Vec<OperatingPeriodSettings<'a>>,
-    /// Times that do not count.
+    /// Periods that do not count.
     #[serde(borrow)]
     pub exclusions: Vec<SlaExclusionSettings<'a>>,
 }
@@ -26,7 +26,7 @@ pub struct SlaSettings<'a> {
 /// A period of each week.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct OperatingPeriodSettings<'a> {
-    /// Whether it is left out, rather than that which alone counts.
+    /// Whether the period is excluded; otherwise only such periods count.
     pub exclude: bool,
     /// Day of its start, 1 is Sunday.
     pub from_day: u8,
@@ -38,13 +38,13 @@ pub struct OperatingPeriodSettings<'a> {
     pub thru_time: &'a str,
 }
 
-/// A time that does not count.
+/// A period that does not count.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct SlaExclusionSettings<'a> {
     /// Its start.
     pub from_date: &'a str,
     /// Its end.
     pub thru_date: &'a str,
-    /// At this location only.
+    /// Only this location.
     pub location_id: Option<i64>,
 }
