@@ -86,7 +86,7 @@ impl<'a> StepRecorder<'a> {
         self.excluded_time += time;
     }
 
-    /// Records the act with index `number` in its step: it passed, was skipped, or failed with `failure`.
+    /// Records the act with `index` in its step: it passed, was skipped, or failed with `failure`.
     pub(super) fn record_act(
         &mut self,
         index: usize,
