@@ -34,8 +34,8 @@ impl Options {
     ) -> Result<Self, String> {
         let agent = HeaderValue::from_str(&settings.user_agent)
             .map_err(|_| "`user_agent` cannot be used: it is no header value".to_owned())?;
-        let settings: ApiStepsSettings<'_> = document.to_typed().map_err(|error| describe_invalid(&error))?;
-        let steps = steps(settings)?;
+        let fields: ApiStepsSettings<'_> = document.to_typed().map_err(|error| describe_invalid(&error))?;
+        let steps = steps(fields)?;
         Ok(Self {
             target: steps.first().and_then(StepPlan::host),
             steps: steps.into(),

@@ -210,26 +210,26 @@ impl<'a> ScriptRunner<'a> {
     async fn perform(&mut self, action: &Action) -> Result<(), ActError> {
         match &action.kind {
             ActionKind::Open { url } => self.open(url, action).await,
-            ActionKind::Click { target: target, double: false } => {
+            ActionKind::Click { target, double: false } => {
                 self.interact(target, Interaction::Click, action).await
             }
-            ActionKind::Click { target: target, double: true } => {
+            ActionKind::Click { target, double: true } => {
                 self.interact(target, Interaction::Pointer(2), action).await
             }
-            ActionKind::Hover { target: target } => self.interact(target, Interaction::Pointer(0), action).await,
+            ActionKind::Hover { target } => self.interact(target, Interaction::Pointer(0), action).await,
             ActionKind::Type { target: into, text } => {
                 let text = self.page().fill(text, EscapeContext::Value)?;
                 self.interact(into, Interaction::Type(text), action).await
             }
-            ActionKind::Clear { target: target } => self.interact(target, Interaction::Clear, action).await,
-            ActionKind::Select { target: target, option } => {
+            ActionKind::Clear { target } => self.interact(target, Interaction::Clear, action).await,
+            ActionKind::Select { target, option } => {
                 let (by, value) = actions::option_argument(self.page(), option)?;
                 self.interact(target, Interaction::Pick(by, value), action).await
             }
-            ActionKind::SetChecked { target: target, checked: target } => {
-                self.interact(target, Interaction::Check(*target), action).await
+            ActionKind::SetChecked { target, checked } => {
+                self.interact(target, Interaction::Check(*checked), action).await
             }
-            ActionKind::Press { key, target: target } => {
+            ActionKind::Press { key, target } => {
                 actions::press(self.page(), key, target.as_ref(), action).await
             }
             ActionKind::Scroll { target: to, x, y } => {
@@ -261,7 +261,7 @@ impl<'a> ScriptRunner<'a> {
                 screenshot(&mut self.recorder, &self.window.session, rule, name).await;
                 Ok(())
             }
-            ActionKind::Assert { property: property, matcher } => {
+            ActionKind::Assert { property, matcher } => {
                 page_reads::assert_text(self.page(), property, matcher, action).await
             }
             ActionKind::AssertElement { target: element, state } => {

@@ -96,7 +96,7 @@ impl<'a> StepRecorder<'a> {
         failure: Option<&Failure>,
     ) {
         self.browser_step().actions.push(ActionResult {
-            index: u32::try_from(index + 1).unwrap_or(u32::MAX),
+            number: u32::try_from(index + 1).unwrap_or(u32::MAX),
             action: name.to_owned(),
             status: failure.map_or(Status::OK, Failure::status),
             total_us: duration_micros(started.elapsed()),
