@@ -73,7 +73,8 @@ fn locate(program: &ProgramLookup<'_>) -> Result<PathBuf, Failure> {
     }
     let folders: Vec<PathBuf> =
         std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
-    let candidates = program.names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    let candidates =
+        program.names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
     candidates.into_iter().find(|path| path.is_absolute() && is_program(path)).ok_or_else(|| {
         failure(format!(
             "there is no `{}` in PATH: install it ({}), or name it by `{}`",

@@ -85,7 +85,8 @@ impl WebDriverError {
             return Self::SessionLost(message);
         }
         // Each driver has its own messages for this, with different error codes.
-        let unload_messages = ["unloaded", "context was destroyed", "Cannot find context", "aborted by navigation"];
+        let unload_messages =
+            ["unloaded", "context was destroyed", "Cannot find context", "aborted by navigation"];
         if unload_messages.iter().any(|text| response.message.contains(text)) {
             return Self::Unloaded;
         }

@@ -21,7 +21,8 @@ pub(super) fn session_failure(error: &NewSessionError, printed: &str) -> Failure
     };
     let message = first_line(&message);
     // Chromedriver says `only supports Chrome version 156`, geckodriver `Expected browser … 120.0`.
-    let other_version = message.contains("only supports") || message.contains("Unable to find a matching set");
+    let other_version =
+        message.contains("only supports") || message.contains("Unable to find a matching set");
     if other_version {
         let detail = format!("the driver does not fit the browser: {message}");
         return launch_failure(FailureKind::BrowserMissing, detail);

@@ -46,8 +46,11 @@ impl FrameFilter {
         while let Some((&first, rest)) = bytes.split_first() {
             match &mut self.state {
                 FrameState::Handshake(matched) => {
-                    *matched =
-                        if first == HEAD_END[*matched] { *matched + 1 } else { usize::from(first == HEAD_END[0]) };
+                    *matched = if first == HEAD_END[*matched] {
+                        *matched + 1
+                    } else {
+                        usize::from(first == HEAD_END[0])
+                    };
                     self.out.push(first);
                     bytes = rest;
                     if *matched == HEAD_END.len() {

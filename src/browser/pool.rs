@@ -70,19 +70,13 @@ impl BrowserPool {
         let total = config.total_memory_bytes.or_else(|| procfs::host_memory_bytes().map(|bytes| bytes / 2));
         let fitting = total.unwrap_or(0) / config.memory_bytes.max(1);
         let max = u32::try_from(fitting.clamp(1, 1000)).unwrap_or(1);
-        let default_folder = || std::env::temp_dir().join(format!("vigie-browsers-{}", nix::unistd::geteuid()));
+        let default_folder =
+            || std::env::temp_dir().join(format!("vigie-browsers-{}", nix::unistd::geteuid()));
         let folder = config.folder.clone().unwrap_or_else(default_folder);
         // Drivers are started in another folder.
         let folder = std::path::absolute(&folder).unwrap_or(folder);
         let permits = Arc::new(Semaphore::new(max as usize));
-        Self {
-            config,
-            folder,
-            permits,
-            max,
-            orphans_reaped: OnceCell::new(),
-            processes: Arc::default(),
-        }
+        Self { config, folder, permits, max, orphans_reaped: OnceCell::new(), processes: Arc::default() }
     }
 
     /// Returns how many local browsers may be open at once.
@@ -227,7 +221,8 @@ impl BrowserPool {
         let profile = self.create_profile(&account)?;
         let launch = BrowserLaunch { pool: self, options, binaries: &binaries, account };
         let (group, log) = launch.start_driver(&profile)?;
-        let local = chrome::LocalBrowser { binaries: &binaries, profile: &profile, sandbox: launch.sandbox() };
+        let local =
+            chrome::LocalBrowser { binaries: &binaries, profile: &profile, sandbox: launch.sandbox() };
         let capabilities = match options.kind {
             BrowserKind::Chrome => chrome::capabilities(options, forward.address(), Some(&local)),
             _ => firefox::capabilities(options, forward.address(), Some(&binaries)),
@@ -256,7 +251,8 @@ impl BrowserPool {
             Ok((client, driver))
         };
         let opened = tokio::time::timeout_at(start_deadline.at, session).await;
-        let client = opened.unwrap_or_else(|_| Err(start_timed_out(start_deadline, &process.driver_output())));
+        let client =
+            opened.unwrap_or_else(|_| Err(start_timed_out(start_deadline, &process.driver_output())));
         let (client, driver) = client.map_err(|failure| Failure { phase: Phase::Launch, ..failure })?;
         process.mark_opened();
         Ok((client, process, Some(driver)))
@@ -420,10 +416,16 @@ async fn browser_facts(client: &Client, options: &SessionOptions) -> BrowserFact
     // This is information only; the check continues without it.
     let agent = client.execute("return navigator.userAgent", Vec::new());
     let agent = tokio::time::timeout(FACTS_TIMEOUT, agent).await.ok().and_then(Result::ok);
-    let text = |name: &str| capabilities.and_then(|capabilities| capabilities.get(name)).and_then(Value::as_str).unwrap_or_default();
+    let text = |name: &str| {
+        capabilities
+            .and_then(|capabilities| capabilities.get(name))
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
     let driver = match options.kind {
         BrowserKind::Chrome => {
-            let own = capabilities.and_then(|capabilities| capabilities.get("chrome")?.get("chromedriverVersion")?.as_str());
+            let own = capabilities
+                .and_then(|capabilities| capabilities.get("chrome")?.get("chromedriverVersion")?.as_str());
             format!("chromedriver {}", own.unwrap_or_default().split(' ').next().unwrap_or_default())
         }
         BrowserKind::Firefox => format!("geckodriver {}", text("moz:geckodriverVersion")),

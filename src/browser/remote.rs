@@ -59,7 +59,8 @@ fn internet_explorer_capabilities(
     capabilities.insert("pageLoadStrategy".into(), json!("normal"));
     capabilities.insert("unhandledPromptBehavior".into(), json!("ignore"));
     let proxy = proxy.to_string();
-    capabilities.insert("proxy".into(), json!({ "proxyType": "manual", "httpProxy": proxy, "sslProxy": proxy }));
+    capabilities
+        .insert("proxy".into(), json!({ "proxyType": "manual", "httpProxy": proxy, "sslProxy": proxy }));
     let options = json!({ "ie.ensureCleanSession": true, "ie.usePerProcessProxy": true });
     capabilities.insert("se:ieOptions".into(), options);
     capabilities

@@ -53,7 +53,9 @@ pub async fn read_line<S: AsyncRead + Unpin>(
 ) -> Result<Vec<u8>, Failure> {
     let mut searched = 0;
     loop {
-        if let Some(end) = buffer[searched..].iter().position(|&byte| byte == b'\n').map(|offset| searched + offset) {
+        if let Some(end) =
+            buffer[searched..].iter().position(|&byte| byte == b'\n').map(|offset| searched + offset)
+        {
             let mut line: Vec<u8> = buffer.drain(..=end).collect();
             line.pop();
             line.pop_if(|last| *last == b'\r');

@@ -139,8 +139,11 @@ impl DnsResolver {
             AddressFamily::V4Only => lookup_kind(RecordType::A).await,
             AddressFamily::V6Only => lookup_kind(RecordType::AAAA).await,
             AddressFamily::Any | AddressFamily::V6Preferred => {
-                lookup_both_families(std::pin::pin!(lookup_kind(RecordType::AAAA)), std::pin::pin!(lookup_kind(RecordType::A)))
-                    .await
+                lookup_both_families(
+                    std::pin::pin!(lookup_kind(RecordType::AAAA)),
+                    std::pin::pin!(lookup_kind(RecordType::A)),
+                )
+                .await
             }
         }
     }

@@ -68,7 +68,8 @@ impl FullPageRule {
         }
         if failed.len() > 1 {
             let third_party = failed.iter().filter(|(object, _)| object.third_party).count();
-            let count_detail = format!("; {} objects failed, {third_party} of them of other sites", failed.len());
+            let count_detail =
+                format!("; {} objects failed, {third_party} of them of other sites", failed.len());
             failure.detail.push_str(&count_detail);
         }
         Some(failure)

@@ -110,7 +110,8 @@ impl TcpProbe {
         let mut stream = cx.net.connect(&self.target, cx.deadline, trace).await?;
         if let Encryption::StartTls(upgrade) = self.encryption {
             let started = Instant::now();
-            let negotiated = starttls::negotiate(&mut stream, upgrade, cx.deadline).await.map_err(Failure::from);
+            let negotiated =
+                starttls::negotiate(&mut stream, upgrade, cx.deadline).await.map_err(Failure::from);
             trace.phases.add(Phase::FirstByte, started.elapsed());
             negotiated?;
         }
@@ -149,7 +150,8 @@ impl TcpProbe {
         let mut is_within_line = false;
         for (index, step) in self.dialogue.iter().enumerate() {
             if let Some(text) = &step.send {
-                if let Some(end) = received.iter().position(|&byte| byte == b'\n').filter(|_| is_within_line) {
+                if let Some(end) = received.iter().position(|&byte| byte == b'\n').filter(|_| is_within_line)
+                {
                     received.drain(..=end);
                 }
                 let started = Instant::now();

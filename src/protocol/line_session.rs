@@ -247,7 +247,10 @@ impl<'a> LineSession<'a> {
         let mut line: Option<Vec<u8>> = None;
         let mut searched = 0;
         loop {
-            let end = self.buffer[searched..].iter().position(|&byte| byte == b'\n').map(|offset| searched + offset);
+            let end = self.buffer[searched..]
+                .iter()
+                .position(|&byte| byte == b'\n')
+                .map(|offset| searched + offset);
             if let Some(end) = end {
                 self.add_received(end + 1, phase)?;
                 let mut rest: Vec<u8> = self.buffer.drain(..=end).collect();

@@ -86,8 +86,9 @@ impl HtmlScanner<'_> {
 
     fn media_element(&mut self) {
         self.add("poster", PageObjectKind::Image);
-        let is_preload_none = self.attribute("preload").is_some_and(|value| value.eq_ignore_ascii_case("none"))
-            && self.attribute("autoplay").is_none();
+        let is_preload_none =
+            self.attribute("preload").is_some_and(|value| value.eq_ignore_ascii_case("none"))
+                && self.attribute("autoplay").is_none();
         self.media = if is_preload_none || self.attribute("src").is_some() {
             MediaState::HasSource
         } else {

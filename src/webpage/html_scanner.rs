@@ -160,7 +160,8 @@ impl<'a> HtmlScanner<'a> {
     }
 
     pub(super) fn add(&mut self, attribute: &str, kind: PageObjectKind) {
-        if let Some((_, reference)) = self.attributes.iter().find(|(known_name, _)| *known_name == attribute) {
+        if let Some((_, reference)) = self.attributes.iter().find(|(known_name, _)| *known_name == attribute)
+        {
             self.queue.add(&self.base, reference, kind, &self.within);
         }
     }

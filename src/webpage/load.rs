@@ -122,7 +122,8 @@ impl PageLoader<'_> {
         let endpoint = connect_options.endpoint(url);
         let is_own = is_same_origin(url, page);
         let options = |alpn| {
-            let client_certificate = connect_options.tls.client_certificate_id.filter(|_| url.host() == page.host());
+            let client_certificate =
+                connect_options.tls.client_certificate_id.filter(|_| url.host() == page.host());
             TlsOptions { alpn, client_certificate_id: client_certificate, ..connect_options.tls.clone() }
         };
         let protocol = match (url.scheme(), version) {
@@ -180,7 +181,9 @@ impl PageLoader<'_> {
                     connection,
                     trace,
                 };
-                self.tasks.push(Box::pin(load_task::connect(options, target, protocol, deadline).map(task_outcome)));
+                self.tasks.push(Box::pin(
+                    load_task::connect(options, target, protocol, deadline).map(task_outcome),
+                ));
             }
             NextStep::UseHttp1(connection) => {
                 self.send_request(number, object, ConnectionRef::Http1(connection), deadline);
@@ -204,8 +207,10 @@ impl PageLoader<'_> {
         let request = headers.and_then(|headers| load_task::build_request(url, headers, version));
         let kind = found.kind;
         let body_bytes = self.options.max_body_bytes;
-        let task_outcome = move |response| TaskOutcome::Responded { origin, object, answer: Box::new(response) };
-        self.tasks
-            .push(Box::pin(load_task::fetch(connection, request, kind, body_bytes, deadline).map(task_outcome)));
+        let task_outcome =
+            move |response| TaskOutcome::Responded { origin, object, answer: Box::new(response) };
+        self.tasks.push(Box::pin(
+            load_task::fetch(connection, request, kind, body_bytes, deadline).map(task_outcome),
+        ));
     }
 }

@@ -104,7 +104,8 @@ pub(super) async fn resolve(
     object: usize,
 ) -> TaskOutcome {
     let mut trace = Box::<ConnectTrace>::default();
-    let resolved = deadline.enforce(Phase::Resolve, options.net.resolve(&endpoint, deadline, &mut trace)).await;
+    let resolved =
+        deadline.enforce(Phase::Resolve, options.net.resolve(&endpoint, deadline, &mut trace)).await;
     TaskOutcome::Resolved { origin, object, addresses: resolved.and_then(|addresses| addresses), trace }
 }
 
@@ -120,7 +121,8 @@ pub(super) async fn connect(
         let (addresses, endpoint) = &target;
         // Everything but plain HTTP/1.1 is on the heap, so that the latter needs no space for it.
         if let OriginProtocol::Quic(options) = &protocol {
-            let quic = load_options.net.quic_connect_resolved(endpoint, addresses, options, deadline, &mut trace);
+            let quic =
+                load_options.net.quic_connect_resolved(endpoint, addresses, options, deadline, &mut trace);
             let handshake = async { MultiplexedConnection::handshake_quic(quic.await?).await };
             return Box::pin(connect_multiplexed(handshake, deadline)).await;
         }

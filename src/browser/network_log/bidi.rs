@@ -256,6 +256,8 @@ mod tests {
         assert_eq!(names, ["first_byte"]);
         assert!((exchange.ended_at - 1000.9).abs() < 1e-6, "the event is what is left");
         let without_marks = told(Value::Null);
-        assert!(without_marks.phases.iter().next().is_none() && (without_marks.started_at - 1000.05).abs() < 1e-6);
+        assert!(
+            without_marks.phases.iter().next().is_none() && (without_marks.started_at - 1000.05).abs() < 1e-6
+        );
     }
 }

@@ -83,14 +83,19 @@ mod tests {
             entry("data:,x", "img", 1004.5),
         ]));
         let exchanges = network_log.drain().exchanges;
-        let summaries: Vec<(&str, &str, u16)> =
-            exchanges.iter().map(|exchange| (&*exchange.method, &*exchange.url, exchange.http_status)).collect();
+        let summaries: Vec<(&str, &str, u16)> = exchanges
+            .iter()
+            .map(|exchange| (&*exchange.method, &*exchange.url, exchange.http_status))
+            .collect();
         assert_eq!(
             summaries,
             [("GET", "http://a/", 200), ("GET", "http://a/x.png", 200), ("POST", "http://a/late", 0)]
         );
         assert!(exchanges[0].is_document && exchanges[1].kind == Some(PageObjectKind::Image));
-        assert_eq!((exchanges[0].wire_bytes, exchanges[0].bytes, &*exchanges[0].http_version), (300, 200, "HTTP/2"));
+        assert_eq!(
+            (exchanges[0].wire_bytes, exchanges[0].bytes, &*exchanges[0].http_version),
+            (300, 200, "HTTP/2")
+        );
         assert_eq!(exchanges[0].phases.iter().count(), 2, "{:?}", exchanges[0].phases);
     }
 }

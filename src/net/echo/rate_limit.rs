@@ -38,7 +38,8 @@ impl RateLimiter {
     fn reserve(&self, now: u64) -> Option<u64> {
         let earliest = now.saturating_sub(INTERVAL_MICROS * BURST);
         let next_after = |next: u64| next.max(earliest) + INTERVAL_MICROS;
-        let previous = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| Some(next_after(next)));
+        let previous =
+            self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| Some(next_after(next)));
         let slot = previous.unwrap_or_else(|next| next).max(earliest);
         (slot > now).then_some(slot)
     }

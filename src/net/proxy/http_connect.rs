@@ -103,13 +103,13 @@ fn parse_status(head: &[u8]) -> Option<u16> {
 /// `Proxy-Status` (RFC 9209) and squid's own field are more precise than the status.
 fn target_failure_kind(status: u16, head: &[u8]) -> Option<FailureKind> {
     let reported = header_value(head, "proxy-status").and_then(|value| kind_from_proxy_status(&value));
-    reported.or_else(|| header_value(head, "x-squid-error").and_then(|value| kind_from_squid_error(&value))).or(
-        match status {
+    reported
+        .or_else(|| header_value(head, "x-squid-error").and_then(|value| kind_from_squid_error(&value)))
+        .or(match status {
             502 | 503 => Some(FailureKind::Unreachable),
             504 => Some(FailureKind::TimedOut),
             _ => None,
-        },
-    )
+        })
 }
 
 /// Returns the kind of the `error` parameter of a proxy (RFC 9209 2.3).

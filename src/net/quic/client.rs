@@ -105,7 +105,9 @@ impl Net {
         let (winner, outcome) = match race {
             RaceOutcome::Connected(at, quic) => (Some(at), Ok(quic)),
             RaceOutcome::AllFailed(failures) => (None, Err(primary_failure(failures))),
-            RaceOutcome::TimedOut(failures) => (None, Err(handshake_timed_out(&handshakes, &failures, deadline))),
+            RaceOutcome::TimedOut(failures) => {
+                (None, Err(handshake_timed_out(&handshakes, &failures, deadline)))
+            }
         };
         record_trace(&handshakes, winner, started, trace);
         outcome
@@ -188,7 +190,11 @@ fn client_config(session: &QuicTlsSession, suite: &SharedCipherSuite) -> Result<
     Ok(config)
 }
 
-fn handshake_timed_out(handshakes: &[Arc<QuicHandshake>], failures: &[Failure], deadline: Deadline) -> Failure {
+fn handshake_timed_out(
+    handshakes: &[Arc<QuicHandshake>],
+    failures: &[Failure],
+    deadline: Deadline,
+) -> Failure {
     let is_answered = handshakes.iter().any(|handshake| handshake.meter.first_datagram_at().is_some());
     let phase = if is_answered { Phase::Tls } else { Phase::Connect };
     let mut failure = deadline.timed_out(phase);

@@ -46,7 +46,8 @@ fn certificate_failure(
         }
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
             let not_yet_valid = chain.iter().max_by_key(|certificate| certificate.not_before);
-            let detail = not_yet_valid.map_or(subject, |c| format!("`{}` begins at {}", c.subject, c.not_before));
+            let detail =
+                not_yet_valid.map_or(subject, |c| format!("`{}` begins at {}", c.subject, c.not_before));
             (FailureKind::CertificateNotYetValid, detail)
         }
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {

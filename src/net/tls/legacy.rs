@@ -129,7 +129,11 @@ fn version_name(version: &str) -> String {
 
 fn verify_peer(ssl: &SslRef, name: &ServerName<'_>, recorder: &RecordingVerifier) -> io::Result<()> {
     let chain: Vec<CertificateDer<'static>> = ssl.peer_cert_chain().map_or_else(Vec::new, |certificates| {
-        certificates.iter().filter_map(|certificate| certificate.to_der().ok()).map(CertificateDer::from).collect()
+        certificates
+            .iter()
+            .filter_map(|certificate| certificate.to_der().ok())
+            .map(CertificateDer::from)
+            .collect()
     });
     let Some((leaf, intermediates)) = chain.split_first() else {
         return Err(io::Error::other("the target showed no certificate"));

@@ -90,8 +90,9 @@ impl TlsSession {
         let outcome = deadline.enforce(Phase::Tls, connection).await;
         let negotiated =
             outcome.as_ref().ok().and_then(|result| result.as_ref().ok()).map(|stream| stream.get_ref().1);
-        let version =
-            negotiated.and_then(|session| session.protocol_version()?.as_str()).map(certificate::version_name);
+        let version = negotiated
+            .and_then(|session| session.protocol_version()?.as_str())
+            .map(certificate::version_name);
         let cipher = negotiated.and_then(|session| session.negotiated_cipher_suite()?.suite().as_str());
         let cipher = cipher.map(certificate::cipher_name);
         Ok(HandshakeOutcome { outcome: outcome.map(|result| result.map(TlsStream::Rustls)), version, cipher })

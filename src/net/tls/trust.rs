@@ -266,6 +266,7 @@ fn parse_client_certificate(pem: &Pem, provider: &CryptoProvider) -> Result<Clie
     let chain = parse_authorities(pem)?;
     let key = PrivateKeyDer::from_pem_slice(&pem.text)
         .map_err(|error| pem_error(format!("there is no private key in it that can be read: {error}")))?;
-    let certified = CertifiedKey::from_der(chain, key, provider).map_err(|error| pem_error(error.to_string()))?;
+    let certified =
+        CertifiedKey::from_der(chain, key, provider).map_err(|error| pem_error(error.to_string()))?;
     Ok(ClientCertificate { pem: pem.clone(), resolver: Arc::new(SingleCertAndKey::from(certified)) })
 }

@@ -56,7 +56,9 @@ impl RecordingVerifier {
             return verify_pinned(end_entity, server_name, now);
         }
         match &self.anchors.verifier {
-            Some(verifier) => verifier.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now),
+            Some(verifier) => {
+                verifier.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+            }
             None => Err(CertificateError::UnknownIssuer.into()),
         }
     }

@@ -91,7 +91,8 @@ mod tests {
         let address = IpAddr::from([198, 51, 100, 7]);
         let route =
             Route { address, method: TracerouteMethod::Udp, socket: "dgram", hops, end: RouteEnd::Refused };
-        let traceroute = Traceroute { host: "shop.test".to_owned(), route, other: "ICMP: nothing".to_owned() };
+        let traceroute =
+            Traceroute { host: "shop.test".to_owned(), route, other: "ICMP: nothing".to_owned() };
         assert_eq!(
             traceroute.to_string(),
             "traceroute to shop.test (198.51.100.7) over UDP

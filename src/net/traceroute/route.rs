@@ -123,7 +123,8 @@ pub(super) fn choose_route(
     match both {
         (Ok(first), Ok(second)) => {
             let rank = |route: &Route| (route.end == RouteEnd::Reached, route.known_hops());
-            let (better, other) = if rank(&second) > rank(&first) { (second, first) } else { (first, second) };
+            let (better, other) =
+                if rank(&second) > rank(&first) { (second, first) } else { (first, second) };
             let other = summarise(&other);
             Ok((better, other))
         }

@@ -30,7 +30,10 @@ impl Net {
         let trace_with = |method| self.trace_route(address, method, options, deadline);
         let (route, other) = match options.method {
             Some(method) => (trace_with(method).await?, String::new()),
-            None => choose_route(tokio::join!(trace_with(TracerouteMethod::Udp), trace_with(TracerouteMethod::Icmp)))?,
+            None => choose_route(tokio::join!(
+                trace_with(TracerouteMethod::Udp),
+                trace_with(TracerouteMethod::Icmp)
+            ))?,
         };
         Ok(Traceroute { host: to.host.to_string(), route, other })
     }

@@ -207,7 +207,8 @@ impl StepPlan {
             }
         }
         // In `Bearer abc` the token alone is a credential too.
-        let token_after_scheme = |text: &String| text.split_once(' ').map(|(_, token)| token.trim().to_owned());
+        let token_after_scheme =
+            |text: &String| text.split_once(' ').map(|(_, token)| token.trim().to_owned());
         let tokens: Vec<String> = secrets.iter().filter_map(token_after_scheme).collect();
         secrets.extend(tokens);
         Ok((headers, secrets))

@@ -22,6 +22,8 @@ pub(super) fn element_failure(found: &ElementLookup, target: &ElementTarget) -> 
         ElementLookup::WrongState | ElementLookup::Match(_) => {
             failure(FailureKind::BrowserEventTimedOut, "it is there, and cannot be seen or used".to_owned())
         }
-        ElementLookup::NotFound => failure(FailureKind::ElementMissing, "nothing on the page matches".to_owned()),
+        ElementLookup::NotFound => {
+            failure(FailureKind::ElementMissing, "nothing on the page matches".to_owned())
+        }
     }
 }

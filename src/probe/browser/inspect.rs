@@ -77,7 +77,8 @@ impl PageReport {
         span(Phase::FirstPaint, 0.0, self.paint.first_paint.unwrap_or_default());
         span(Phase::DomLoad, 0.0, times.dom_content_loaded_event_end);
         span(Phase::PageLoad, 0.0, times.load_event_end);
-        let measured = |time: Option<f64>| time.filter(|_| experience).map(|time| duration_micros(millis(time)));
+        let measured =
+            |time: Option<f64>| time.filter(|_| experience).map(|time| duration_micros(millis(time)));
         PageTiming {
             phases,
             first_contentful_paint_us: measured(self.paint.first_contentful_paint),

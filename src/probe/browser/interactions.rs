@@ -109,7 +109,8 @@ async fn point(
     until: Instant,
 ) -> Result<(), WebDriverError> {
     session.execute(TO_CENTER, vec![element.to_argument()], until).await?;
-    let move_over = json!({"type": "pointerMove", "duration": 0, "origin": element.to_argument(), "x": 0, "y": 0});
+    let move_over =
+        json!({"type": "pointerMove", "duration": 0, "origin": element.to_argument(), "x": 0, "y": 0});
     let mut actions = vec![move_over];
     for _ in 0..clicks {
         actions.push(json!({"type": "pointerDown", "button": 0}));

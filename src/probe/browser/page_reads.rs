@@ -121,7 +121,8 @@ pub(super) async fn wait_for_keyword(
     let (mut last, mut failure) = (None, None);
     loop {
         let reading = dom::read_text(page.session(), &TextSource::Source, last, time).await;
-        let TextReading::Text(text, fingerprint) = reading.map_err(|error| page.dom_failure(error, time))? else {
+        let TextReading::Text(text, fingerprint) = reading.map_err(|error| page.dom_failure(error, time))?
+        else {
             break;
         };
         let (source, kind) = (Arc::new(text.into_bytes()), Some(UTF_8.to_owned()));

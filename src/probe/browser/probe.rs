@@ -81,7 +81,9 @@ mod tests {
         let newer_syntax = newer_syntax.unwrap();
         for (name, script) in scripts {
             for (index, line) in script.lines().enumerate() {
-                let found = newer_syntax.find(&strings_and_comments.replace_all(line, "''")).map(|found| found.as_str().to_owned());
+                let found = newer_syntax
+                    .find(&strings_and_comments.replace_all(line, "''"))
+                    .map(|found| found.as_str().to_owned());
                 assert_eq!(found, None, "{name}:{}: {line}", index + 1);
             }
         }

@@ -98,8 +98,9 @@ impl<'a> ScriptRunner<'a> {
             let next = self.script.steps.get(index + 1).and_then(|step| step.actions.first());
             let (redactor, rules) = (self.redactor(), self.page_rules());
             let Self { recorder, window, budget, .. } = self;
-            outcome = end_of_step(recorder, window, budget, &redactor, rules, next.is_some_and(answers_dialog))
-                .await;
+            outcome =
+                end_of_step(recorder, window, budget, &redactor, rules, next.is_some_and(answers_dialog))
+                    .await;
         }
         if outcome.is_ok() && index + 1 == self.script.steps.len() {
             self.recover().await;

@@ -128,8 +128,10 @@ impl<'a> StepRecorder<'a> {
     pub(super) fn record_exchanges(&mut self, exchanges: Vec<HttpExchange>) {
         let step = self.step();
         let step_started_us = step.started_us;
-        let with_offset =
-            |exchange: HttpExchange| HttpExchange { started_us: step_started_us + exchange.started_us, ..exchange };
+        let with_offset = |exchange: HttpExchange| HttpExchange {
+            started_us: step_started_us + exchange.started_us,
+            ..exchange
+        };
         step.exchanges.extend(exchanges.into_iter().map(with_offset));
     }
 

@@ -49,8 +49,12 @@ pub(super) fn evaluate(
     }
     if response.is_lame() {
         let referral = response.referral.as_ref();
-        let referral_detail = referral.map(|zone| format!("it refers to the name servers of `{zone}` instead"));
-        return fail(FailureKind::DnsLame, referral_detail.unwrap_or_else(|| "its answer is empty".to_owned()));
+        let referral_detail =
+            referral.map(|zone| format!("it refers to the name servers of `{zone}` instead"));
+        return fail(
+            FailureKind::DnsLame,
+            referral_detail.unwrap_or_else(|| "its answer is empty".to_owned()),
+        );
     }
     if has_answer == Ok(false) {
         return fail(FailureKind::DnsNoRecords, format!("no record of type `{asked}` was in the answer"));
@@ -61,7 +65,8 @@ pub(super) fn evaluate(
     if expected.is_empty() {
         return Ok(());
     }
-    let actual: Vec<String> = response.values(kind).iter().map(|value| normalize_value(value, kind)).collect();
+    let actual: Vec<String> =
+        response.values(kind).iter().map(|value| normalize_value(value, kind)).collect();
     let missing: Vec<&String> =
         expected.iter().filter(|value| !actual.contains(&normalize_value(value, kind))).collect();
     if missing.is_empty() {

@@ -120,10 +120,7 @@ impl DnsProbe {
                 Ok(left) if left > 1 => Deadline::within(cx.deadline.remaining() / left),
                 _ => cx.deadline,
             };
-            match self
-                .query(plan, plan.record_type, server, ProbeContext { deadline, ..cx }, state)
-                .await
-            {
+            match self.query(plan, plan.record_type, server, ProbeContext { deadline, ..cx }, state).await {
                 Ok(response) => {
                     state.notes.append(&mut earlier_notes);
                     return Ok((server, response));

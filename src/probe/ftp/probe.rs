@@ -178,7 +178,8 @@ impl FtpProbe {
         let transferred = file.round_trip(client).await;
         client.set_deadline(cx.deadline);
         let deleted = if client.upload_started { client.delete(&file.name).await } else { Ok(()) };
-        let with_file_hint = |failure: &Failure| format!("the file `{}` may have been left there: {failure}", file.name);
+        let with_file_hint =
+            |failure: &Failure| format!("the file `{}` may have been left there: {failure}", file.name);
         match (transferred, deleted) {
             (Ok(()), Ok(())) => facts.ftp_uploaded_bytes = Some(file.content.len() as u64),
             (Ok(()), Err(failure)) => {

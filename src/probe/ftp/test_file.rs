@@ -67,7 +67,10 @@ mod tests {
             describe(b"ab"),
             "3 bytes went there, 2 bytes came back, and the first difference is at byte 2"
         );
-        assert_eq!(describe(b""), "3 bytes went there, 0 bytes came back, and the first difference is at byte 0");
+        assert_eq!(
+            describe(b""),
+            "3 bytes went there, 0 bytes came back, and the first difference is at byte 0"
+        );
         let longer = "3 bytes went there, more than 3 bytes came back, and the first difference is at byte 3";
         assert_eq!(describe(b"abcd"), longer);
     }

@@ -81,7 +81,9 @@ fn content_type(settings: &WebsiteSettings<'_>) -> Result<HeaderValue, InvalidSe
     HeaderValue::from_str(kind).map_err(|_| invalid_setting("post_content_type", "it is no header value"))
 }
 
-fn custom_headers(settings: &WebsiteSettings<'_>) -> Result<Box<[(HeaderName, HeaderValue)]>, InvalidSettings> {
+fn custom_headers(
+    settings: &WebsiteSettings<'_>,
+) -> Result<Box<[(HeaderName, HeaderValue)]>, InvalidSettings> {
     settings
         .http_headers
         .iter()

@@ -211,7 +211,10 @@ mod tests {
         let other_case = Query::query(Name::from_ascii("WWW.EXAMPLE.com.").unwrap(), RecordType::A);
         assert!(matches!(matched(&|m| m.queries = vec![other_case.clone()]), ReplyMatch::Response(_)));
         assert!(matches!(matched(&|m| m.metadata.id ^= 1), ReplyMatch::Mismatch(_)));
-        assert!(matches!(matched(&|m| m.metadata.message_type = MessageType::Query), ReplyMatch::Mismatch(_)));
+        assert!(matches!(
+            matched(&|m| m.metadata.message_type = MessageType::Query),
+            ReplyMatch::Mismatch(_)
+        ));
         assert!(matches!(matched(&|m| m.queries[0].query_type = RecordType::AAAA), ReplyMatch::Mismatch(_)));
         assert!(matches!(matched(&|m| m.queries.clear()), ReplyMatch::Mismatch(_)));
         let reply = matched(&|m| {

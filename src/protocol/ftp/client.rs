@@ -57,7 +57,8 @@ impl<'a> FtpClient<'a> {
         session: &mut LineSession<'_>,
         recorder: SessionRecorder,
     ) -> Result<Self, Failure> {
-        let no_connection = || Failure::new(Phase::Connect, FailureKind::Internal, "the session has no connection");
+        let no_connection =
+            || Failure::new(Phase::Connect, FailureKind::Internal, "the session has no connection");
         let host = session.trace.address.ok_or_else(no_connection)?;
         let (stream, read_ahead) = session.take_stream().ok_or_else(no_connection)?;
         let tls = session.tls_session();
@@ -221,7 +222,9 @@ impl<'a> FtpClient<'a> {
         let finished = self.driver.drive(data.finish()).await;
         match (transferred, finished) {
             (Ok(()), finished) => finished,
-            (Err(_), Err(reply_failure)) if reply_failure.kind == FailureKind::DialogueUnexpected => Err(reply_failure),
+            (Err(_), Err(reply_failure)) if reply_failure.kind == FailureKind::DialogueUnexpected => {
+                Err(reply_failure)
+            }
             (earlier, _) => earlier,
         }
     }

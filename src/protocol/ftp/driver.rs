@@ -120,7 +120,11 @@ impl FtpDriver<'_> {
                 let kind = if refused { FailureKind::LoginRefused } else { FailureKind::DialogueUnexpected };
                 let command = self.recorder.last_command();
                 let hint = if self.lacks_tls_session(reply.code) { TLS_SESSION_HINT } else { "" };
-                Failure::new(phase, kind, format!("it answers `{command}` with `{}`{hint}", reply.to_quoted()))
+                Failure::new(
+                    phase,
+                    kind,
+                    format!("it answers `{command}` with `{}`{hint}", reply.to_quoted()),
+                )
             }
             (FtpError::ConnectionError(error), _) => io_failure(phase, error),
             _ => Failure::new(phase, FailureKind::ResponseInvalid, error.to_string()),

@@ -75,7 +75,8 @@ impl ControlChannel {
         {
             let line = String::from_utf8_lossy(self.raw[..end].trim_ascii_end()).into_owned();
             self.watch.on_line(&line);
-            let parsed = self.replies.push_line(&line).map_err(|error| error.into_failure(self.watch.phase()));
+            let parsed =
+                self.replies.push_line(&line).map_err(|error| error.into_failure(self.watch.phase()));
             if let Some(reply) = parsed.map_err(|failure| self.fail(failure))? {
                 let command = self.watch.last_command();
                 let phase = self.watch.phase();

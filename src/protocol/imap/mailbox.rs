@@ -26,7 +26,8 @@ impl LoginMethod {
     /// TLS, and without TLS only when CRAM-MD5, which hides the password, is not offered.
     pub fn choose(opening: &Opening, requested: Option<Mechanism>, secure: bool) -> Result<Self, Failure> {
         let has_login = !opening.has_capability("LOGINDISABLED");
-        let prefers_cram_md5 = !secure && opening.mechanisms().any(|name| name.eq_ignore_ascii_case("CRAM-MD5"));
+        let prefers_cram_md5 =
+            !secure && opening.mechanisms().any(|name| name.eq_ignore_ascii_case("CRAM-MD5"));
         match requested {
             None if has_login && !prefers_cram_md5 => Ok(Self::Command),
             Some(Mechanism::Login) if has_login => Ok(Self::Command),
@@ -142,7 +143,8 @@ impl<'a> Mailbox<'a> {
         session.trace.phases.add(phase, started.elapsed());
         // The library treats a mailbox as opened when the server closes in the middle of its response.
         let is_whole = self.talk.with(|log| !log.last.is_empty() && !log.last.starts_with('*'));
-        let result = result?.and_then(|output| if is_whole { Ok(output) } else { Err(Error::ConnectionLost) });
+        let result =
+            result?.and_then(|output| if is_whole { Ok(output) } else { Err(Error::ConnectionLost) });
         result.map_err(|error| self.to_failure(phase, error))
     }
 

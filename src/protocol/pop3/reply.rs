@@ -62,7 +62,8 @@ pub(super) fn is_temporary(text: &str) -> bool {
 fn is_lock(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     let contains_any = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    contains_any(&["maildrop", "mail drop", "mailbox"]) && contains_any(&["lock", "in use", "busy", "already open"])
+    contains_any(&["maildrop", "mail drop", "mailbox"])
+        && contains_any(&["lock", "in use", "busy", "already open"])
 }
 
 /// Quotes the server's line for a failure.

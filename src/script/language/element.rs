@@ -106,7 +106,11 @@ impl<'t> ParseContext<'t> {
         }
         let message = format!("`{}` does not belong into `{parent}`", truncate_value(name.name()));
         let suggestion = closest_match(name.name(), known.iter().copied());
-        self.add_error(child.range().start, message, suggestion.map(|name| format!("did you mean `{name}`?")));
+        self.add_error(
+            child.range().start,
+            message,
+            suggestion.map(|name| format!("did you mean `{name}`?")),
+        );
         false
     }
 
@@ -120,7 +124,8 @@ impl<'t> ParseContext<'t> {
                 continue;
             }
             let message = format!("`{}` has no attribute `{}`", node.tag_name().name(), truncate_value(name));
-            let suggestion = closest_match(name, known.iter().copied()).filter(|suggestion| *suggestion != name);
+            let suggestion =
+                closest_match(name, known.iter().copied()).filter(|suggestion| *suggestion != name);
             self.add_error(
                 attribute.range().start,
                 message,

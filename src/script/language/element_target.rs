@@ -21,7 +21,8 @@ pub(super) fn parse_target(
         return None;
     }
     let by_elements = act.context.known_children(act.node, &["by"]);
-    let attributes: Vec<&'static str> = spec.locators().filter(|name| act.attribute(name).is_some()).collect();
+    let attributes: Vec<&'static str> =
+        spec.locators().filter(|name| act.attribute(name).is_some()).collect();
     let name = act.name();
     match (attributes.as_slice(), by_elements.as_slice()) {
         ([], []) => {

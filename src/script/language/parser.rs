@@ -126,7 +126,11 @@ fn parse_variable(element: &mut ElementParser<'_, '_, '_, '_>) -> Option<ScriptV
     Some(ScriptVariable { name, value, protected })
 }
 
-fn parse_step(element: &mut ElementParser<'_, '_, '_, '_>, number: usize, action_count: &mut usize) -> ScriptStep {
+fn parse_step(
+    element: &mut ElementParser<'_, '_, '_, '_>,
+    number: usize,
+    action_count: &mut usize,
+) -> ScriptStep {
     element.context.check_attributes(element.node, &["name", "timeout"]);
     let name = element.display_name("name");
     let name = if name.is_empty() { format!("Step {number}") } else { name };

@@ -144,8 +144,9 @@ impl<'p> Converter<'p> {
     fn begin_step(&mut self, cx: CommandContext<'_>, name: &str) {
         let comment = cx.command.comment.trim();
         let path = cx.command.target.split(['?', '#']).next().unwrap_or_default();
-        let path =
-            path.split_once("://").map_or(path, |(_, rest)| rest.find('/').map_or("/", |position| &rest[position..]));
+        let path = path
+            .split_once("://")
+            .map_or(path, |(_, rest)| rest.find('/').map_or("/", |position| &rest[position..]));
         let title = match (comment, name) {
             ("", "open") if !self.steps.is_empty() && !path.is_empty() => format!("Open {path}"),
             ("", _) => cx.test.name.clone(),

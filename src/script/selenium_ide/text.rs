@@ -66,7 +66,8 @@ fn split_variables(text: &str) -> impl Iterator<Item = Result<&str, &str>> {
             rest = after;
             return Some(Err(name));
         }
-        let mut starts = rest.match_indices("${").map(|(position, _)| position).skip_while(|position| *position == 0);
+        let mut starts =
+            rest.match_indices("${").map(|(position, _)| position).skip_while(|position| *position == 0);
         let next = if rest.contains('}') {
             starts.find(|position| leading_variable(&rest[*position..]).is_some())
         } else {

@@ -88,8 +88,7 @@ impl<'a> MailboxPoll<'a> {
         let mut mailbox = Mailbox::new(&mut self.session);
         let listed = mailbox.newest_messages(count, MAX_MESSAGES).await?;
         search.retain_listed(&listed);
-        let SearchOutcome { own, stale, more, broken } =
-            search.run(&mut mailbox, &listed, None).await?;
+        let SearchOutcome { own, stale, more, broken } = search.run(&mut mailbox, &listed, None).await?;
         if broken {
             // Nothing was marked, and no command can be sent any more: close the connection.
             return Ok(PollOutcome::NotFound { more });

@@ -98,7 +98,10 @@ mod tests {
         assert_eq!(kind(None), expected("response-body.txt", "text/plain"));
         let html = Some("Text/HTML; Charset=\"ISO-8859-1\"");
         assert_eq!(kind(html), expected("response-body.html", "text/html; charset=iso-8859-1"));
-        assert_eq!(kind(Some("application/problem+json")), expected("response-body.json", "application/json"));
+        assert_eq!(
+            kind(Some("application/problem+json")),
+            expected("response-body.json", "application/json")
+        );
         assert_eq!(kind(Some("image/png")), expected("response-body.txt", "text/plain"));
         assert_eq!(kind(Some("text/html; charset=a\r\nb")), expected("response-body.html", "text/html"));
         assert_eq!(body_capture(&[], None), None);

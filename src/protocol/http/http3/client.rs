@@ -103,8 +103,7 @@ impl Http3Connection {
         }
         timings.write_phases(phases);
         let (head, stream) = outcome?;
-        let response =
-            self.clone().build_response(head, stream, is_head, ConnectionDriver::noop(), timings);
+        let response = self.clone().build_response(head, stream, is_head, ConnectionDriver::noop(), timings);
         response.map_err(|failure| RequestError { failure, retry: None })
     }
 

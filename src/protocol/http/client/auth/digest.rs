@@ -63,8 +63,7 @@ impl Qop {
     /// Returns the best quality that a server offers in a comma-separated list: `auth` before `auth-int`, which few
     /// servers implement correctly.
     fn best_offered(offered: &str) -> Option<Self> {
-        let offers =
-            |qop: Self| offered.split(',').any(|one| one.trim().eq_ignore_ascii_case(qop.name()));
+        let offers = |qop: Self| offered.split(',').any(|one| one.trim().eq_ignore_ascii_case(qop.name()));
         [Self::Auth, Self::AuthInt].into_iter().find(|&qop| offers(qop))
     }
 }
@@ -103,7 +102,8 @@ impl DigestAuth {
         if quality.is_none() && (qop.is_some() || is_session) {
             return None;
         }
-        let is_true = |name: &str| challenge.text(name).is_some_and(|value| value.eq_ignore_ascii_case("true"));
+        let is_true =
+            |name: &str| challenge.text(name).is_some_and(|value| value.eq_ignore_ascii_case("true"));
         let mut random = [0; 16];
         aws_lc_rs::rand::fill(&mut random).ok()?;
         Some(Self {
@@ -338,7 +338,10 @@ mod tests {
         let odd = answer(value, "", "o\"neil\\", "p");
         assert!(odd.starts_with("Digest username=\"o\\\"neil\\\\\", realm=\"a \\\"b\\\\\", nonce"), "{odd}");
         let non_ascii = answer(value, "", "Jäsøn Doe", "p");
-        assert!(non_ascii.starts_with("Digest username*=UTF-8''J%C3%A4s%C3%B8n%20Doe, realm="), "{non_ascii}");
+        assert!(
+            non_ascii.starts_with("Digest username*=UTF-8''J%C3%A4s%C3%B8n%20Doe, realm="),
+            "{non_ascii}"
+        );
     }
 
     #[test]
