@@ -1,4 +1,4 @@
-//! The processes of a browser. Dropping a [`BrowserProcess`] kills them and removes the profile.
+//! The processes of a browser. Dropping a `BrowserProcess` kills them and removes the profile.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

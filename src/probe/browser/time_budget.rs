@@ -85,7 +85,7 @@ impl WaitLimit {
         !timeout.is_zero()
     }
 
-    /// Restarts the wait like [`restart`](Self::restart) when a query that was sent in time, at `asked`, was answered
+    /// Restarts the wait like `restart` when a query that was sent in time, at `asked`, was answered
     /// long after.
     pub(super) fn extend_if_late(&mut self, asked: Instant) {
         if asked < self.until && Instant::now() > self.until + PAGE_TOLERANCE {

@@ -145,7 +145,7 @@ impl ResponseBody {
         self.read_inner(keep, limit, deadline, phases).await
     }
 
-    /// Like [`Self::read`]; also returns the reusable parts of the connection when the body was read to its end.
+    /// Like `read`; also returns the reusable parts of the connection when the body was read to its end.
     pub(super) async fn read_to_end(
         mut self,
         keep: BodyRetention,

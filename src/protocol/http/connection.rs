@@ -59,7 +59,6 @@ impl Http1Connection {
     ///
     /// # Errors
     /// Fails without a response, with the reason.
-    /// Why there is no answer.
     pub async fn send_request(
         mut self,
         request: Request<Full<Bytes>>,

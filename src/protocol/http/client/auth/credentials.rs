@@ -81,7 +81,6 @@ impl AuthScheme {
     ///
     /// # Errors
     /// Fails with [`FailureKind::Unsupported`] when the server accepts no supported scheme.
-    /// [`FailureKind::Unsupported`] when the server accepts no scheme that this build speaks.
     pub(in crate::protocol::http::client) fn from_challenges(headers: &HeaderMap) -> Result<Self, Failure> {
         let offered = challenge::parse_challenges(headers);
         if let Some(digest) = offered.iter().find_map(DigestAuth::from_challenge) {
