@@ -73,7 +73,7 @@ pub(super) struct LocalBrowser<'a> {
     pub(super) sandbox: bool,
 }
 
-/// Returns the capabilities of a session that uses the proxy at `proxy`; `here` is set for a browser of this host.
+/// Returns the capabilities of a session that uses the proxy at `proxy`; `local` is set for a browser of this host.
 pub(super) fn capabilities(
     session_options: &SessionOptions,
     proxy: std::net::SocketAddr,

@@ -68,7 +68,7 @@ impl EgressPolicy {
         Self { rules: built_in.chain(denied).chain(allowed).collect() }
     }
 
-    /// Creates a policy from texts such as `10.0.0.0/8`. Fails with the errors of all invalid texts.
+    /// Like [`Self::new`], from texts such as `10.0.0.0/8`. Fails with the errors of all invalid texts.
     pub fn parse<S: AsRef<str>>(allow: &[S], deny: &[S]) -> Result<Self, Vec<ParseIpNetworkError>> {
         let mut errors = Vec::new();
         let mut parse_all = |texts: &[S]| {

@@ -73,7 +73,7 @@ pub(super) fn check_local_route(source: &SourceBinding, to: SocketAddr) -> io::R
 }
 
 /// Classifies an error of `socket`, `bind` or `connect`; `None` for other errors. An unreachable address is
-/// [`FailureKind::Unreachable`] here, whoever reported it.
+/// [`FailureKind::Unreachable`] here, whatever host reported it.
 pub(super) fn socket_failure_kind(error: &io::Error) -> Option<FailureKind> {
     Some(match Errno::from_raw(error.raw_os_error()?) {
         Errno::ECONNREFUSED => FailureKind::ConnectRefused,

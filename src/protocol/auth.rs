@@ -61,7 +61,7 @@ impl Mechanism {
     }
 }
 
-/// Chooses the mechanism: the `wanted` one (`None` for `auto`), if it is among those `offered`. `auto` prefers PLAIN,
+/// Chooses the mechanism: the `requested` one (`None` for `auto`), if it is among those `offered`. `auto` prefers PLAIN,
 /// LOGIN, CRAM-MD5 under TLS; without TLS the one that does not expose the password comes first. XOAUTH2 is last, since
 /// it treats the password as a token.
 pub fn choose_mechanism<'a>(

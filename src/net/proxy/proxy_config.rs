@@ -46,7 +46,7 @@ pub(super) struct ProxyCredentials {
 }
 
 impl UpstreamProxy {
-    /// Creates a proxy at `at` without a login.
+    /// Creates a proxy at `endpoint` without a login.
     #[must_use]
     pub fn new(kind: ProxyKind, endpoint: Endpoint) -> Self {
         Self { kind, endpoint, login: None }

@@ -47,7 +47,7 @@ impl QuicTlsSession {
         Arc::clone(&self.config)
     }
 
-    /// Returns the facts as far as the handshake got; `stands` when it was completed, with the `suite` of this number
+    /// Returns the facts as far as the handshake got; `completed` when it was completed, with the `suite` of this number
     /// (RFC 8446 B.4).
     pub(in crate::net) fn tls_facts(&self, completed: bool, suite: Option<u16>) -> Option<TlsFacts> {
         let certificates = certificate::chain_certificates(&self.recorder.chain());

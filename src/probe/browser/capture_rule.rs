@@ -54,7 +54,7 @@ pub(super) struct CaptureRule {
 }
 
 impl CaptureRule {
-    /// Creates the rule of `settings`. With `pictures`, keeps a screenshot of each act whatever the monitor says.
+    /// Creates the rule of `settings`. With `screenshots`, keeps a screenshot of each act whatever the monitor says.
     pub(super) fn new(settings: CaptureSettings, screenshots: bool) -> Self {
         Self {
             level: if screenshots { CaptureLevel::Events } else { settings.level },

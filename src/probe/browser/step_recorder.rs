@@ -50,7 +50,7 @@ impl<'a> StepRecorder<'a> {
         }
     }
 
-    /// Starts the step with index `at`, which began at `started`.
+    /// Starts the step with index `index`, which started at `started`.
     pub(super) fn begin_step(&mut self, index: usize, step: &ScriptStep, started: Instant) {
         self.began = Some(started);
         self.began_at = self.clock.now();
@@ -109,7 +109,7 @@ impl<'a> StepRecorder<'a> {
         self.step().variables.push(name.to_owned());
     }
 
-    /// Replaces the failure `before` of the last step by `now`.
+    /// Replaces the failure `old_failure` of the last step by `new_failure`.
     pub(super) fn replace_failure(&mut self, old_failure: &Failure, new_failure: &Failure) {
         if let Some(step) = self.steps.last_mut()
             && let Some(first) = step.failures.first_mut().filter(|first| *first == old_failure)

@@ -133,7 +133,7 @@ impl<'a> FtpClient<'a> {
         self.finish(data, written).await
     }
 
-    /// Sends RETR of `name`, and reads at most one byte more than `wanted`: a longer file differs anyway.
+    /// Sends RETR of `name`, and reads at most one byte more than `expected_len`: a longer file differs anyway.
     pub async fn download(&mut self, name: &str, expected_len: usize) -> Result<Vec<u8>, Failure> {
         let mut data = self.open_data(Transfer::Retrieve(name)).await?;
         let (mut content, mut chunk) = (Vec::new(), vec![0; 4096]);
@@ -208,7 +208,7 @@ impl<'a> FtpClient<'a> {
     }
 
     /// Closes `data` and reads the reply to the transfer. If the connection broke, that reply often has the reason, and
-    /// then replaces `so_far`.
+    /// then replaces `transferred`.
     async fn finish(
         &mut self,
         data: TransferStream<FtpStream>,

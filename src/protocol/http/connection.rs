@@ -140,7 +140,7 @@ fn closes_connection(head: &ResponseHead) -> bool {
     head.version < Version::HTTP_11 || options.any(|option| option.eq_ignore_ascii_case("close"))
 }
 
-/// An HTTP/2 or HTTP/3 connection. Clones share it; whoever opened it must poll its [`ConnectionDriver`].
+/// An HTTP/2 or HTTP/3 connection. Clones share it; its opener must poll its [`ConnectionDriver`].
 #[derive(Clone)]
 pub struct MultiplexedConnection(MultiplexedInner);
 

@@ -62,7 +62,7 @@ impl ConnectionDriver {
         Self { tasks: Vec::new(), wanted: None, timings: None }
     }
 
-    /// Waits for `answer` and drives the connection meanwhile. `answer` is polled first, since it may start the
+    /// Waits for `response` and drives the connection meanwhile. `response` is polled first, since it may start the
     /// request, and again afterwards, since it may have arrived.
     pub(super) async fn drive_until<F: Future>(&mut self, response: F) -> F::Output {
         let mut response = std::pin::pin!(response);

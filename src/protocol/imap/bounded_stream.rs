@@ -71,7 +71,7 @@ pub(super) struct BoundedStream {
 }
 
 impl BoundedStream {
-    /// Wraps `stream`, from which `came` was already read.
+    /// Wraps `stream`, from which `read_ahead` was already read.
     pub(super) fn new(stream: MaybeTlsStream, read_ahead: Vec<u8>, talk: SharedLog) -> Self {
         Self {
             stream,

@@ -118,7 +118,7 @@ fn parse_locator(element: &mut ElementParser<'_, '_, '_, '_>, name: &str) -> Opt
     })
 }
 
-/// Checks `text` with `judge`. Values of placeholders are unknown, so it passes if it does with a word or with a
+/// Checks `text` with `check`. Values of placeholders are unknown, so it passes if it does with a word or with a
 /// number.
 fn check_with_sample_values(text: &str, check: impl Fn(&str) -> Option<String>) -> Option<String> {
     if !has_placeholders(text) {

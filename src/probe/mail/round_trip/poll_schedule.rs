@@ -56,7 +56,7 @@ impl PollSchedule {
 mod tests {
     use super::*;
 
-    /// Returns the start times of polls within `timeout`, in milliseconds; each takes `visit`.
+    /// Returns the start times of polls within `timeout`, in milliseconds; each takes `duration`.
     fn visits(timeout: u64, duration: u64, min: Option<u64>) -> Vec<u128> {
         let start = Instant::now();
         let mut schedule = PollSchedule::new(start + Duration::from_millis(timeout));
