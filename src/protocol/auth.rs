@@ -61,9 +61,9 @@ impl Mechanism {
     }
 }
 
-/// Chooses the mechanism: the `requested` one (`None` for `auto`), if it is among those `offered`. `auto` prefers PLAIN,
-/// LOGIN, CRAM-MD5 under TLS; without TLS the one that does not expose the password comes first. XOAUTH2 is last, since
-/// it treats the password as a token.
+/// Chooses the mechanism: the `requested` one (`None` for `auto`), if it is among those `offered`. `auto` prefers
+/// PLAIN, LOGIN, CRAM-MD5 under TLS; without TLS the one that does not expose the password comes first. XOAUTH2 is
+/// last, since it treats the password as a token.
 pub fn choose_mechanism<'a>(
     requested: Option<Mechanism>,
     offered: impl IntoIterator<Item = &'a str>,

@@ -152,7 +152,7 @@ impl Net {
     }
 }
 
-/// Records the handshake with the address that `winner`, otherwise the one that progressed furthest.
+/// Records the handshake with the address `winner`, otherwise the one that progressed furthest.
 fn record_trace(
     handshakes: &[Arc<QuicHandshake>],
     winner: Option<SocketAddr>,

@@ -189,7 +189,7 @@ impl Options {
     }
 }
 
-/// Returns the initial variables of `script`; those in `overrides` override its own.
+/// Returns the initial variables of `script`; those in `overrides` replace its own.
 pub(super) fn initial_variables(
     script: &Script,
     overrides: &BTreeMap<String, String>,

@@ -81,7 +81,7 @@ pub(super) async fn record_evidence(
     let _ = collect_network(recorder, window, budget, redactor, rules.third_party_documents).await;
 }
 
-/// Records the inspected page in the step, with its `timing` when it is `is_new` to the step.
+/// Records the inspected page in the step, with its `timing` if the page `is_new` to the step.
 fn record_page(
     recorder: &mut StepRecorder<'_>,
     redactor: &Redactor,

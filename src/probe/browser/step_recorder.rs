@@ -50,7 +50,7 @@ impl<'a> StepRecorder<'a> {
         }
     }
 
-    /// Starts the step with index `index`, which started at `started`.
+    /// Starts the step at `index`, which started at `started`.
     pub(super) fn begin_step(&mut self, index: usize, step: &ScriptStep, started: Instant) {
         self.began = Some(started);
         self.began_at = self.clock.now();

@@ -22,8 +22,8 @@ pub enum LoginMethod {
 }
 
 impl LoginMethod {
-    /// Chooses the method for `requested` (`None` is `auto`) from the capabilities of `opening`. `auto` uses LOGIN under
-    /// TLS, and without TLS only when CRAM-MD5, which hides the password, is not offered.
+    /// Chooses the method for `requested` (`None` is `auto`) from the capabilities of `opening`. `auto` uses LOGIN
+    /// under TLS, and without TLS only when CRAM-MD5, which hides the password, is not offered.
     pub fn choose(opening: &Opening, requested: Option<Mechanism>, secure: bool) -> Result<Self, Failure> {
         let has_login = !opening.has_capability("LOGINDISABLED");
         let prefers_cram_md5 =
