@@ -47,8 +47,8 @@ impl QuicTlsSession {
         Arc::clone(&self.config)
     }
 
-    /// Returns the facts as far as the handshake got. Version and suite are only set when it was `completed`; `suite`
-    /// is a number (RFC 8446 B.4).
+    /// Returns the facts as far as the handshake got. Version and suite are only set when it was `completed`;
+    /// `suite` is its number (RFC 8446 B.4).
     pub(in crate::net) fn tls_facts(&self, completed: bool, suite: Option<u16>) -> Option<TlsFacts> {
         let certificates = certificate::chain_certificates(&self.recorder.chain());
         let tls_version = completed.then(|| "TLSv1.3".to_owned());
