@@ -154,7 +154,7 @@ var handlers = {
     var kind = document.doctype ? '<!DOCTYPE ' + document.doctype.name + '>\n' : '';
     return reading(kind + (root ? root.outerHTML : ''));
   },
-  // A hash of the whole page, without its text. Empty styles are ignored: drivers change styles and restore them.
+  // A hash of the whole page; its text is not returned. Empty styles are ignored: drivers change and restore styles.
   shape: function () {
     var current = reading(root ? root.outerHTML.replace(/ style=""/g, '') : '');
     return { done: current.done, last: current.last, text: '' };
